@@ -15,7 +15,7 @@ from .._storage import bundle_digest
 from ..exceptions import CorpusFormatError, DeidError, UnlikeNoteWarning, WithheldWarning
 from ..io import FORMATS
 from ..tagging.tagger_failure import TaggerFailure
-from ..text import TRANSFER_ENCODINGS, Document, Span
+from ..text import TRANSFER_ENCODINGS, Document, Span, known_id
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
@@ -23,6 +23,8 @@ from .options import add_encoding, add_machine_options, add_quiet, count, model_
 
 #: Makes what is written of a note and the spans that were found in it.
 Result = Callable[[Document, tuple[Span, ...]], Document]
+#: Reads a note that an earlier run has finished, and writes nothing.
+Learn = Callable[[Document, tuple[Span, ...]], object]
 
 
 @dataclass
@@ -131,9 +133,18 @@ def load_deidentifier(arguments: Namespace) -> Any:
 
 
 def annotate_notes(
-    source: NoteSource, deidentifier: Any, output: NoteOutput, result: Result, *, verb: str, quiet: bool
+    source: NoteSource,
+    deidentifier: Any,
+    output: NoteOutput,
+    result: Result,
+    *,
+    verb: str,
+    quiet: bool,
+    learn: Learn | None = None,
 ) -> int:
     """Tag all notes and write the result of each note. Memory use does not grow with the number of notes.
+
+    With ``learn``, finished notes of known patients are tagged again, since later results depend on them.
 
     Returns
     -------
@@ -150,8 +161,9 @@ def annotate_notes(
     with output:
         try:
             with tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
-                pending = _pending(documents, output, account)
-                for document, note in results_of(pending, deidentifier, result, withhold, account.unlike):
+                again = None if learn is None else ReadAgain(learn)
+                pending = _pending(documents, output, account, again)
+                for document, note in results_of(pending, deidentifier, result, withhold, account.unlike, again):
                     try:
                         output.write(document, note)
                         account.done += 1
@@ -165,13 +177,51 @@ def annotate_notes(
     return SOME_WITHHELD if account.withheld else DONE
 
 
-def _pending(documents: Iterator[Document], output: NoteOutput, account: Account) -> Iterator[Document]:
-    """Yield the notes that no earlier run has finished."""
+class ReadAgain:
+    """Notes that an earlier run has finished, and that this run reads again for the notes after them.
+
+    The rules for initials, slips of the pen, orders of dates and languages of surrogates know the earlier notes of a
+    patient. A resumed run that does not read them would give one person two surrogates.
+
+    Parameters
+    ----------
+    learn : callable
+        Function that reads a note with its spans.
+    """
+
+    def __init__(self, learn: Learn) -> None:
+        self.learn = learn
+        self._names: set[str] = set()
+
+    def wants(self, document: Document) -> bool:
+        """Whether later notes can depend on this finished note. If they can, the note is awaited."""
+        wanted = known_id(document.patient_id) is not None
+        if wanted:
+            self._names.add(document.doc_id)
+        return wanted
+
+    def take(self, document: Document, spans: tuple[Span, ...] | None) -> bool:
+        """Read a note if it is awaited, and return whether it was."""
+        if document.doc_id not in self._names:
+            return False
+        self._names.remove(document.doc_id)
+        if spans is not None:
+            with TaggerFailure():
+                self.learn(document, spans)
+        return True
+
+
+def _pending(
+    documents: Iterator[Document], output: NoteOutput, account: Account, again: ReadAgain | None
+) -> Iterator[Document]:
+    """Yield the notes that no earlier run has finished, and those that are read again."""
     # The notes pass one by one, so that the memory does not grow with the corpus.
     for document in documents:
         state = output.state(document)
         if state is NoteState.DONE:
             account.skipped += 1
+            if again is not None and again.wants(document):
+                yield document
         elif state is NoteState.CHANGED:
             # A note is never done twice in one run: the old output leaves with this run, the next run makes it anew.
             changed = (
@@ -188,10 +238,17 @@ def results_of(
     result: Result,
     withhold: Callable[[CorpusFormatError], None],
     unlike: list[DeidError],
+    again: ReadAgain | None = None,
 ) -> Iterator[tuple[Document, Document]]:
-    """Yield the result of each note, and the note. Notes that cannot be processed are withheld."""
+    """Yield the result of each note, and the note. Notes that cannot be processed are withheld.
+
+    Notes that are read again have no result.
+    """
     with collected_reasons(unlike) as reasons:
         for document, spans in deidentifier.iter_annotate(pending):
+            if again is not None and again.take(document, spans):
+                reasons.pop(document.doc_id, None)
+                continue
             if spans is None:
                 reason = reasons.pop(document.doc_id, "The note cannot be processed.")
                 withhold(CorpusFormatError(reason, doc_id=document.doc_id))

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..io import FORMATS, write_corpus
+from ..io import FORMATS, read_corpus, write_corpus
+from ..io.registry import unanswered_ids
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteOutput, check_apart
 from .options import add_command as add
@@ -31,7 +32,8 @@ formats:
 
 Some formats cannot hold everything: text holds no annotations, conll no overlapping ones. The command then
 stops, unless --lossy allows the loss. Broken files stop the command before anything is written, unless
---skip-broken leaves them out."""
+--skip-broken leaves them out. So do notes that nobody has annotated among annotated ones: they would look
+like notes without PHI."""
 
 _EPILOG = """\
 example: i2b2 XML files as brat files
@@ -67,13 +69,24 @@ def add_command(commands: Any) -> None:
     add_skip_broken(parser)
 
 
+def _is_partly_annotated(arguments: argparse.Namespace) -> bool:
+    """Whether nobody has marked spans in some of the notes, and the target would show them as notes without PHI."""
+    if not FORMATS[arguments.to].annotated:
+        return False
+    unanswered = unanswered_ids(arguments.corpus, arguments.format, arguments.encoding)
+    if not unanswered:
+        return False
+    found = read_corpus(arguments.corpus, arguments.format, on_error="collect", encoding=arguments.encoding).corpus
+    return not {note.doc_id for note in found} <= unanswered
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Read and check all notes, then write them."""
     target = Path(arguments.target)
     check_apart(Path(arguments.corpus), [target])
     NoteOutput(target, arguments.to, overwrite=arguments.overwrite)  # refuses an output that is there
     # All notes are read and checked before the first one is written.
-    result = read_annotated(arguments, gold=False)
+    result = read_annotated(arguments, gold=_is_partly_annotated(arguments))
     write_corpus(result.corpus, target, arguments.to, lossy=arguments.lossy, overwrite=arguments.overwrite)
     print(f"{len(result.corpus)} notes converted, {len(result.errors)} left out.")
     show_left_out(result.errors)

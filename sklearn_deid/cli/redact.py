@@ -26,7 +26,7 @@ from ..surrogates import (
     rewritten,
 )
 from ..text import Document, Span
-from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
+from .annotating import Learn, Result, add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .document_run import DocumentOutput, document_files, is_document, redact_documents
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
@@ -144,11 +144,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
     with ExitStack() as stack:
-        result = _result(arguments, secret, stack)
+        result, learn = _result(arguments, secret, stack)
         deidentifier = None if arguments.model is None else load_deidentifier(arguments)
         if reviewed is not None:
             deidentifier = reviewed.beside(deidentifier)
-        return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet)
+        return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet, learn=learn)
 
 
 def _run_documents(arguments: argparse.Namespace) -> int:
@@ -175,7 +175,7 @@ def _run_documents(arguments: argparse.Namespace) -> int:
         ),
     )
     with ExitStack() as stack:
-        replacements = _replacements(arguments, secret, stack)
+        replacements, _ = _replacements(arguments, secret, stack)
         return redact_documents(files, output, load_deidentifier(arguments), replacements, quiet=arguments.quiet)
 
 
@@ -209,8 +209,8 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
         path = Path(arguments.output)
         output = TableOutput(path, resume=arguments.resume, overwrite=arguments.overwrite, stamp=stamp)
     with ExitStack() as stack:
-        result = _result(arguments, secret, stack)
-        return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet)
+        result, learn = _result(arguments, secret, stack)
+        return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet, learn=learn)
 
 
 def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> Table:
@@ -336,21 +336,19 @@ def _surrogate_stamp(arguments: argparse.Namespace, key: bytes | None) -> dict[s
     return {"locale": arguments.locale, "date_shift": arguments.date_shift, "key_sha256": digest}
 
 
-def _result(
-    arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
-) -> Callable[[Document, tuple[Span, ...]], Document]:
-    """Function that redacts a note; what it writes beside is closed with the stack."""
-    replacements = _replacements(arguments, key, stack)
-    return lambda document, spans: _bare(rewritten(document, replacements(document, spans)))
+def _result(arguments: argparse.Namespace, key: bytes | None, stack: ExitStack) -> tuple[Result, Learn | None]:
+    """Function that redacts a note, and one that only reads it; what is written beside is closed with the stack."""
+    replacements, learn = _replacements(arguments, key, stack)
+    return lambda document, spans: _bare(rewritten(document, replacements(document, spans))), learn
 
 
 def _replacements(
     arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
-) -> Callable[[Document, tuple[Span, ...]], list[Replacement]]:
-    """Function from a note and its spans to their replacements."""
+) -> tuple[Callable[[Document, tuple[Span, ...]], list[Replacement]], Learn | None]:
+    """Function from a note and its spans to their replacements, and one that only reads a note, for surrogates."""
     if arguments.mode != SURROGATE:
         replacements = note_replacements(arguments.mode)
-        return lambda document, spans: replacements(replace(document, spans=spans))
+        return lambda document, spans: replacements(replace(document, spans=spans)), None
     settings = {"locale": arguments.locale, "date_shift": arguments.date_shift}
     engine = SurrogateEngine(key=key, **{name: value for name, value in settings.items() if value is not None})
     mapping = None
@@ -364,7 +362,7 @@ def _replacements(
             mapping.write(annotated, found)
         return found
 
-    return surrogates
+    return surrogates, lambda document, spans: engine.replacements(replace(document, spans=spans))
 
 
 def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:

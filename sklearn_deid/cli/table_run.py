@@ -17,7 +17,7 @@ from ..io.tables.sql import SqlTable
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, Span
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from .annotating import Result, results_of
+from .annotating import Learn, ReadAgain, Result, results_of
 from .failures import DONE, SOME_WITHHELD, one_line
 from .sql_output import SqlOutput
 from .table_output import TableOutput
@@ -104,9 +104,17 @@ def _profile(written: str, reason: str) -> dict[str, list[str]]:
 
 
 def redact_table(
-    table: Table | SqlTable, output: TableOutput | SqlOutput, deidentifier: Any, result: Result, *, quiet: bool
+    table: Table | SqlTable,
+    output: TableOutput | SqlOutput,
+    deidentifier: Any,
+    result: Result,
+    *,
+    quiet: bool,
+    learn: Learn | None = None,
 ) -> int:
     """Redact the texts of a table.
+
+    With ``learn``, finished texts of known patients are tagged again, since later results depend on them.
 
     Returns
     -------
@@ -115,10 +123,13 @@ def redact_table(
     """
     from tqdm import tqdm
 
-    run = _TableRun(table, output, result)
+    again = None if learn is None else ReadAgain(learn)
+    run = _TableRun(table, output, result, again)
     try:
         with output, tqdm(unit=" texts", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
-            for rewritten, document in results_of(run.documents(), deidentifier, result, run.withhold, run.unlike):
+            for rewritten, document in results_of(
+                run.documents(), deidentifier, result, run.withhold, run.unlike, again
+            ):
                 run.fill(document, rewritten.text)
                 bar.update(1)
             run.write_finished()
@@ -142,8 +153,10 @@ class _Work:
 
 
 class _TableRun:
-    def __init__(self, table: Table | SqlTable, output: TableOutput | SqlOutput, result: Result) -> None:
-        self.table, self.output, self.result = table, output, result
+    def __init__(
+        self, table: Table | SqlTable, output: TableOutput | SqlOutput, result: Result, again: ReadAgain | None
+    ) -> None:
+        self.table, self.output, self.result, self.again = table, output, result, again
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
         self.n_done = self.n_skipped = 0
@@ -161,6 +174,7 @@ class _TableRun:
             if earlier is not None:
                 self.n_skipped += len(chunk.cells) - len(earlier)
                 self._list(chunk, earlier)
+                yield from self._read_again(chunk)
                 continue
             work = _Work(number, chunk)
             self.works.append(work)
@@ -175,6 +189,18 @@ class _TableRun:
                     self._rewrite(document, cell.label)
             # Results are used when the next text is asked for. Chunks without texts wait for those before them.
             self.write_finished()
+
+    def _read_again(self, chunk: TableChunk) -> Iterator[Document]:
+        """Yield the texts of a finished chunk on which later texts can depend."""
+        for cell in chunk.cells if self.again is not None else ():
+            if not isinstance(cell.text, str):
+                continue
+            document = Document(cell.place, cell.text, (), cell.patient_id)
+            if self.again.wants(document):  # type: ignore[union-attr]
+                if cell.label is None:
+                    yield document
+                else:
+                    self.again.take(document, (Span(0, len(cell.text), cell.label),))  # type: ignore[union-attr]
 
     def _rewrite(self, document: Document, label: str) -> None:
         """Rewrite a structured value, which no model needs to read."""

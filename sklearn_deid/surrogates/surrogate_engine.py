@@ -209,7 +209,11 @@ class SurrogateEngine:
         # the patient would have other names there.
         locale = self.settings.locale if self.settings.locale != "auto" else guess_locale(document.text)
         chance = PatientChance(self._key, owner, self._copy)
-        self._patients[owner] = PatientSurrogates(chance, locale_words(locale), self.settings)
+        patient = PatientSurrogates(chance, locale_words(locale), self.settings)
+        # A date of birth from a table is written in no language, and must not decide that of the notes after it.
+        if self.settings.locale == "auto" and not any(map(str.isalpha, document.text)):
+            return patient
+        self._patients[owner] = patient
         if len(self._patients) > _MOST_PATIENTS:
             self._patients.popitem(last=False)
         return self._patients[owner]

@@ -206,6 +206,24 @@ def test_repeated_vectors_and_kept_order_show_without_notes(representer, data, t
     assert "neighbours have like lengths" in faults and "1 tokens have exactly the vector" in faults
 
 
+@pytest.mark.parametrize("place", ["bound", "neighbors"])
+def test_settings_that_the_representer_does_not_have_are_named(representer, data, tmp_path, place):
+    """A folder with the right fingerprint stated a stronger bound, or more neighbours, and had no fault."""
+    X, y, groups = data
+    save_representation(tmp_path / "release", representer.transform(X), y, groups)
+    manifest, arrays = read_bundle(tmp_path / "release")
+    origin = manifest["representation"]["origin"]
+    if place == "bound":
+        origin["settings"]["training__max_attack_accuracy"] = 0.51
+    else:
+        origin["n_neighbors"] = 5000
+    names = ("format", "class", "library_version", "representation", "tagger")
+    arrays = {name: np.array(array) for name, array in arrays.items()}
+    write_bundle(tmp_path / "release", {name: manifest[name] for name in names}, arrays, overwrite=True)
+    report = auditor(["noise"]).audit(tmp_path / "release", *data, representer=representer)
+    assert report.score == 0.0 and "states other settings" in " ".join(report.blocking_issues)
+
+
 def test_foreign_and_damaged_folders_are_refused(folder, representer, data, tmp_path):
     with pytest.raises(BundleError):
         auditor("quick").audit(tmp_path)

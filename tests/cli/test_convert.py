@@ -46,6 +46,24 @@ def test_broken_notes_stop_or_are_left_out(run, tmp_path):
     assert [document.doc_id for document in read_corpus(tmp_path / "out", format="brat")] == ["a", "c"]
 
 
+def test_notes_that_nobody_has_annotated_do_not_become_notes_without_phi(run, tmp_path):
+    """Converted, they would leave raw through ``redact --reviewed``."""
+    (tmp_path / "in.jsonl").write_text(
+        '{"doc_id": "a", "text": "Dr. Alder", "spans": [{"start": 4, "end": 9, "label": "DOCTOR"}]}\n'
+        '{"doc_id": "b", "text": "Dr. Zyxwvutski"}\n'
+        '{"doc_id": "c", "text": "Fine.", "spans": []}\n',
+        encoding="utf-8",
+    )
+    command = ("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--to", "jsonl")
+    code, _, err = run(*command)
+    assert (code, "Nobody has marked PHI in this note" in err, "document b" in err) == (2, True, True)
+    assert not (tmp_path / "out.jsonl").exists()
+    code, out, err = run(*command, "--skip-broken")
+    assert (code, out, "Zyxwvutski" in err) == (1, "2 notes converted, 1 left out.\n", False)
+    assert [document.doc_id for document in read_corpus(tmp_path / "out.jsonl")] == ["a", "c"]
+    assert run("convert", tmp_path / "in.jsonl", tmp_path / "text", "--to", "text", "--lossy")[0] == 0
+
+
 def test_existing_target_is_refused(run, gold, tmp_path):
     command = ["convert", gold, tmp_path / "o.jsonl", "--to", "jsonl"]
     assert [run(*command)[0], run(*command)[0], run(*command, "--overwrite")[0]] == [0, 2, 0]

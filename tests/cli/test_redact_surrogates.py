@@ -4,7 +4,10 @@ import json
 
 import pytest
 
-from sklearn_deid import NoteDeidentifier, load, write_corpus
+from sklearn_deid import NoteDeidentifier, RuleTagger, Span, load, save, write_corpus
+from sklearn_deid.cli.note_output import NoteOutput
+from sklearn_deid.cli.table_output import TableOutput
+from sklearn_deid.io.tables import json_lines
 from sklearn_deid.surrogates import SurrogateEngine, read_mapping, read_or_make_key
 
 from .conftest import assert_no_note_text, contents
@@ -70,3 +73,50 @@ def test_key_among_the_notes_is_refused(run, raw, model, tmp_path):
     options = ("--mode", "surrogate", "--key-file", raw / "key")
     code, _, err = run("redact", raw, "--model", model, "--output", tmp_path / "out", *options)
     assert code == 2 and "must not lie in the folder of the notes" in err
+
+
+@pytest.fixture
+def one_patient(tmp_path, monkeypatch):
+    """Three notes of one person, and a model that finds the names, which are whole lines."""
+    save(NoteDeidentifier(RuleTagger().fit([])), tmp_path / "model")
+    rows = [
+        {"doc_id": f"n{n}", "patient_id": "p1", "text": f"Seen today:\n{name}\nNo pain."}
+        for n, name in enumerate(["Maria Quillwick", "M. Quilwick", "MQ"])
+    ]
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    def annotated(self, notes):
+        for note in notes:
+            yield note, (Span(12, note.text.rfind("\n"), "PATIENT"),)
+
+    monkeypatch.setattr(NoteDeidentifier, "iter_annotate", annotated)
+    return tmp_path / "notes.jsonl"
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--text-column", "text", "--id-column", "doc_id", "--patient-column", "patient_id")]
+)
+def test_resumed_run_knows_the_names_of_finished_notes(run, one_patient, tmp_path, monkeypatch, more):
+    """After a stop, "M. Quilwick" was another person than "Maria Quillwick" of the finished note."""
+    monkeypatch.setattr(json_lines, "CHUNK_ROWS", 1)
+    options = ("--mode", "surrogate", "--locale", "en", "--key-file", tmp_path / "key", *more)
+    command = ("redact", one_patient, "--model", tmp_path / "model", "--quiet", *options)
+    assert run(*command, "--output", tmp_path / "whole.jsonl")[0] == 0
+    expected = (tmp_path / "whole.jsonl").read_bytes()
+    for n_done in (1, 2):
+        output = tmp_path / f"out-{n_done}.jsonl"
+        stopping, calls = TableOutput if more else NoteOutput, []
+        write = stopping.write
+
+        def stop(*arguments, calls=calls, write=write, n_done=n_done):
+            calls.append(1)
+            if len(calls) > n_done:
+                raise KeyboardInterrupt
+            write(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(stopping, "write", stop)
+            assert run(*command, "--output", output)[0] == 130
+        code, _, err = run(*command, "--output", output, "--resume")
+        assert code == 0 and f"{3 - n_done} " in err and f"{n_done} were finished before" in err
+        assert output.read_bytes() == expected

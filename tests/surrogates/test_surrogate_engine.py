@@ -377,3 +377,16 @@ def test_notes_of_one_name_are_not_one_patient():
     new = [engine.rewrite(Document("0001", text, (Span(8, 18, "DATE"),))).text for text in texts]
     again = SurrogateEngine(key=bytes(32), locale="en").rewrite(Document("0001", texts[2], (Span(8, 18, "DATE"),)))
     assert len({text[3:] for text in new}) == 3 and again.text == new[2]
+
+
+def test_a_date_without_words_does_not_decide_the_language_of_a_patient():
+    """A FHIR export begins with the dates of birth; German notes after them had English names and towns."""
+    birth = Document("p", "1950-03-04", (Span(0, 10, "DATE"),), "p1")
+    text = "Der Patient Karl Vogel wurde am 3. Mai 2011 aufgenommen und hat Schmerzen in der Hüfte."
+    note = Document("n", text, (Span(12, 22, "PATIENT"), Span(32, 43, "DATE")), "p1")
+    key = bytes(32)
+    alone = SurrogateEngine(key=key).rewrite(note).text
+    after, before = SurrogateEngine(key=key), SurrogateEngine(key=key)
+    date = after.rewrite(birth).text
+    assert after.rewrite(note).text == alone
+    assert before.rewrite(note).text == alone and before.rewrite(birth).text == date

@@ -22,7 +22,10 @@ from .noise_template import NoiseTemplate
 _CONTROL_TOKENS = 2000
 _NO_NOISE, _MOST_NAMED = 0.1, 6
 # Tests that a slightly wrong estimate of another size fails, too.
-_OF_THE_SIZE = ("size", "shape", "tails", "sizes of tokens", "along the template", "mean along the template")
+_OF_THE_SIZE = (
+    *("size", "shape", "tails", "sizes of tokens", "small noise"),
+    *("along the template", "mean along the template"),
+)
 # Noise that the controls plant: (size, shared by all tokens).
 _PLANTED = {"no noise": (0.0, False), "noise shared over tokens": (1.0, True), "half the noise": (0.5, False)}
 _MUST_BE_FOUND = ("no noise", "noise shared over tokens")

@@ -15,6 +15,8 @@ from scipy.stats import beta, binomtest, chi2, kstest, norm
 _LAGS = 32
 _MOST_PAIRED, _MOST_RANKED = 4096, 50_000
 _TAILS = (3.0, 4.0)
+# Probabilities of small residuals, whose number is counted.
+_SMALL = (1e-2, 1e-3)
 _REACHES = (4.0, 5.0, 6.0, 7.0)
 _LESS = "Some tokens carry less noise than stated, or none."
 
@@ -55,6 +57,7 @@ def noise_checks(
     yield _by_group("over all tokens", np.zeros(len(z), dtype=np.int64), z, "The noise has a mean other than 0.")
     for name, groups in groupings.items():
         yield _by_group(name, groups, z, f"The noise is not independent: it is shared over tokens by {name}.")
+        yield _least_group(groups, z)
     yield from _dimensions(z)
     yield from _lags(z)
     yield from _norms(z)
@@ -113,6 +116,14 @@ def _by_group(name: str, groups: np.ndarray, z: np.ndarray, fault: str) -> Check
     return Check(name, _two_sided(float((np.square(total).sum(axis=1) / sizes).sum()), total.size), fault)
 
 
+def _least_group(groups: np.ndarray, z: np.ndarray) -> Check:
+    """Sums of squares of the groups: that of the group with the least noise for its number of tokens."""
+    number, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    total = np.bincount(number.reshape(-1), weights=np.square(z).sum(axis=1))
+    least = float(chi2.cdf(total, sizes * z.shape[1]).min())
+    return Check("small noise", float(min(1.0, len(sizes) * least)), _LESS)
+
+
 def _dimensions(z: np.ndarray) -> Iterator[Check]:
     """Correlations between dimensions: of all together with equal signs, the largest, and their sum of squares."""
     n, d = z.shape
@@ -151,6 +162,10 @@ def _norms(z: np.ndarray) -> Iterator[Check]:
     yield Check("smallest residual", float(min(1.0, n * chi2.cdf(squares.min(), d))), _LESS)
     more = float(min(1.0, n * chi2.sf(squares.max(), d)))
     yield Check("largest residual", more, "Some tokens carry more noise than stated.")
+    # A few tokens with half the noise are none of them impossible; their number is.
+    for small in _SMALL:
+        beyond = int((squares < chi2.ppf(small, d)).sum())
+        yield Check("small noise", float(binomtest(beyond, n, small, "greater").pvalue), _LESS)
     fault = "The noise has another size at some tokens than at others."
     yield Check("sizes of tokens", float(kstest(squares, chi2(d).cdf).pvalue), fault)
 

@@ -255,6 +255,12 @@ class ReleasedRepresenter(VectorRelease):
             )
         if origin is None:
             return [*found, "The released vectors do not say who made them, so that nobody can check their noise."]
+        # The fingerprint is that of the representer, whose settings it covers; a folder can state others beside it.
+        own = self.representer._settings
+        if dict(origin.settings) != own or origin.n_neighbors != own["n_neighbors"]:
+            found.append(
+                "The release states other settings, such as N or the bound, than the published representer has."
+            )
         std, noise = self.network.output_std().detach().cpu().double(), origin.noise
         for name, value in (("mean_std", float(std.mean())), ("smallest_std", float(std.min()))):
             if not np.isclose(noise.get(name, np.nan), value, rtol=1e-4):

@@ -129,6 +129,22 @@ def test_few_tokens_without_noise_are_named_where_lengths_are_hidden():
     assert checked(template, offsets, eps).faults == ("Some tokens carry less noise than stated, or none.",)
 
 
+@pytest.mark.parametrize("unit_norm", [True, False])
+def test_half_the_noise_at_one_token_in_a_hundred_or_in_one_sentence_is_named(unit_norm):
+    template, offsets, rng = made(unit_norm, n_sentences=400, d=30, size=4.0)
+    few, sentence = rng.random(len(template)) < 0.01, slice(offsets[5], offsets[8])
+    words = np.where(few, 0, rng.integers(1, 500, len(template)))
+    intact = rng.standard_normal(template.mean.shape)
+    assert checked(template, offsets, intact, groups={"word": words}).faults == ()
+    for some in (few, sentence):
+        eps = intact.copy()
+        eps[some] *= 0.5
+        assert "less noise than stated" in " ".join(checked(template, offsets, eps).faults)
+    # Noise that is hardly smaller shows in the sum over the tokens of a word.
+    eps = intact * np.where(few, 0.7, 1.0)[:, None]
+    assert "less noise than stated" in " ".join(checked(template, offsets, eps, groups={"word": words}).faults)
+
+
 def test_probability_of_a_close_direction_is_an_upper_bound():
     """Of 2,000 releases of 5 tokens, no more have a probability below a level than the level says."""
     rng = np.random.default_rng(0)
