@@ -3,14 +3,16 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import benchmarks.starter.texts as texts
+from benchmarks.starter.diagnoses import _categories, diagnosis
 from benchmarks.starter.measuring import names_of, new_sentences
 from benchmarks.starter.names import given_names, names, origins, word_names
 from benchmarks.starter.report import KINDS_PHI, KINDS_PLAIN
 from benchmarks.starter.words import held_out_words, vocabulary
-from sklearn_deid.surrogates import read_data_file
+from sklearn_deid.surrogates import Chance, read_data_file
 
 FOLDER = Path(texts.__file__).parent
 READ = [block for name in texts.GRAMMAR for block in read_data_file(FOLDER / name).blocks]
@@ -86,3 +88,14 @@ def test_contexts_are_the_same_for_every_origin_but_for_the_names():
     ours, theirs = (names_of(60, 3, origin=origin) for origin in ("japanese", "slavic"))
     assert {span.label for text in ours for span in text.spans} <= {"PATIENT", "DOCTOR"}
     assert ours[0].text != theirs[0].text
+
+
+def test_diagnoses_are_trained_on_or_held_out_by_their_category():
+    known, held = ({t for part in _categories(held_out) for of in part for t in of} for held_out in (False, True))
+    # A handful of texts stand in two categories.
+    assert len(known & held) < len(held) / 1000
+    chance = Chance(np.random.SeedSequence(0))
+    assert all(diagnosis(chance, held_out=True, form="full") in held for _ in range(100))
+    written = [diagnosis(chance, held_out=False) for _ in range(500)]
+    assert all(text.strip() == text != "" for text in written)
+    assert not [text for text in written if re.search(r"\bNOS\b|(initial|subsequent) encounter|, sequela$", text)]
