@@ -437,6 +437,7 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
         "n_epochs": learner.n_epochs,
         "planned": learner._planned,
         "begun": learner._begun,
+        "spent": 0 if learner.ledger is None else learner.ledger.n_spent,
         "generator": generator_state(tagger._rng),
         "callbacks": {},
         "optimizer": {},
@@ -474,10 +475,25 @@ def learner_from_state(
             raise ExchangeError(
                 f"The saved training has {state['planned']} epochs, but the agreement has {learner._planned}."
             )
+        _check_spent(learner, state)
         _resume(learner, state, arrays)
     except (KeyError, IndexError, TypeError, RuntimeError) as error:
         raise ExchangeError("The saved training does not fit the tagger.") from error
     return learner
+
+
+def _check_spent(learner: TaggerLearner, state: Mapping[str, Any]) -> None:
+    """Refuse a ledger that counts fewer steps than the saved training has charged: they would be spent twice."""
+    if learner.privacy is None or learner.ledger is None:
+        return
+    # States of earlier versions do not tell the charged steps, which are at least those of the epochs.
+    charged = state.get("spent", state["n_epochs"] * learner.privacy.n_steps)
+    if learner.ledger.n_spent < charged:
+        raise ExchangeError(
+            f"The privacy ledger counts {learner.ledger.n_spent} steps, but the saved training has charged {charged}. "
+            "The ledger was deleted, edited or restored. Put the newest ledger back.",
+            path=None if learner.ledger.path is None else str(learner.ledger.path),
+        )
 
 
 def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

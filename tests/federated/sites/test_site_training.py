@@ -316,6 +316,20 @@ class TestPatientPrivacy:
         assert training.run_session(direct(service, "site-1")) == 1
         assert training.learner.ledger.n_left == 0
 
+    @pytest.mark.parametrize("is_deleted", [True, False])
+    def test_a_ledger_with_fewer_steps_than_the_training_is_refused(self, tmp_path, notes, is_deleted):
+        """A new or lowered ledger would spend a second budget on the same patients."""
+        federation = Federation(tmp_path, notes, n_epochs=4, **self.OWN)
+        federation.session(2)
+        ledger = tmp_path / "site-1" / "patient-privacy.json"
+        if is_deleted:
+            ledger.unlink()
+        else:
+            ledger.write_text(ledger.read_text().replace('"n_spent": 2', '"n_spent": 1'))
+        for _ in range(2):  # a new ledger that the first start has written is refused, too
+            with pytest.raises(ExchangeError, match="the saved training has charged 2"):
+                SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
     def test_a_proximal_term_is_refused(self, tmp_path, notes):
         federation = Federation(tmp_path, notes, n_epochs=1, **self.OWN)
         with pytest.raises(ExchangeError, match="cannot be used with privacy for each patient"):
