@@ -1,6 +1,7 @@
 """A site over sessions, without a network: stopped anywhere, it ends where an uninterrupted one does."""
 
 import json
+import shutil
 from functools import partial
 from threading import Thread
 
@@ -253,6 +254,31 @@ def test_saved_training_must_be_the_agreed_one(tmp_path, notes):
             SiteTraining(agreement(9), federation.settings("site-1"), "site-1")
     with pytest.raises(ExchangeError, match="does not name this site"):
         SiteTraining(federation.agreement, federation.settings("site-1"), "site-3")
+
+
+@pytest.mark.parametrize("kept", [None, "copy"])
+def test_a_state_that_is_older_than_what_was_sent_is_refused(tmp_path, notes, kept):
+    """Its updates counted as repetitions and were lost without a word, and its ledger did not know of all steps."""
+    federation, state = Federation(tmp_path, notes), tmp_path / "site-1"
+    federation.session(1)
+    shutil.copytree(state, tmp_path / "copy")
+    federation.session(1)
+    shutil.rmtree(state)
+    if kept is not None:
+        shutil.copytree(tmp_path / kept, state)
+    before = federation.server.parameters.copy()
+    with pytest.raises(ExchangeError, match="sent more updates than its state folder knows"):
+        federation.session(1)
+    assert np.array_equal(federation.server.parameters, before)
+
+
+@pytest.mark.parametrize("number", [True, "3", 1.5, None])
+def test_a_server_that_tells_no_number_of_updates_is_left_alone(tmp_path, notes, number):
+    federation = Federation(tmp_path, notes)
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    hello = {"status": "ok", "model": training.worker.model, "n_epochs": 1, "next": number}
+    with pytest.raises(ExchangeError, match="must tell a whole number"):
+        training.run_session(lambda fields, body=b"": (hello, b""))
 
 
 def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, notes):
