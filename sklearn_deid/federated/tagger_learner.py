@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,8 @@ class TaggerLearner:
         self._planned: int | None = None
         # Training data of each part, and held-out data.
         self._data: tuple[list[Any], Any] | None = None
+        # Hash of the held-out patients, for the saved state.
+        self._held_out: str | None = None
         self._begun = False
         self._vectors: tuple[Any, Any] | None = None
 
@@ -268,8 +271,10 @@ class TaggerLearner:
         else:
             seed = int(tagger._rng.integers(2**31))
         rows, held_out = hold_out_patients(len(part.X), part.groups, validation_fraction, seed)
-        valid = None
+        valid = self._held_out = None
         if held_out is not None:
+            patients_of = held_out if part.groups is None else part.groups[held_out]
+            self._held_out = sha256(repr(np.unique(patients_of).tolist()).encode()).hexdigest()
             valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
         patients = self._patients(part, rows, n_epochs)
         train: list[Any] = [patients]
@@ -437,6 +442,7 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
         "n_epochs": learner.n_epochs,
         "planned": learner._planned,
         "begun": learner._begun,
+        "held_out": learner._held_out,
         "spent": 0 if learner.ledger is None else learner.ledger.n_spent,
         "generator": generator_state(tagger._rng),
         "callbacks": {},
@@ -476,6 +482,12 @@ def learner_from_state(
                 f"The saved training has {state['planned']} epochs, but the agreement has {learner._planned}."
             )
         _check_spent(learner, state)
+        # Saved states of earlier versions do not tell their held-out patients.
+        if learner._held_out is not None and state.get("held_out", learner._held_out) != learner._held_out:
+            raise ExchangeError(
+                "The saved training has held out other patients, so that F1 would be that of patients in the training. "
+                "Use the same notes, 'validation_fraction' and 'random_state', or hold no patient out."
+            )
         _resume(learner, state, arrays)
     except (KeyError, IndexError, TypeError, RuntimeError) as error:
         raise ExchangeError("The saved training does not fit the tagger.") from error

@@ -281,6 +281,45 @@ def test_a_server_that_tells_no_number_of_updates_is_left_alone(tmp_path, notes,
         training.run_session(lambda fields, body=b"": (hello, b""))
 
 
+class TestHeldOutPatients:
+    """F1 and the test of downloads must never use a patient on whom an earlier session has trained."""
+
+    OWN = {"validation_fraction": 0.5, "report_f1": True}
+
+    @pytest.fixture
+    def own_notes(self, tmp_path):
+        for seed, site in enumerate(SITES, start=1):
+            write_corpus(make_clinical_notes(6, random_state=seed), tmp_path / "own notes" / site, "brat")
+        return tmp_path / "own notes"
+
+    def test_same_notes_go_on(self, tmp_path, own_notes):
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        federation.session(1)
+        federation.session(1)
+        assert federation.server.delivered("site-1") == [(0, 1)]
+
+    def test_changed_notes_are_refused(self, tmp_path, own_notes):
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        federation.session(1)
+        write_corpus(make_clinical_notes(6, random_state=9), tmp_path / "more", "brat")
+        for path in (tmp_path / "more").iterdir():
+            changed = path.read_text(encoding="utf-8").replace("patient-000", "patient-900")
+            (own_notes / "site-1" / f"more-{path.name}").write_text(changed, encoding="utf-8")
+        with pytest.raises(ExchangeError, match="has held out other patients"):
+            SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+    def test_patients_that_are_held_out_too_late_are_refused(self, tmp_path, own_notes):
+        Federation(tmp_path, own_notes).session(1)
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        with pytest.raises(ExchangeError, match="has held out other patients"):
+            SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+    def test_no_patient_need_be_held_out_any_more(self, tmp_path, own_notes):
+        Federation(tmp_path, own_notes, **self.OWN).session(1)
+        federation = Federation(tmp_path, own_notes)
+        assert SiteTraining(federation.agreement, federation.settings("site-1"), "site-1").worker.n_epochs == 1
+
+
 def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, notes):
     (tmp_path / "n1.txt").write_text("Seen by Dr. Who.")
     (tmp_path / "n1.ann").write_text("")
