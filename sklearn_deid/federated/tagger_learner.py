@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,8 @@ class TaggerLearner:
         self._planned: int | None = None
         # Training data of each part, and held-out data.
         self._data: tuple[list[Any], Any] | None = None
+        # Hash of the held-out patients, for the saved state.
+        self._held_out: str | None = None
         self._begun = False
         self._vectors: tuple[Any, Any] | None = None
 
@@ -268,8 +271,10 @@ class TaggerLearner:
         else:
             seed = int(tagger._rng.integers(2**31))
         rows, held_out = hold_out_patients(len(part.X), part.groups, validation_fraction, seed)
-        valid = None
+        valid = self._held_out = None
         if held_out is not None:
+            patients_of = held_out if part.groups is None else part.groups[held_out]
+            self._held_out = sha256(repr(np.unique(patients_of).tolist()).encode()).hexdigest()
             valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
         patients = self._patients(part, rows, n_epochs)
         train: list[Any] = [patients]
@@ -437,6 +442,8 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
         "n_epochs": learner.n_epochs,
         "planned": learner._planned,
         "begun": learner._begun,
+        "held_out": learner._held_out,
+        "spent": 0 if learner.ledger is None else learner.ledger.n_spent,
         "generator": generator_state(tagger._rng),
         "callbacks": {},
         "optimizer": {},
@@ -474,10 +481,31 @@ def learner_from_state(
             raise ExchangeError(
                 f"The saved training has {state['planned']} epochs, but the agreement has {learner._planned}."
             )
+        _check_spent(learner, state)
+        # Saved states of earlier versions do not tell their held-out patients.
+        if learner._held_out is not None and state.get("held_out", learner._held_out) != learner._held_out:
+            raise ExchangeError(
+                "The saved training has held out other patients, so that F1 would be that of patients in the training. "
+                "Use the same notes, 'validation_fraction' and 'random_state', or hold no patient out."
+            )
         _resume(learner, state, arrays)
     except (KeyError, IndexError, TypeError, RuntimeError) as error:
         raise ExchangeError("The saved training does not fit the tagger.") from error
     return learner
+
+
+def _check_spent(learner: TaggerLearner, state: Mapping[str, Any]) -> None:
+    """Refuse a ledger that counts fewer steps than the saved training has charged: they would be spent twice."""
+    if learner.privacy is None or learner.ledger is None:
+        return
+    # States of earlier versions do not tell the charged steps, which are at least those of the epochs.
+    charged = state.get("spent", state["n_epochs"] * learner.privacy.n_steps)
+    if learner.ledger.n_spent < charged:
+        raise ExchangeError(
+            f"The privacy ledger counts {learner.ledger.n_spent} steps, but the saved training has charged {charged}. "
+            "The ledger was deleted, edited or restored. Put the newest ledger back.",
+            path=None if learner.ledger.path is None else str(learner.ledger.path),
+        )
 
 
 def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

@@ -129,7 +129,9 @@ class ExchangeService:
 
     def _hello(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         self.record({"event": "hello", "site": site})
-        return self._reply(model=self.server.model, size=self.server.size, n_epochs=self.rules.n_epochs)
+        applied = self.server.delivered(site)
+        fields = {"model": self.server.model, "size": self.server.size, "n_epochs": self.rules.n_epochs}
+        return self._reply(**fields, next=applied[-1][1] + 1 if applied else 0)
 
     def _ping(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         return self._reply()

@@ -149,11 +149,27 @@ class SiteTraining:
         hello = _granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
             raise ExchangeError("The server has another model: its federation.json differs from the file of this site.")
+        self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
         rounds = self._rounds if self.masks is None else self._masked_rounds
         n_trained = rounds(ask, stopped, report, int(hello["n_epochs"]))
         self._save_model()  # before the server hears of the end, because it may then end this process
         ask({"ask": "done", **self._reported()})
         return n_trained
+
+    def _check_newest(self, sent: Any) -> None:
+        """Refuse a state that is older than what this site has sent. A hostile server can only end the session.
+
+        The updates of a lost, restored or copied folder would count as repetitions and be lost, and its ledger would
+        not know of all steps.
+        """
+        if isinstance(sent, bool) or not isinstance(sent, int):
+            raise ExchangeError("The server must tell a whole number of updates.")
+        if self.worker.sequence < max(sent, 0 if self.masks is None else self.masks.key.sequence):
+            raise ExchangeError(
+                "This site has sent more updates than its state folder knows: the folder is new, a copy or a restored "
+                "one. Put the newest folder back, or take part as a new site.",
+                path=str(self.folder),
+            )
 
     def _rounds(self, ask: Ask, stopped: Callable[[], bool], report: Callable[[str], None], n_epochs: int) -> int:
         """Train, and send each update on its own. Returns the number of trained epochs."""

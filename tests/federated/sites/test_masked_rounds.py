@@ -493,6 +493,16 @@ def test_two_state_folders_with_one_key_never_note_the_same_round(small, monkeyp
     assert len(failures) == 1 and "Another process uses the key" in failures[0]
 
 
+def test_a_state_that_is_older_than_its_key_is_refused(tmp_path, notes, keys):
+    """The key knows of more updates than a restored state folder, whose ledger does not know of all steps."""
+    agreement = FederationConfig("lab", SITES, list(I2B2_2014.labels), TAGGER, n_epochs=2, mask_keys=keys, step=0.5)
+    training = SiteTraining(agreement, settings(tmp_path, "a", notes / "a"), "a")
+    training.masks._save(sequence=1)
+    host = Host(agreement, agreement.new_server())
+    with pytest.raises(ExchangeError, match="sent more updates than its state folder knows"):
+        training.run_session(host.ask("a"))
+
+
 def test_a_process_that_waits_for_the_lock_reads_the_last_round_afterwards(tmp_path, notes, keys):
     """A site that was suspended masks a round while the next process of this site is starting."""
     agreement = FederationConfig("lab", SITES, list(I2B2_2014.labels), TAGGER, n_epochs=2, mask_keys=keys, step=0.5)

@@ -1,6 +1,7 @@
 """A site over sessions, without a network: stopped anywhere, it ends where an uninterrupted one does."""
 
 import json
+import shutil
 from functools import partial
 from threading import Thread
 
@@ -255,6 +256,70 @@ def test_saved_training_must_be_the_agreed_one(tmp_path, notes):
         SiteTraining(federation.agreement, federation.settings("site-1"), "site-3")
 
 
+@pytest.mark.parametrize("kept", [None, "copy"])
+def test_a_state_that_is_older_than_what_was_sent_is_refused(tmp_path, notes, kept):
+    """Its updates counted as repetitions and were lost without a word, and its ledger did not know of all steps."""
+    federation, state = Federation(tmp_path, notes), tmp_path / "site-1"
+    federation.session(1)
+    shutil.copytree(state, tmp_path / "copy")
+    federation.session(1)
+    shutil.rmtree(state)
+    if kept is not None:
+        shutil.copytree(tmp_path / kept, state)
+    before = federation.server.parameters.copy()
+    with pytest.raises(ExchangeError, match="sent more updates than its state folder knows"):
+        federation.session(1)
+    assert np.array_equal(federation.server.parameters, before)
+
+
+@pytest.mark.parametrize("number", [True, "3", 1.5, None])
+def test_a_server_that_tells_no_number_of_updates_is_left_alone(tmp_path, notes, number):
+    federation = Federation(tmp_path, notes)
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    hello = {"status": "ok", "model": training.worker.model, "n_epochs": 1, "next": number}
+    with pytest.raises(ExchangeError, match="must tell a whole number"):
+        training.run_session(lambda fields, body=b"": (hello, b""))
+
+
+class TestHeldOutPatients:
+    """F1 and the test of downloads must never use a patient on whom an earlier session has trained."""
+
+    OWN = {"validation_fraction": 0.5, "report_f1": True}
+
+    @pytest.fixture
+    def own_notes(self, tmp_path):
+        for seed, site in enumerate(SITES, start=1):
+            write_corpus(make_clinical_notes(6, random_state=seed), tmp_path / "own notes" / site, "brat")
+        return tmp_path / "own notes"
+
+    def test_same_notes_go_on(self, tmp_path, own_notes):
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        federation.session(1)
+        federation.session(1)
+        assert federation.server.delivered("site-1") == [(0, 1)]
+
+    def test_changed_notes_are_refused(self, tmp_path, own_notes):
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        federation.session(1)
+        write_corpus(make_clinical_notes(6, random_state=9), tmp_path / "more", "brat")
+        for path in (tmp_path / "more").iterdir():
+            changed = path.read_text(encoding="utf-8").replace("patient-000", "patient-900")
+            (own_notes / "site-1" / f"more-{path.name}").write_text(changed, encoding="utf-8")
+        with pytest.raises(ExchangeError, match="has held out other patients"):
+            SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+    def test_patients_that_are_held_out_too_late_are_refused(self, tmp_path, own_notes):
+        Federation(tmp_path, own_notes).session(1)
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        with pytest.raises(ExchangeError, match="has held out other patients"):
+            SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+    def test_no_patient_need_be_held_out_any_more(self, tmp_path, own_notes):
+        Federation(tmp_path, own_notes, **self.OWN).session(1)
+        federation = Federation(tmp_path, own_notes)
+        assert SiteTraining(federation.agreement, federation.settings("site-1"), "site-1").worker.n_epochs == 1
+
+
 def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, notes):
     (tmp_path / "n1.txt").write_text("Seen by Dr. Who.")
     (tmp_path / "n1.ann").write_text("")
@@ -315,6 +380,20 @@ class TestPatientPrivacy:
         training.learner.ledger.charge(1)  # an epoch that was charged and lost in a crash
         assert training.run_session(direct(service, "site-1")) == 1
         assert training.learner.ledger.n_left == 0
+
+    @pytest.mark.parametrize("is_deleted", [True, False])
+    def test_a_ledger_with_fewer_steps_than_the_training_is_refused(self, tmp_path, notes, is_deleted):
+        """A new or lowered ledger would spend a second budget on the same patients."""
+        federation = Federation(tmp_path, notes, n_epochs=4, **self.OWN)
+        federation.session(2)
+        ledger = tmp_path / "site-1" / "patient-privacy.json"
+        if is_deleted:
+            ledger.unlink()
+        else:
+            ledger.write_text(ledger.read_text().replace('"n_spent": 2', '"n_spent": 1'))
+        for _ in range(2):  # a new ledger that the first start has written is refused, too
+            with pytest.raises(ExchangeError, match="the saved training has charged 2"):
+                SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
 
     def test_a_proximal_term_is_refused(self, tmp_path, notes):
         federation = Federation(tmp_path, notes, n_epochs=1, **self.OWN)
