@@ -44,6 +44,8 @@ example: learn from raw notes, too
 exit codes: 0 trained, 1 trained without broken files (--skip-broken) or raw notes, 2 failed, 130 interrupted
 (no model is saved)"""
 
+_NO_START = "none"
+
 
 def add_command(commands: Any) -> None:
     """Add the parser of this command."""
@@ -127,7 +129,12 @@ def _start(written: str | None) -> Any:
 
     if written is None:
         return DEFAULT_START
-    return None if written == "none" else model_folder(written)
+    if written != _NO_START:
+        return model_folder(written)
+    # As for the names of models: neither of the two may be taken for the other.
+    if Path(written).exists():
+        raise DeidError(f"{written} means random weights, and is a folder here. Write ./{written} for the folder.")
+    return None
 
 
 def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:

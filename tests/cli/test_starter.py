@@ -73,6 +73,14 @@ def test_few_english_notes_start_from_the_starter_unless_told_otherwise(run, tmp
     assert ({span.label for span in found} == {"NOMBRE", "FECHA"}) == starts
 
 
+def test_folder_of_the_name_none_is_no_guess(run, tmp_path, monkeypatch, gold):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "none").mkdir()
+    code, _, err = run("train", gold, "--from", "none", "--model", tmp_path / "m", "--quiet")
+    assert code == 2 and "./none" in err
+    assert not (tmp_path / "m").exists()
+
+
 def test_train_from_a_model_that_is_missing_names_it(run, tmp_path, gold):
     code, _, err = run("train", gold, "--from", tmp_path / "nothing", "--model", tmp_path / "m", "--quiet")
     assert code == 2
