@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
 from typing import Any
@@ -20,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
-from ..exceptions import InsecureReleaseWarning
+from .._storage import bundle_digest, read_manifest
+from ..exceptions import BundleError, InsecureReleaseWarning
 from ..representations.private_representer import PrivateRepresenter
 from ..representations.released_classes import holds_classes
 from ..representations.sharing import load_representation
@@ -259,7 +261,12 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         """
         check_constraints(self)
         if isinstance(released, (str, os.PathLike)):
-            return self._audit_folder(released, X, y, groups, representer)
+            before = bundle_digest(released)
+            report = self._audit_folder(released, X, y, groups, representer)
+            read_manifest(released)  # the arrays, too, are those of the manifest still
+            if bundle_digest(released) != before:
+                raise BundleError("The folder was replaced during the audit.", path=str(released))
+            return replace(report, settings={**report.settings, "release": before})
         if representer is not None:
             raise ValueError("The 'representer' parameter belongs to a saved folder. Here an estimator was given.")
         if _is_data(released):

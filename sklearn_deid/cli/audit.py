@@ -39,10 +39,12 @@ example: attack the vectors before you share them
   sklearn-deid audit held-out-notes/ --representer my-representer --attacks quick --output report.html
   sklearn-deid audit held-out-notes/ --representer my-representer --fail-under 0.9
   sklearn-deid audit held-out-notes/ --representer my-representer --release my-vectors --attacks quick
+  sklearn-deid audit --release my-vectors --verify report.json
   sklearn-deid audit --redacted redacted/ --model another-model --names staff.txt --output found.json
 
 exit codes: 0 audited, 1 audited but the audit failed, the score is below --fail-under, something was found in
---redacted notes, or broken notes were left out (--skip-broken), 2 failed, 130 interrupted"""
+--redacted notes, broken notes were left out (--skip-broken), or the report of --verify describes another folder,
+2 failed, 130 interrupted"""
 
 
 def add_command(commands: Any) -> None:
@@ -57,6 +59,11 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--representer", metavar="FOLDER", help="folder of a saved PrivateRepresenter")
     parser.add_argument("--release", metavar="FOLDER", help="folder of vectors that save_representation wrote")
+    parser.add_argument(
+        "--verify",
+        metavar="REPORT",
+        help="attack nothing; check that this report (.json) describes the folder of --release",
+    )
     add_redacted_options(parser)
     parser.add_argument(
         "--embeddings",
@@ -101,6 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
     if arguments.redacted is not None:
         return run_redacted(arguments)
+    if arguments.verify is not None:
+        return _verify(arguments)
     if arguments.release is None and (arguments.representer is None or arguments.corpus is None):
         raise DeidError("Say what to attack: CORPUS with --representer FOLDER, --release FOLDER, or --redacted NOTES.")
     device = set_machine(arguments)
@@ -134,6 +143,27 @@ def run(arguments: argparse.Namespace) -> int:
     show_left_out(errors)
     failed = bool(report.blocking_issues) or (arguments.fail_under is not None and report.score < arguments.fail_under)
     return SOME_WITHHELD if failed or errors else DONE
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    """Compare the digest in a report with the folder."""
+    if arguments.release is None or arguments.corpus is not None:
+        raise DeidError("--verify compares a report with --release FOLDER alone.")
+    from .._storage import bundle_digest, read_manifest
+    from .._strict_json import load_strict
+
+    path = Path(arguments.verify)
+    try:
+        report = load_strict(path.read_bytes())
+        stated = report["settings"]["release"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise DeidError("This is no report (.json) of an audit of a folder.", path=str(path)) from None
+    read_manifest(arguments.release)  # checks the arrays, of which the digest of the manifest holds the digest
+    if stated != bundle_digest(arguments.release):
+        print("The report describes another folder.")
+        return SOME_WITHHELD
+    print("The report describes this folder.")
+    return DONE
 
 
 def _show(report: AuditReport) -> None:

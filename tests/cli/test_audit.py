@@ -1,11 +1,19 @@
 """``audit``: a report on a saved representer, and what ends with which exit code."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
-from sklearn_deid import PrivateRepresenter, WordVectors, make_clinical_notes, save_representation, write_corpus
+from sklearn_deid import (
+    PrivateRepresenter,
+    WordVectors,
+    load_representation,
+    make_clinical_notes,
+    save_representation,
+    write_corpus,
+)
 from sklearn_deid.embeddings import read_word_vectors
 
 from .conftest import assert_no_note_text
@@ -108,6 +116,27 @@ def test_a_saved_release_is_attacked_as_bytes(run, release, corpus):
     code, out, err = run("audit", "--release", release, "--attacks", "quick", "--quiet")
     assert code == 1 and "needs the notes behind the folder" in out
     assert_no_note_text(out + err, corpus)
+
+
+def test_a_report_names_the_folder_that_it_describes(run, folder, release, corpus, tmp_path):
+    report = tmp_path / "report.json"
+    run("audit", "--release", release, "--attacks", "file", "--quiet", "--output", report)
+    assert run("audit", "--release", release, "--verify", report)[:2] == (0, "The report describes this folder.\n")
+    # Another release of the same notes by the same representer has other noise, and needs an audit of its own.
+    other = tmp_path / "other"
+    shared = load_representation(release)
+    save_representation(other, shared.X, shared.y, shuffle=False)
+    assert run("audit", "--release", other, "--verify", report)[:2] == (1, "The report describes another folder.\n")
+    damaged = tmp_path / "damaged"
+    shutil.copytree(release, damaged)
+    with (damaged / "arrays.safetensors").open("r+b") as stream:
+        stream.seek(-1, 2)
+        stream.write(b"\x7f")
+    assert run("audit", "--release", damaged, "--verify", report)[0] == 2
+    report.write_text("{}", encoding="utf-8")
+    for refused in (("--release", release, "--verify", report), ("--verify", report), ("--verify", tmp_path)):
+        code, _, err = run("audit", *refused)
+        assert code == 2 and "error" in err
 
 
 def test_what_is_attacked_must_be_said(run, folder, tmp_path):
