@@ -18,6 +18,7 @@ __all__ = [
     "InsecureReleaseWarning",
     "LowPrecisionWarning",
     "MissingDependencyError",
+    "PartlyAnnotatedWarning",
     "SequenceError",
     "SpanError",
     "TrainingDivergedError",
@@ -129,6 +130,10 @@ class MissingDependencyError(DeidError, ImportError):
 
 class AlignmentWarning(UserWarning):
     """Tokens cannot express some annotated spans exactly. The alignment report counts these spans."""
+
+
+class PartlyAnnotatedWarning(UserWarning):
+    """Nobody has marked PHI in some notes of a corpus. A training would take them for notes without PHI."""
 
 
 class UnsafeToShareWarning(UserWarning):

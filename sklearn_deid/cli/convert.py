@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..io import FORMATS, read_corpus, write_corpus
+from ..exceptions import CorpusFormatError
+from ..io import FORMATS, iter_documents, write_corpus
 from ..io.registry import unanswered_ids
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteOutput, check_apart
@@ -76,8 +77,12 @@ def _is_partly_annotated(arguments: argparse.Namespace) -> bool:
     unanswered = unanswered_ids(arguments.corpus, arguments.format, arguments.encoding)
     if not unanswered:
         return False
-    found = read_corpus(arguments.corpus, arguments.format, on_error="collect", encoding=arguments.encoding).corpus
+    found = iter_documents(arguments.corpus, arguments.format, on_error=_skip, encoding=arguments.encoding)
     return not {note.doc_id for note in found} <= unanswered
+
+
+def _skip(error: CorpusFormatError) -> None:
+    """Leave a broken note to the reading that follows, which reports it."""
 
 
 def run(arguments: argparse.Namespace) -> int:

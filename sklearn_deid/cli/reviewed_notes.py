@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError, WithheldWarning
-from ..io import read_corpus
+from ..io import iter_documents
 from ..io.registry import unanswered_ids
 from ..text import Document, Span
 
@@ -35,7 +35,7 @@ class ReviewedNotes:
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
-        notes, unanswered = read_corpus(path), unanswered_ids(path)
+        notes, unanswered = list(iter_documents(path)), unanswered_ids(path)
         self._notes = {note.doc_id: note for note in notes if note.doc_id not in unanswered}
         if len(notes) and not any(note.spans for note in self._notes.values()):
             raise DeidError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
@@ -9,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
-from ..exceptions import CorpusFormatError, DataNotFoundError
+from ..exceptions import CorpusFormatError, DataNotFoundError, PartlyAnnotatedWarning
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
 from .checking import SourceLocation, without_traces
 from .files import check_regular
@@ -108,6 +109,12 @@ def read_corpus(
     DataNotFoundError
         If ``path`` does not exist.
 
+    Warns
+    -----
+    PartlyAnnotatedWarning
+        If nobody has marked PHI in some of the notes, such as tasks of Label Studio without an annotation, and others
+        are annotated. `sklearn_deid.io.read_gold` refuses such notes.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -129,7 +136,20 @@ def read_corpus(
         path, format, on_error=handler, encoding=encoding, label_scheme=label_scheme, random_state=random_state
     )
     corpus = Corpus(documents)
+    _warn_of_partly_annotated(corpus, unanswered_ids(path, format, encoding))
     return corpus if on_error == "raise" else ReadResult(corpus, errors)
+
+
+def _warn_of_partly_annotated(corpus: Corpus, unanswered: set[str]) -> None:
+    """Warn if nobody has marked PHI in some of the notes. Without any annotation, the notes are raw notes."""
+    n_unanswered = sum(note.doc_id in unanswered for note in corpus)
+    if 0 < n_unanswered < len(corpus):
+        warnings.warn(
+            f"Nobody has marked PHI in {n_unanswered} of {len(corpus)} notes, or said that they have none. A training "
+            "would take these notes for notes without PHI. sklearn_deid.io.read_gold names them.",
+            PartlyAnnotatedWarning,
+            stacklevel=3,
+        )
 
 
 def read_gold(path: str | PathLike[str], format: str | None = None, **options: Any) -> Any:
@@ -153,7 +173,9 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     CorpusFormatError, DataNotFoundError
         As in `read_corpus`, and for such a note.
     """
-    read = read_corpus(path, format, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PartlyAnnotatedWarning)  # an error here
+        read = read_corpus(path, format, **options)
     corpus, errors = read if isinstance(read, ReadResult) else (read, None)
     unanswered = unanswered_ids(path, format, options.get("encoding"))
     wrong = [

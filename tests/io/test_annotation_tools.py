@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from sklearn_deid.exceptions import CorpusFormatError
-from sklearn_deid.io import read_corpus, write_corpus
+from sklearn_deid.io import read_corpus, read_gold, write_corpus
 from sklearn_deid.text import Document, Span
 
 from .corpora_for_io import CONTROL, PIECES, put, there_and_back
@@ -37,6 +37,8 @@ def test_json_lines_give_back_everything(name):
     check()
 
 
+# Predictions beside annotations are notes that nobody has read.
+@pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.PartlyAnnotatedWarning")
 @quick
 @given(everything(PIECES + CONTROL))
 def test_label_studio_gives_back_all_but_categories(corpus):
@@ -50,6 +52,15 @@ def test_label_studio_gives_back_all_but_categories(corpus):
 def test_uima_gives_back_everything(corpus):
     corpus = [replace(d, spans=tuple({(s.start, s.end, s.label): s for s in d.spans}.values())) for d in corpus]
     assert there_and_back(corpus, "uima") == by_id(corpus)
+
+
+def test_a_note_without_phi_beside_annotated_ones_is_a_note_that_was_read(tmp_path):
+    marked, none = Document("a", "Dr. Roe.", (Span(4, 7, "DOCTOR"),)), Document("b", "Fine.")
+    write_corpus([marked, none], tmp_path / "tasks.json", "labelstudio")
+    assert list(read_gold(tmp_path / "tasks.json")) == [marked, none]
+    write_corpus([none], tmp_path / "new.json", "labelstudio")  # nothing is marked: tasks to annotate
+    with pytest.raises(CorpusFormatError, match="Nobody has marked"):
+        read_gold(tmp_path / "new.json")
 
 
 # ---- as the tools write them

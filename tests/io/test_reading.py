@@ -5,8 +5,8 @@ import tracemalloc
 
 import pytest
 
-from sklearn_deid.exceptions import CorpusFormatError, DataNotFoundError
-from sklearn_deid.io import FORMATS, ReadResult, iter_documents, read_corpus, write_corpus
+from sklearn_deid.exceptions import CorpusFormatError, DataNotFoundError, PartlyAnnotatedWarning
+from sklearn_deid.io import FORMATS, ReadResult, iter_documents, read_corpus, read_gold, write_corpus
 from sklearn_deid.text import Corpus, Document, Span
 
 from .corpora_for_io import put
@@ -193,3 +193,15 @@ def test_iterating_holds_one_document_at_a_time(name, tmp_path):
     peak_of_reading(tmp_path / "few", name)  # fills caches
     # The files and ids of 27 more documents, but not their 81,000 characters.
     assert peak_of_reading(tmp_path / "many", name) < peak_of_reading(tmp_path / "few", name) + 40_000
+
+
+def test_notes_without_annotation_among_others_are_warned_of(tmp_path):
+    path, marked = tmp_path / "notes.jsonl", '{"doc_id": "a", "text": "Dr. Roe.", "spans": []}\n'
+    path.write_text(marked + '{"doc_id": "b", "text": "Dr. Roe."}\n', encoding="utf-8")
+    with pytest.warns(PartlyAnnotatedWarning, match="in 1 of 2 notes"):
+        assert len(read_corpus(path)) == 2
+    with pytest.raises(CorpusFormatError, match="Nobody has marked"):
+        read_gold(path)
+    for whole in (marked, '{"doc_id": "b", "text": "Dr. Roe."}\n'):  # all annotated, and raw notes
+        path.write_text(whole, encoding="utf-8")
+        assert len(read_corpus(path)) == 1

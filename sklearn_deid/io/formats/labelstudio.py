@@ -3,7 +3,8 @@
 A task is ``{"data": {"text": ...}, "annotations": [...], "predictions": [...]}``. Both lists hold objects with a
 ``result``, and a result holds regions ``{"type": "labels", "value": {"start", "end", "labels"}, "score": ...}``. The
 writer puts the spans of a document into one prediction with scores if any span has a confidence, else into one
-annotation. The reader takes the annotation; without an annotation it takes the only prediction, and without both the
+annotation. In a file with annotations, a document without spans has an annotation without regions: somebody has read
+it. The reader takes the annotation; without an annotation it takes the only prediction, and without both the
 document has no spans. A task with several annotations is an error, because the annotators may disagree.
 
 Document id, patient id and metadata are columns of ``data``, which Label Studio keeps. The format does not store the
@@ -19,6 +20,7 @@ offsets: Label Studio's pull request 1559.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,10 +94,14 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def pack(lines: Path) -> bytes:
-    """The list of all tasks."""
+    """The list of all tasks. Beside annotated tasks, a task without spans is one that somebody has read."""
     with lines.open(encoding="utf-8", newline="\n") as stream:
-        rows = [line.rstrip("\n") for line in stream]
-    return ("[\n" + ",\n".join(rows) + "\n]\n").encode("utf-8")
+        tasks = [json.loads(line) for line in stream]
+    if any(task["annotations"] for task in tasks):
+        for task in tasks:
+            if not task["predictions"]:
+                task["annotations"] = task["annotations"] or [{"result": []}]
+    return ("[\n" + ",\n".join(map(dump_line, tasks)) + "\n]\n").encode("utf-8")
 
 
 def _document(place: SourceLocation, task: Any, what: str, name: str) -> Document:
