@@ -11,8 +11,8 @@ from sklearn_deid.surrogates.names import given_name, surname
 from .names import given_names, invented_name, names, new_name, origins, without_accents, word_names
 
 _FIRST_DAY = date(1990, 1, 1)
-# Origins whose names an earlier model missed most often are drawn twice as often as the others.
-_OFTEN = ("vietnamese", "french", "german_dutch", "hebrew")
+# Origins whose names an earlier model missed most often are drawn more often than the others.
+_OFTEN = ("vietnamese", "vietnamese", "french", "german_dutch", "hebrew")
 _PARTICLES = "van |van der |de |von |O'|Mc|Mac|de la |El |bin |St. |Le |Di |da ".split("|")
 
 

@@ -84,6 +84,15 @@ def _date(scene: Scene) -> str:
     )
 
 
+def _noted_date(scene: Scene) -> str:
+    """A date as people scribble it."""
+    chance, day = scene.chance, scene.day()
+    if chance.happens(0.2):
+        return dates.short_form(day, chance)
+    month_and_day = chance.pick((f"{day.month}/{day.day}", f"{day.month}/{day.day}", f"{day.month:02d}/{day.day:02d}"))
+    return month_and_day + f"/{day.year % 100:02d}" * chance.happens(0.2)
+
+
 def _full_date(scene: Scene) -> str:
     chance, day = scene.chance, scene.day()
     if chance.happens(0.55):
@@ -216,6 +225,7 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
     "date": ("DATE", _date),
     "date.full": ("DATE", _full_date),
     "date.short": ("DATE", lambda s: dates.short_form(s.day(), s.chance)),
+    "date.note": ("DATE", _noted_date),
     "month": ("DATE", lambda s: dates.month_form(s.day(), s.chance)),
     "year": ("DATE", lambda s: str(s.day().year)),
     "weekday": ("DATE", lambda s: dates.weekday_name(s.day(), s.chance)),

@@ -136,7 +136,7 @@ def _disease(chance: Chance) -> str:
     return chance.pick(vocabulary()["eponyms" if kind < 0.3 else "abbreviations" if kind < 0.35 else "diseases"])
 
 
-_CLASSIFIED = 0.3  # probability that a disease is one of ICD-10-CM
+_CLASSIFIED = 0.4  # probability that a disease is one of ICD-10-CM
 _AMOUNTS = (2.5, 5, 10, 20, 25, 40, 50, 75, 81, 100, 250, 500, 1000)
 _UNITS = ("mg", "mg", "mcg", "g", "mL", "units")
 _WORDS: dict[str, Callable[[Chance], str]] = {

@@ -105,7 +105,8 @@ class TaggerLearner:
     - *Weight average*: the average covers all local epochs. The network trains with the plain weights, and the plain
       weights are exchanged. At the end of the last epoch the average replaces the weights, so the average is part of
       the last update.
-    - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans.
+    - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans. No span is invented
+      (`tagging.SpanSwap`), so that a saved training goes on as it began.
     - *Patient-level privacy*: with ``privacy``, an epoch consists of the noisy steps of `PatientPrivacy`, without span
       swapping. Learning rate and weight average are the same as without noise.
 
@@ -281,7 +282,7 @@ class TaggerLearner:
         if patients is None:
             order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
             own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
-            train = [tagger._training_data(part.X, part.tags, None, rows) for rows in own]
+            train = [tagger._training_data(part.X, part.tags, None, rows, n_invented=0) for rows in own]
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:

@@ -15,9 +15,9 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import release_generator
 from ..sequences import TokenSequences, check_groups, check_tags, object_rows
 from ..surrogates import LOCALES, SurrogateEngine
+from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates
 from ..text import known_id, labels_of, split_tag
 from .sentence_transformer import SentenceTransformer
-from .token_surrogates import SpanTokens, TokenSurrogates
 
 
 class Annotated(NamedTuple):

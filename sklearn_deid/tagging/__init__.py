@@ -18,7 +18,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "encoders": "BidirectionalRecurrent LockedDropout SelfAttentionEncoder",
         "hybrid_tagger": "HybridTagger",
         "starter": "load_model",
-        "strategies": "CRFHead ContextBlock ContextWindow Dropout SelfAttention SoftmaxHead",
+        "strategies": "CRFHead ContextBlock ContextWindow Dropout SelfAttention SoftmaxHead SpanSwap",
         "network": "TaggerModule",
         "note_augmenter": "NoteAugmenter",
         "note_deidentifier": "NoteDeidentifier",

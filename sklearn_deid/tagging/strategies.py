@@ -116,6 +116,37 @@ class Dropout(BaseEstimator):
         self.input, self.layer, self.output = input, layer, output
 
 
+class SpanSwap(BaseEstimator):
+    """Other PHI in the training sentences, as the ``span_swap`` of a `DeidTagger`, drawn anew in each epoch.
+
+    Parameters
+    ----------
+    share : float in [0, 1], default=0.5
+        Probability that a span is replaced by a span of the same label.
+    invented : int, default=250
+        Number of invented spans, such as other names and places in the language of the sentences, among which the swaps
+        draw besides: the more, the fewer spans the sentences have. 0 draws spans of the sentences only. Nothing is
+        invented for labels without a rule, for sentences in other languages than those of
+        `sklearn_deid.surrogates.LOCALES`, for vectors, with an augmenter that perturbs the sentences themselves, if the
+        training starts from another tagger, and by the workers of a `DSSGDEnsemble` or federation.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> from sklearn_deid.tagging import SpanSwap
+    >>> DeidTagger(span_swap=SpanSwap(invented=0))
+    DeidTagger(span_swap=SpanSwap(invented=0))
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "share": [Interval(Real, 0, 1, closed="both")],
+        "invented": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(self, share: float = 0.5, invented: int = 250) -> None:
+        self.share, self.invented = share, invented
+
+
 class ContextWindow(BaseEstimator):
     """Neighbouring sentences that the encoder reads with each sentence, as the ``context`` of a `DeidTagger`.
 
@@ -184,6 +215,10 @@ def _context(value: Any) -> Any:
     return _CONTEXTS[value]() if isinstance(value, str) and value in _CONTEXTS else value
 
 
+def _span_swap(value: Any) -> Any:
+    return SpanSwap(float(value)) if isinstance(value, Real) else value
+
+
 def _recall_weight(value: Any) -> Any:
     return RecallWeight(float(value)) if isinstance(value, Real) else value
 
@@ -194,6 +229,7 @@ LONG_FORMS: dict[str, Callable[[Any], Any]] = {
     "head": _head,
     "dropout": _dropout,
     "context": _context,
+    "span_swap": _span_swap,
     "recall_weight": _recall_weight,
 }
 _SHORT_FORMS: dict[type, Any] = {
@@ -205,6 +241,7 @@ _SHORT_FORMS: dict[type, Any] = {
     Dropout: "auto",
     ContextWindow: "window",
     ContextBlock: "block",
+    SpanSwap: None,
     RecallWeight: None,
 }
 
@@ -214,7 +251,7 @@ def strategy(name: str, value: Any) -> Any:
 
     Parameters
     ----------
-    name : {"encoder", "head", "dropout", "context", "recall_weight"}
+    name : {"encoder", "head", "dropout", "context", "span_swap", "recall_weight"}
         Name of the parameter.
     value : object
         Value of the parameter, as a short form or as a settings object.
@@ -248,7 +285,9 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if type(value) not in _SHORT_FORMS:
             plain[name] = value
             continue
-        # The short form of a recall weight is its number. The nested parameters below add the form.
-        plain[name] = value.weight if isinstance(value, RecallWeight) else _SHORT_FORMS[type(value)]
+        # The short form of some is a number. The nested parameters below add the rest.
+        numbers = {RecallWeight: "weight", SpanSwap: "share"}
+        number = numbers.get(type(value))
+        plain[name] = _SHORT_FORMS[type(value)] if number is None else getattr(value, number)
         plain |= {f"{name}__{setting}": given for setting, given in value.get_params().items()}
     return plain

@@ -26,6 +26,7 @@ from ..sequences import (
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import ContextUnits, SentenceDataset
 from .initial_weights import copy_weights
+from .invented_spans import followed_by, invent_spans
 from .layout_changes import LayoutChanges
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
@@ -41,6 +42,7 @@ from .strategies import (
     Dropout,
     SelfAttention,
     SoftmaxHead,
+    SpanSwap,
     check_strategies,
     strategy,
 )
@@ -115,10 +117,10 @@ class DeidTagger(TokenTagger, SequenceNet):
     dropout : float in [0, 1), Dropout or "auto", default="auto"
         Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
         ``Dropout()`` with the rates 0.25, 0.25 and 0.5.
-    span_swap : float in [0, 1], default=0.5
-        Probability that a PHI span of the training data is replaced by a random span of the same label. `fit` draws the
-        replacements anew in each epoch. Swapped spans teach the tagger to read the context instead of remembering
-        names.
+    span_swap : float in [0, 1] or SpanSwap, default=0.5
+        Probability that a PHI span of the training data is replaced by a span of the same label: one of the training
+        data or an invented one. `fit` draws the replacements anew in each epoch. Swapped spans teach the tagger to read
+        the context instead of remembering names. A float means ``SpanSwap(share)``.
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means ``NoteAugmenter()`` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
@@ -241,7 +243,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "context": [StrOptions({"sentence", "block", "window", "document"}), ContextBlock, ContextWindow],
         "dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), Dropout],
-        "span_swap": [Interval(Real, 0, 1, closed="both")],
+        "span_swap": [Interval(Real, 0, 1, closed="both"), SpanSwap],
         "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), StrOptions({"auto"}), None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "recall_weight": [Interval(Real, 1, None, closed="left"), RecallWeight, None],
@@ -283,7 +285,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         n_layers: Any = "auto",
         context: Any = "sentence",
         dropout: Any = "auto",
-        span_swap: float = 0.5,
+        span_swap: Any = 0.5,
         augmenter: Any = "auto",
         class_weight: Any = None,
         recall_weight: Any = None,
@@ -611,8 +613,15 @@ class DeidTagger(TokenTagger, SequenceNet):
         return ContextUnits.windows(X.documents, context.size)
 
     def _training_data(
-        self, X: Any, tags: Any, groups: np.ndarray | None, rows: Any = slice(None), held_out: bool = False
+        self,
+        X: Any,
+        tags: Any,
+        groups: np.ndarray | None,
+        rows: Any = slice(None),
+        held_out: bool = False,
+        n_invented: int | None = None,
     ) -> SwappingDataset:
+        """Data set of the chosen rows; ``n_invented`` replaces that of ``span_swap``."""
         X, tags, groups = X[rows], tags[rows], None if groups is None else groups[rows]
         unknown = set(tags.data).difference(self.classes_)
         if unknown:
@@ -620,16 +629,21 @@ class DeidTagger(TokenTagger, SequenceNet):
                 f"y holds {len(unknown)} tags that are not among classes_, such as {min(unknown)!r}. "
                 "Name all tags in 'classes' at the first call of partial_fit."
             )
-        share = 0.0 if held_out else self.span_swap
+        swap = strategy("span_swap", self.span_swap)
+        share = 0.0 if held_out else swap.share
+        adds_copies = isinstance(self.augmenter_, NoteAugmenter) and not held_out
+        if n_invented is None:
+            # A tagger from which the training starts has read more names than could be invented for a single language.
+            n_invented = 0 if self.starts_from_tagger_ else swap.invented
+        swaps = share and isinstance(X, TokenSequences) and (adds_copies or self.augmenter_ is None)
+        invented = invent_spans(X, tags, groups, n_invented, self._rng) if swaps and n_invented else None
         if self.lowers_uniform_casing_:
             X = lower_uniform_casing(X, self.marks_uniform_casing_)
-        if isinstance(self.augmenter_, NoteAugmenter) and not held_out:
-            arrays = {**self._arrays(X), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
-            return SwappingDataset(tags, share, copies=self._copies(X), **arrays)
-        if self.augmenter_ is None:
-            return SwappingDataset(
-                tags, share, **self._arrays(X), tags=encode_tags(tags, self.classes_), units=self._units(X)
-            )
+        if adds_copies or self.augmenter_ is None:
+            longer, longer_tags, more = (X, tags, None) if invented is None else followed_by(X, tags, invented)
+            arrays = {**self._arrays(longer), "offsets": X.offsets, "units": self._units(X), "more": more}
+            arrays["tags"] = encode_tags(longer_tags, self.classes_)
+            return SwappingDataset(tags, share, copies=self._copies(X, longer.data) if adds_copies else None, **arrays)
         # Held-out sentences pass through `transform`, as sentences do in `predict`.
         seen = self.augmenter_.transform(X) if held_out else self._augmented(X, tags, groups)
         # The training sentences are perturbed anew in each epoch. The held-out sentences stay the same in all epochs.
@@ -637,11 +651,11 @@ class DeidTagger(TokenTagger, SequenceNet):
         arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
         return SwappingDataset(tags, share, redrawn, **arrays)
 
-    def _copies(self, X: TokenSequences) -> AlteredCopies:
+    def _copies(self, X: TokenSequences, tokens: np.ndarray) -> AlteredCopies:
         """Copies of training sentences in other casings and layouts, and with errors."""
         augmenter: NoteAugmenter = self.augmenter_
         by_sentence = strategy("context", self.context) == "sentence"
-        layout = LayoutChanges(X.data, self.classes_, augmenter.lost_punctuation, self._broken_lines())
+        layout = LayoutChanges(tokens, self.classes_, augmenter.lost_punctuation, self._broken_lines())
         if self._pretrained is None:
             arrays: Any = GrowingFeatures(self._features)
         else:
@@ -659,7 +673,7 @@ class DeidTagger(TokenTagger, SequenceNet):
                 drawn.data[marked] = [NO_CASING + token for token in drawn.data[marked]]
             return drawn
 
-        return AlteredCopies(X, augmenter.copies, written, arrays, layout, self._units)
+        return AlteredCopies(X, augmenter.copies, written, arrays, layout, self._units, tokens)
 
     def _broken_lines(self) -> float:
         """Share of the copies whose lines are broken at other places."""

@@ -14,7 +14,7 @@ from ..sequences import TokenSequences
 from ..text import CASING_CLASSES, casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 from .batching import ContextUnits, SentenceDataset
 from .layout_changes import LayoutChanges
-from .span_swap import SpanSwapper
+from .span_swap import Spans, SpanSwapper
 from .uniform_casing import NO_CASING
 
 
@@ -120,6 +120,8 @@ class AlteredCopies:
         Changes of the layout of the copies.
     units : callable
         ``units(sentences)`` returns the units that the encoder reads, or None.
+    tokens : ndarray of shape (n_tokens,), optional
+        Tokens of X, and behind them those of further spans that may stand in the sentences.
     """
 
     def __init__(
@@ -130,8 +132,10 @@ class AlteredCopies:
         arrays: Callable[[np.ndarray], dict[str, Any]],
         layout: LayoutChanges,
         units: Callable[[TokenSequences], ContextUnits | None],
+        tokens: np.ndarray | None = None,
     ) -> None:
-        self._X, self.share = X, share
+        self._tokens = X.data if tokens is None else tokens
+        self._documents, self.share = X.documents, share
         self._written, self._arrays, self._layout, self._units = written, arrays, layout, units
         alike = np.arange(len(X)) if X.documents is None else X.documents
         # shape: (n_sentences,): what is copied or left out as a whole
@@ -150,7 +154,7 @@ class AlteredCopies:
         Parameters
         ----------
         index, tags : ndarray of shape (n_items,)
-            Number of each token in the original data, and its class.
+            Number of each token among `tokens`, and its class.
         offsets : ndarray of shape (n + 1,)
             Borders of the sentences.
         units : ContextUnits or None
@@ -163,9 +167,9 @@ class AlteredCopies:
         words, borders, copied_tags, rows = self._layout.draw(
             index[items], borders, tags[items], self._parts[copied], rng
         )
-        documents = None if self._X.documents is None else self._X.documents[copied][rows]
-        copies = TokenSequences(self._X.data[words], borders).with_documents(documents)
-        tokens = np.concatenate([self._X.data[index], self._written(copies).data])
+        documents = None if self._documents is None else self._documents[copied][rows]
+        copies = TokenSequences(self._tokens[words], borders).with_documents(documents)
+        tokens = np.concatenate([self._tokens[index], self._written(copies).data])
         added = self._units(copies)
         return {
             "offsets": np.append(offsets, offsets[-1] + borders[1:]),
@@ -190,6 +194,8 @@ class SwappingDataset(SentenceDataset):
     copies : AlteredCopies, optional
         Altered copies of the sentences after the spans were swapped, for a `NoteAugmenter`. A swapped span is then
         written like its sentence.
+    more : tuple of three ndarrays of shape (n_more,), optional
+        Starts, ends and label numbers (`span_ranges`) of spans behind the sentences in words and tags, for the swaps.
     **arrays
         Parameters of `SentenceDataset`.
     """
@@ -200,6 +206,7 @@ class SwappingDataset(SentenceDataset):
         share: float,
         redrawn: Callable[[], dict[str, Any]] | None = None,
         copies: AlteredCopies | None = None,
+        more: Spans | None = None,
         **arrays: Any,
     ) -> None:
         super().__init__(**arrays)
@@ -209,7 +216,8 @@ class SwappingDataset(SentenceDataset):
         self._original = (self.offsets, self.words, self.vectors, self.tags, self.features, self.units)
         self._first_lengths = self.unit_lengths
         starts, ends, labels = span_ranges(legal_tags)
-        self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share) if share and len(starts) else None
+        swaps = share and len(starts)
+        self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share, more) if swaps else None
 
     @property
     def copied_share(self) -> float:

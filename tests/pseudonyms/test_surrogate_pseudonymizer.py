@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_deid import DeidTagger, PrivateRepresenter, SurrogatePseudonymizer, WordVectors, make_clinical_notes
 from sklearn_deid.exceptions import AlignmentWarning
-from sklearn_deid.pseudonyms.token_surrogates import joined, n_tokens
+from sklearn_deid.surrogates.token_surrogates import joined, n_tokens
 from sklearn_deid.text import tokenize
 
 SMALL = {"max_epochs": 1, "hidden_size": 4, "embeddings": None, "device": "cpu", "random_state": 0}

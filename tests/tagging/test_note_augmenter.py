@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn_deid import DeidTagger, TokenSequences, load, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import TokenVectors
-from sklearn_deid.tagging import NoteAugmenter
+from sklearn_deid.tagging import NoteAugmenter, SpanSwap
 from sklearn_deid.tagging.note_augmenter import default_augmenter
 
 from .conftest import SMALL, make_sentences
@@ -122,7 +122,7 @@ def test_a_swapped_span_is_written_like_its_sentence(tag_scheme):
             seen.append(drawn)
             return drawn, lowered
 
-    settings = {**SMALL, "max_epochs": 5, "span_swap": 1.0, "tag_scheme": tag_scheme}
+    settings = {**SMALL, "max_epochs": 5, "span_swap": SpanSwap(1.0, invented=0), "tag_scheme": tag_scheme}
     augmenter = Recorder(**{**OFF, "copies": 1, "capitals": 1, "lost_punctuation": 0.5, "line_breaks": 0})
     DeidTagger(**settings, augmenter=augmenter).fit(rows, tags, groups=groups)
     assert len(seen) == 4

@@ -65,3 +65,18 @@ def test_spans_are_drawn_evenly_from_their_label():
     counts = np.bincount(drawn[:, 0], minlength=n)
     assert (np.abs(counts[:3] - 1000) < 120).all()  # four standard deviations
     assert (drawn[:, 3] == 3).all()
+
+
+def test_further_spans_are_drawn_evenly_and_never_replaced():
+    more = (np.array([4, 6, 7]), np.array([6, 7, 8]), np.array([0, 0, 1]))
+    swapper = SpanSwapper(np.array([0, 4]), np.array([1, 3]), np.array([2, 4]), np.array([0, 1]), 1.0, more)
+    rng, drawn = np.random.default_rng(0), []
+    for _ in range(3000):
+        index, offsets = swapper.draw(rng)
+        items = index.tolist()
+        assert offsets.tolist() == [0, len(items)] and items[0] == 0 and 2 in items[2:4]
+        drawn.append((tuple(items[1 : items.index(2)]), items[items.index(2) + 1]))
+    first, second = zip(*drawn, strict=True)
+    assert set(first) == {(1,), (4, 5), (6,)} and set(second) == {3, 7}
+    assert all(abs(first.count(span) - 1000) < 120 for span in set(first))  # four standard deviations
+    assert abs(second.count(7) - 1500) < 120

@@ -10,11 +10,13 @@ from sklearn_deid import DeidTagger, NoteDeidentifier, RecallTunedTagger, RuleTa
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.sequences import TokenVectors
+from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.warm_start import matched_tags, start_tagger, starter_folder
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]] * 3
 Y = [["O", "B-PATIENT", "O", "O"], ["O", "O", "O"], ["O", "B-DOCTOR", "O", "B-CITY", "O"]] * 3
 SMALL = {"hidden_size": 6, "random_state": 0, "device": "cpu", "weight_average": 0.0}
+SMALL |= {"span_swap": SpanSwap(invented=0)}
 SPANISH = {"PATIENT": "NOMBRE", "DOCTOR": "MEDICO", "CITY": "CITY"}
 
 
@@ -32,7 +34,7 @@ def renamed(tags):
 
 def still(source, **parameters):
     """A tagger that starts from another one and does not move from there."""
-    return DeidTagger(warm_start_from=source, max_epochs=1, lr=1e-9, span_swap=0.0, **{**SMALL, **parameters})
+    return DeidTagger(warm_start_from=source, max_epochs=1, lr=1e-9, **{**SMALL, "span_swap": 0.0, **parameters})
 
 
 def test_training_begins_with_the_predictions_of_the_start(source):

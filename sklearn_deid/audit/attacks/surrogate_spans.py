@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import SequenceError
-from ...pseudonyms.token_surrogates import joined
 from ...sequences import TokenSequences
 from ...surrogates import label_kinds, written_form
 from ...surrogates.locale_words import guess_locale
 from ...surrogates.patient_surrogates import NAMES
 from ...surrogates.surrogate_engine import joined_overlaps
+from ...surrogates.token_surrogates import joined
 from ...text import Document, labels_of, patient_of
 
 DATES = ("date", "birth date")

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..sequences import TokenSequences
-from ..surrogates import Replacement, SurrogateEngine, random_of_form
 from ..text import Document, Span, tokenize
+from .number_surrogates import random_of_form
+from .surrogate_engine import Replacement, SurrogateEngine
 
 _GLUED = frozenset("@._-/:'\u2019&+")
 _GLUED_BEFORE = _GLUED | frozenset("\u00ba\u00aa")
@@ -52,6 +53,8 @@ class TokenSurrogates:
     ----------
     data : ndarray of shape (n_tokens,), dtype object
         Tokens of all sentences, replaced so far.
+    follows_rule : ndarray of shape (n_tokens,), dtype bool
+        Whether the token is part of a surrogate that a rule has made as a whole.
     statistics : dict
         Counts for each label.
     """
@@ -59,6 +62,7 @@ class TokenSurrogates:
     def __init__(self, engine: SurrogateEngine, X: TokenSequences) -> None:
         self._engine, self._X = engine, X
         self.data: np.ndarray = X.data.copy()
+        self.follows_rule = np.zeros(len(X.data), dtype=bool)
         self.statistics: dict[str, dict[str, int]] = {}
 
     def replace(self, owner: str, note: str, rows: list[int], spans: dict[int, list[SpanTokens]]) -> None:
@@ -112,6 +116,7 @@ class TokenSurrogates:
         ):
             counts[name] += int(count)
         self.data[where] = np.array(new, dtype=object)
+        self.follows_rule[where] = made.has_rule and is_fitting
 
     def _tokens(self, old: list[str], made: Replacement, owner: str) -> tuple[list[str], bool]:
         """Tokens of a surrogate, and whether they are as many as those of the original."""
