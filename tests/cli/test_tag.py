@@ -2,7 +2,7 @@
 
 import pytest
 
-from sklearn_deid import load, read_corpus, write_corpus
+from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span, load, read_corpus, save, write_corpus
 
 from .conftest import assert_no_note_text, contents
 
@@ -51,6 +51,18 @@ def test_annotation_tools_get_confidences(run, raw, model, tmp_path, expected, n
     found = {d.doc_id: [s.confidence for s in d.spans] for d in corpus}
     for doc_id, spans in expected.items():
         assert found[doc_id] == pytest.approx([span.confidence for span in spans], abs=1e-5)
+
+
+def test_spans_of_rules_are_predictions_that_nobody_has_read(run, tmp_path):
+    save(
+        NoteDeidentifier(RuleTagger()).fit([Document("a", "Seen 03/04/2021.", (Span(5, 15, "DATE"),))]), tmp_path / "m"
+    )
+    write_corpus([Document("a", "Seen 03/04/2021."), Document("b", "Fine.")], tmp_path / "in.jsonl")
+    found = tmp_path / "tasks.json"
+    assert run("tag", tmp_path / "in.jsonl", "--model", tmp_path / "m", "--output", found)[0] == 0
+    assert [[s.confidence for s in note.spans] for note in read_corpus(found)] == [[1.0], []]
+    code, _, err = run("train", found, "--model", tmp_path / "trained")
+    assert code == 2 and "Nobody has marked PHI in this note" in err
 
 
 def test_annotations_of_the_input_are_ignored(run, gold, raw, model, tmp_path):
