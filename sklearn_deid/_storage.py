@@ -199,6 +199,19 @@ def bundle_digest(path: str | os.PathLike[str]) -> str:
     return _manifest_digest(_parsed_manifest(Path(path)))
 
 
+def check_nothing_else(path: str | os.PathLike[str]) -> None:
+    """Raise BundleError if the folder of a bundle holds anything but the manifest and the arrays.
+
+    Whoever hands the folder out hands out everything in it, and no digest covers other files.
+    """
+    others = sum(1 for item in Path(path).iterdir() if item.name not in (_MANIFEST, ARRAYS_FILE))
+    if others:
+        raise BundleError(
+            f"The folder holds {others} other files or folders than {_MANIFEST} and {ARRAYS_FILE}. Remove them.",
+            path=str(path),
+        )
+
+
 def saved_class(path: str | os.PathLike[str]) -> str | None:
     """Class name of a saved object, read from the manifest only; None if the manifest names no class.
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
-from .._storage import bundle_digest, read_manifest
+from .._storage import bundle_digest, check_nothing_else, read_manifest
 from ..exceptions import BundleError, InsecureReleaseWarning
 from ..representations.private_representer import PrivateRepresenter
 from ..representations.released_classes import holds_classes
@@ -264,6 +264,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             before = bundle_digest(released)
             report = self._audit_folder(released, X, y, groups, representer)
             read_manifest(released)  # the arrays, too, are those of the manifest still
+            check_nothing_else(released)
             if bundle_digest(released) != before:
                 raise BundleError("The folder was replaced during the audit.", path=str(released))
             return replace(report, settings={**report.settings, "release": before})

@@ -149,7 +149,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     """Compare the digest in a report with the folder."""
     if arguments.release is None or arguments.corpus is not None:
         raise DeidError("--verify compares a report with --release FOLDER alone.")
-    from .._storage import bundle_digest, read_manifest
+    from .._storage import bundle_digest, check_nothing_else, read_manifest
     from .._strict_json import load_strict
 
     path = Path(arguments.verify)
@@ -159,6 +159,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise DeidError("This is no report (.json) of an audit of a folder.", path=str(path)) from None
     read_manifest(arguments.release)  # checks the arrays, of which the digest of the manifest holds the digest
+    check_nothing_else(arguments.release)
     if stated != bundle_digest(arguments.release):
         print("The report describes another folder.")
         return SOME_WITHHELD

@@ -19,7 +19,14 @@ import numpy as np
 
 from .. import __version__
 from .._randomness import KEYED, SEEDED, is_grid, on_grid, release_generator
-from .._storage import ARRAYS_FILE, check_bundle_target, plain_json, read_manifest, write_bundle
+from .._storage import (
+    ARRAYS_FILE,
+    check_bundle_target,
+    check_nothing_else,
+    plain_json,
+    read_manifest,
+    write_bundle,
+)
 from ..exceptions import BundleError, InsecureReleaseWarning, SequenceError
 from ..sequences import NOISE_LAW, Provenance, RaggedArray, TokenSequences, TokenVectors, check_groups, check_tags
 from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN, split_tag
@@ -373,7 +380,8 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     ------
     BundleError
         If the folder is damaged, incomplete, of another format, or put together from several folders. If the folder
-        holds anything that `save_representation` does not write, such as vectors off the grid of their noise.
+        holds anything that `save_representation` does not write, such as another file, or vectors off the grid of
+        their noise.
 
     Warns
     -----
@@ -399,6 +407,7 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     try:
         if manifest.get("class") != _CLASS:
             raise BundleError("This folder holds something else than a representation.")
+        check_nothing_else(path)
         facts, origin = _checked_facts(manifest.get("representation"))
         arrays = map_arrays(Path(path) / ARRAYS_FILE)
         tagger = public_tagger_from_state(manifest["tagger"], arrays, facts["d"]) if "tagger" in manifest else None

@@ -133,6 +133,12 @@ def test_a_report_names_the_folder_that_it_describes(run, folder, release, corpu
         stream.seek(-1, 2)
         stream.write(b"\x7f")
     assert run("audit", "--release", damaged, "--verify", report)[0] == 2
+    # What else lies in the folder would leave with it, and no digest covers it.
+    shutil.copytree(release, tmp_path / "more")
+    (tmp_path / "more" / "notes.txt").write_text("Mr. Alder", encoding="utf-8")
+    for asked in (("--verify", report), ("--attacks", "file")):
+        code, out, err = run("audit", "--release", tmp_path / "more", *asked, "--quiet")
+        assert code == 2 and "1 other files or folders" in err and "Alder" not in out + err
     report.write_text("{}", encoding="utf-8")
     for refused in (("--release", release, "--verify", report), ("--verify", report), ("--verify", tmp_path)):
         code, _, err = run("audit", *refused)
