@@ -15,8 +15,8 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import release_generator
 from ..sequences import TokenSequences, check_groups, check_tags, object_rows
 from ..surrogates import LOCALES, SurrogateEngine
-from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates
-from ..text import known_id, labels_of, split_tag
+from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
+from ..text import labels_of, split_tag
 from .sentence_transformer import SentenceTransformer
 
 
@@ -286,14 +286,11 @@ class SurrogatePseudonymizer(SentenceTransformer):
             else None,
             copy=copy,
         )
-        notes: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for row, name in enumerate(self._notes(data)):
-            notes[name].append(row)
         by_row: dict[int, list[SpanTokens]] = defaultdict(list)
         for span in spans:
             by_row[span.row].append(span)
         made = TokenSurrogates(engine, data.X)
-        for (owner, note), rows in notes.items():
+        for (owner, note), rows in sentences_by_note(data.X, data.groups).items():
             made.replace(owner, note, rows, by_row)
         return TokenSequences(made.data, data.X.offsets).with_documents(data.X.documents), made.statistics
 
@@ -303,10 +300,3 @@ class SurrogatePseudonymizer(SentenceTransformer):
             for first, stop, label in labels_of(list(data.tags[row])):
                 if wanted is None or label in wanted:
                     yield SpanTokens(row, first, stop, label)
-
-    def _notes(self, data: Annotated) -> Iterator[tuple[str, str]]:
-        """Patient and note of each sentence."""
-        documents = data.X.documents
-        for row in range(len(data.X)):
-            note = f"sentence {row}" if documents is None else f"document {documents[row]}"
-            yield (data.groups is not None and known_id(data.groups[row])) or note, note

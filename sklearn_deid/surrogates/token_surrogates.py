@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..sequences import TokenSequences
-from ..text import Document, Span, tokenize
+from ..text import Document, Span, known_id, tokenize
 from .number_surrogates import random_of_form
 from .surrogate_engine import Replacement, SurrogateEngine
 
@@ -129,6 +129,21 @@ class TokenSurrogates:
                 return tokens, True
         chance = self._engine.chance(owner, "token by token", *old)
         return [random_of_form(token, chance) for token in old], False
+
+
+def sentences_by_note(X: TokenSequences, groups: Any) -> dict[tuple[str, str], list[int]]:
+    """Sentences of each note, by patient and note. A sentence of an unknown note is a note of its own.
+
+    Examples
+    --------
+    >>> sentences_by_note(TokenSequences.from_rows([["a"], ["b"], ["c"]]).with_documents([7, 7, 8]), None)
+    {('document 0', 'document 0'): [0, 1], ('document 1', 'document 1'): [2]}
+    """
+    notes: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in range(len(X)):
+        note = f"sentence {row}" if X.documents is None else f"document {X.documents[row]}"
+        notes[(groups is not None and known_id(groups[row])) or note, note].append(row)
+    return dict(notes)
 
 
 def n_tokens(text: str) -> int:

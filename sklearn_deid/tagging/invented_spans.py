@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..sequences import TokenSequences
 from ..surrogates import LOCALES, SurrogateEngine
 from ..surrogates.locale_words import guess_locale
-from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates
-from ..text import known_id, split_tag
+from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
+from ..text import split_tag
 from .span_swap import Spans
 from .tagger_data import span_ranges
 
@@ -76,7 +76,7 @@ def invent_spans(
     locale = guess_locale(" ".join(map(str, X.data[:_SHOWN])), default="")
     if not len(starts) or locale not in LOCALES:
         return None
-    notes = _notes(X, groups)
+    notes = sentences_by_note(X, groups)
     parts: list[tuple[np.ndarray, np.ndarray, int]] = []
     for left in range(n, 0, -len(starts)):
         chosen = np.sort(rng.permutation(len(starts))[:left])
@@ -132,12 +132,3 @@ def _spans_by_row(
         first = int(X.offsets[row])
         by_row[row].append(SpanTokens(row, start - first, end - first, str(split_tag(tags.data[start])[1])))
     return by_row
-
-
-def _notes(X: TokenSequences, groups: Any) -> dict[tuple[str, str], list[int]]:
-    """Sentences of each note, by patient and note; a sentence of an unknown note is a note of its own."""
-    notes: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for row in range(len(X)):
-        note = f"sentence {row}" if X.documents is None else f"document {X.documents[row]}"
-        notes[(groups is not None and known_id(groups[row])) or note, note].append(row)
-    return notes
