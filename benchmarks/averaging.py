@@ -5,8 +5,10 @@
     python -m benchmarks.averaging --sites 20 20 20 --epochs 40 --arms two fedavg attacked unlimited --attack -20
     python -m benchmarks.averaging --sites 60 60 60 60 60 --arms dp --epsilon 8 --warm-start
     python -m benchmarks.averaging --arms sessions sessions-absent sessions-masked every-attack every-attack-excluded
+    python -m benchmarks.averaging --corpus meddocan --sites 100 100 100 100 100 --hidden-size 128
 
-Strict F1 of typed spans on notes of other patients. All sites draw from the same templates. ``two`` is averaging
+Strict F1 of typed spans on notes of other patients. Sites of generated notes draw from the same templates; those of
+MEDDOCAN share the notes of train by chance, and are scored on dev. ``two`` is averaging
 without the last site, ``attacked`` averaging in which the last site multiplies its updates by ``--attack``, and
 ``unlimited`` the same without the limit on long updates. The arms of `benchmarks.site_sessions` run the sites and the
 service of a federation in one process: the last site multiplies its updates by ``--attack``, sends millions, values
@@ -20,15 +22,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import time
 from typing import Any
 
 import numpy as np
 import torch
 
-from sklearn_deid import DeidTagger, DSSGDEnsemble, make_clinical_notes
+from sklearn_deid import Corpus, DeidTagger, DSSGDEnsemble, make_clinical_notes
 from sklearn_deid.federated import FederatedAveraging, PatientPrivacy, TaggerLearner
 
+from .corpora import read_or_make, sentences
 from .site_sessions import ARMS as SESSION_ARMS
 from .site_sessions import run_sessions
 
@@ -69,14 +73,26 @@ class Attacked(DSSGDEnsemble):
         return learners
 
 
+def notes_of_sites(arguments: argparse.Namespace, seed: int) -> tuple[list[Corpus], Corpus]:
+    """Notes of each site, and those that are scored."""
+    if arguments.corpus == "generated":
+        sites = [make_clinical_notes(n, random_state=1000 * seed + i) for i, n in enumerate(arguments.sites)]
+        return sites, make_clinical_notes(arguments.test_notes, random_state=1000 * seed + 900)
+    pool, test = read_or_make(arguments.corpus, arguments, seed)
+    if len(pool) < sum(arguments.sites):
+        raise SystemExit(f"The corpus has {len(pool)} notes to train on, and the sites {sum(arguments.sites)}.")
+    order = np.random.default_rng(seed).permutation(len(pool))
+    rows = np.split(order, np.cumsum(arguments.sites))[:-1]
+    return [pool[np.sort(own)] for own in rows], test[: arguments.test_notes]
+
+
 def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     """Train one arm, and score the network of the server and the sites' own taggers."""
-    sites = [make_clinical_notes(n, random_state=1000 * seed + i) for i, n in enumerate(arguments.sites)]
-    test = make_clinical_notes(arguments.test_notes, random_state=1000 * seed + 900)
+    sites, test = notes_of_sites(arguments, seed)
     labels = sorted({span.label for corpus in (*sites, test) for note in corpus for span in note.spans})
     if arm in SESSION_ARMS:
         return run_sessions(arm, sites, test, labels, arguments, seed)
-    parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
+    parts = [(data.X, data.y, data.groups) for data in map(sentences, sites)]
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": seed, **ARMS[arm]}
     if arm == "dp":
         options["privacy"] = PatientPrivacy(arguments.epsilon)
@@ -87,11 +103,12 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
         tagger = DeidTagger(warm_start_from="starter-en")
     ensemble = kind(tagger, **options)
     ensemble.fit_workers(parts[:-1] if arm == "two" else parts)
-    seconds, scored = time.process_time() - begin, test.to_sentences()
+    seconds, scored = time.process_time() - begin, sentences(test)
     history = ensemble.history_
     return {
         "arm": arm,
         "seed": seed,
+        "corpus": arguments.corpus,
         "sites": arguments.sites,
         "rounds": max(history.column("epoch")),
         "global": None if arm == "local" else round(ensemble.global_estimator_.score(scored.X, scored.y), 4),
@@ -104,11 +121,13 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sites", type=int, nargs="+", default=[20, 20, 20], help="generated notes of each site")
+    parser.add_argument("--corpus", choices=("generated", "meddocan"), default="generated")
+    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
+    parser.add_argument("--test-notes", type=int, default=60, help="at most so many notes to score")
+    parser.add_argument("--sites", type=int, nargs="+", default=[20, 20, 20], help="notes of each site")
     parser.add_argument(
         "--arms", nargs="+", choices=(*ARMS, *SESSION_ARMS), default=["local", "dssgd", "fedavg", "centralized"]
     )
-    parser.add_argument("--test-notes", type=int, default=60)
     parser.add_argument("--epochs", type=int, help="local epochs (default: that of the ensemble)")
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--attack", type=float, default=-20.0, help="factor of the hostile updates")
