@@ -14,6 +14,7 @@ import unicodedata
 from functools import lru_cache
 from html import unescape
 from html.entities import html5
+from urllib.parse import unquote
 
 from .normalized_text import Edit, NormalizedText
 
@@ -27,6 +28,10 @@ _INVISIBLE = (
 )
 _BREAK = r"(?:\r{0,2}\n|\r)"
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# Tags without attributes: an attribute could hold text, which must not be skipped.
+_TAG = re.compile(r"</?(?:(?P<line>br|p|div|li|tr|h[1-6])|b|i|u|em|strong|span|sup|sub|td|th)[ ]?/?>", re.IGNORECASE)
+# Blanks and signs of web addresses in names and addresses: after a letter, so that "5%20 ml" is none.
+_ESCAPED = re.compile(rf"(?<=[{_LETTERS}])%(?:20|2[Cc]|2[Ee]|2[Ff]|3[Aa]|40)(?=[{_LETTERS}])")
 # `tokenize` knows these, and reads them as it always did.
 _LEFT_TO_TOKENIZER = frozenset("<>&\"'")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]+")
@@ -61,7 +66,9 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     ==============================================  ====================================================
     written                                         read
     ==============================================  ====================================================
-    entities of letters, digits and signs           the character (``&#74;`` is J)
+    entities of letters, digits, signs and blanks   the character (``&#74;`` is J)
+    tags of HTML without attributes                 the end of a line (``<br>``), or a space
+    blanks and signs of web addresses in names      the character (``%20`` is a space)
     zero-width characters, soft hyphens, marks of   nothing, beside letters, digits and signs of Latin,
     direction                                       Greek or Cyrillic script
     combining marks after a letter of these         the letter, with its accent if there is such a
@@ -103,6 +110,12 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     reading = NormalizedText(text)
     if "&" in text:
         reading = reading.edited(_entities(text))
+    if "<" in text:
+        tags = _TAG.finditer(reading.text)
+        reading = reading.edited([Edit(*found.span(), "\n" if found["line"] else " ") for found in tags])
+    if "%" in text:
+        escaped = _ESCAPED.finditer(reading.text)
+        reading = reading.edited([Edit(*found.span(), unquote(found[0])) for found in escaped])
     if layout:
         reading = _joined_lines(reading)
     if not reading.text.isascii():
@@ -121,7 +134,7 @@ def _entities(text: str) -> list[Edit]:
     for found in _ENTITY.finditer(text):
         name = found[0]
         meaning = unescape(name) if name[1] == "#" or name[1:] in html5 else ""
-        if len(meaning) == 1 and not meaning.isspace() and meaning not in _LEFT_TO_TOKENIZER:
+        if len(meaning) == 1 and meaning not in _LEFT_TO_TOKENIZER:
             edits.append(Edit(*found.span(), meaning))
     return edits
 

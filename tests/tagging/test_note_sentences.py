@@ -58,6 +58,14 @@ def test_a_disguised_training_note_is_read_as_the_note(kind, segmenter):
         assert any((s.start, s.end, s.label) == (start, end, label) for s in texts[doc_id].spans)
 
 
+@pytest.mark.parametrize("blank", ["&nbsp;", "&#10;", "&#8203; "])
+@pytest.mark.parametrize("segmenter", ["learned", "rules"])
+def test_entities_between_words_are_blanks(segmenter, blank):
+    """Blanks of HTML have letters in their names, which are no text that a tagger has to see."""
+    model = NoteDeidentifier(Recorder(), segmenter=segmenter).fit(NOTES)
+    assert model.redact([f"Seen by Dr.{blank}Alder"]) == [f"Seen by Dr.{blank}Alder"]
+
+
 def test_a_soft_hyphen_in_a_gold_span_trains_the_same_weights():
     weights = []
     for notes in (NOTES, [disguised(note, DISGUISES["soft hyphens"]) for note in NOTES]):

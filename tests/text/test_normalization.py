@@ -114,7 +114,7 @@ def test_a_whole_note_with_spaces_between_its_letters():
         "S T segment",
         "a b c",
         "\u4e2d \u6587 \u75c5 \u5386 \u60a3 \u8005",
-        "R & D &lt; 5 &amp; &nbsp; &quot;x&quot; &#39; &unknown; & co;",
+        "R & D &lt; 5 &amp; &quot;x&quot; &#39; &unknown; & co;",
         "Jos\u00e9 Mu\u00f1oz N\u00ba 3\u00aa \u00bfS\u00ed?",
         "\u6708\u65e5\uff0c\u4f53\u6e29\uff1a\u9ad8\u3002",
         "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # the joiner is spelling in Persian
@@ -175,6 +175,38 @@ def test_entities_of_any_form():
     assert normalize(html.escape("Jos\u00e9") + " Jos&eacute; &#74;&#x6f;s&#233; O&rsquo;B &ndash; 5&#45;6").text == (
         "Jos\u00e9 Jos\u00e9 Jos\u00e9 O'B - 5-6"
     )
+
+
+@pytest.mark.parametrize(
+    "blank", ["&nbsp;", "&#160;", "&ensp;", "&#x2003;", "&Tab;", "&#10;", "&NewLine;", "&#13;&#10;"]
+)
+def test_entities_of_blanks_are_blanks(blank):
+    reading = normalize(f"Alder{blank}&lt; 5")
+    assert reading.text == f"Alder{html.unescape(blank)}&lt; 5"
+    assert reading.original(0, 5) == (0, 5)
+    assert reading.original(6, len(reading.text))[1] == len(f"Alder{blank}&lt; 5")
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Alder<br>Birch<BR />Elm</p><p>Oak", "Alder\nBirch\nElm\n\nOak"),
+        ("<b>Alder</b> H<sub>2</sub>O", " Alder  H 2 O"),
+        ("Ann%20Alder%2c ann%2Ealder%40mail.example", "Ann Alder%2c ann.alder@mail.example"),
+    ],
+)
+def test_remains_of_web_pages(written, read):
+    reading = normalize(written)
+    assert reading.text == read
+    first = read.index("Alder")
+    assert written[slice(*reading.original(first, first + 5))] == "Alder"
+
+
+@pytest.mark.parametrize(
+    "text", ["K <b 3 and p<.05", '<span title="Ann Alder">', "5%20 ml of 10%40", "<Alder> <brand>", "100%2C", "a%20"]
+)
+def test_what_only_looks_like_remains_of_web_pages(text):
+    assert normalize(text).text == text
 
 
 def test_no_text_in_the_repr():
