@@ -41,7 +41,7 @@ KINDS = {
     "daily sentence": 22, "work sentence": 14, "news sentence": 14, "form lines": 8, "roster lines": 9,
     "everyday plain": 12, "hard sentence": 42, "twin sentence": 14, "twin daily sentence": 9, "twin place sentence": 2,
     "twin work sentence": 2, "twin roster lines": 2, "twin news sentence": 4, "twin service sentence": 2,
-    "twin query sentence": 3, "terse sentence": 14,
+    "twin query sentence": 3, "terse sentence": 20,
 }  # fmt: skip
 
 

@@ -208,6 +208,24 @@ def _url(scene: Scene) -> str:
     )
 
 
+def _ip(scene: Scene) -> str:
+    """Address of any network: those that are reserved for documentation have three digits in each part."""
+    chance = scene.chance
+    if chance.happens(0.15):
+        return _hexadecimal(
+            chance.pick(("2001:db8::####:###:####", "fe80::###:####:####:####", "fd##::#", "::1")), scene
+        )
+    parts = [str(chance.number(0, 255)) for _ in range(4)]
+    start = chance.pick(("10", "192.168", "172.16", "127.0.0", "", "", "", ""))
+    known = start.split(".") if start else []
+    return ".".join((*known, *parts[len(known) :])) + f":{chance.number(80, 9999)}" * chance.happens(0.1)
+
+
+def _hexadecimal(form: str, scene: Scene) -> str:
+    digits = scene.chance.pick(("0123456789abcdef", "0123456789ABCDEF"))
+    return "".join(scene.chance.pick(digits) if c == "#" else c for c in form)
+
+
 def _age(scene: Scene) -> str:
     chance = scene.chance
     age = chance.number(90, 104) if chance.happens(0.15) else chance.number(1, 89)
@@ -341,7 +359,8 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
     "fax": ("FAX", _phone),
     "email": ("EMAIL", _mail),
     "url": ("URL", _url),
-    "ip": ("IPADDR", lambda s: identifiers.ip_address(s.chance)),
+    "ip": ("IPADDR", _ip),
+    "mac": ("DEVICE", lambda s: _hexadecimal(s.chance.pick(("##:##:##:##:##:##", "##-##-##-##-##-##")), s)),
     "user": (
         "USERNAME",
         lambda s: identifiers.user_name(
