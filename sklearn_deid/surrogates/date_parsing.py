@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from .folding import fold
 from .locale_words import LocaleWords
@@ -34,8 +35,16 @@ _RANGES = tuple(
         r"\s+(?:to|through|until|and|a|al|hasta|y|bis|und|au|et|tot|en|til|e|at\u00e9)\s+",
         r"\s+[-\u2013/]\s+",
         r"\s*[-\u2013]\s*",
+        r"\s*[,;&]\s+",
         r"/",
     )
+)
+# Days behind the name of a month: "March 3-7, 2021", "May 3rd to 7th".
+_DAYS_BEHIND = re.compile(
+    r"(?P<month>[^\W\d_]+\.?\s+)(?P<first>\d{1,2})(?P<ordinal>st|nd|rd|th)?"
+    r"(?P<between>\s*[-\u2013&]\s*|\s+(?:to|through|until|and)\s+)"
+    r"(?P<last>(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,?\s+\d{4})?)\s*",
+    re.IGNORECASE,
 )
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "\u00ba", "\u00aa", "o"))
 # Two digits below this are years of this century, as in birth dates of children; all others are of the last one.
@@ -65,29 +74,75 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
     >>> parse_dates("14 de marzo de 2011", locale_words("es"), day_first=True)
     (WrittenDate(day, month_name, year),)
     """
+    found = _days_behind_month(text, words)
+    if found is not None:
+        return found
     whole = _parse_one(text, words, day_first)
     if whole is not None:
         return (whole,)
     # Each separator is tried at each of its places, since hyphens and strokes also stand inside of dates.
     for pattern in _RANGES:
-        for found in pattern.finditer(text):
-            left = _parse_one(text[: found.start()], words, day_first)
-            right = _parse_one(text[found.end() :], words, day_first)
-            # A half that no shift changes ("yesterday", 8:30) would let any text around a hyphen pass as a range.
-            if left is not None and right is not None and not (left.is_fixed or right.is_fixed):
-                return _filled(left, right), WrittenDate(((found[0], LITERAL),)), right
+        for between in pattern.finditer(text):
+            left = _parse_one(text[: between.start()], words, day_first)
+            right = _parse_one(text[between.end() :], words, day_first)
+            if left is not None and right is not None and _are_alike(left, right):
+                return _filled(left, right), WrittenDate(((between[0], LITERAL),)), right
     return None
+
+
+def _days_behind_month(text: str, words: LocaleWords) -> tuple[WrittenDate, ...] | None:
+    found = _DAYS_BEHIND.fullmatch(text)
+    if found is None or int(found["day"]) <= int(found["first"]):
+        return None
+    if found["day"][0] == "0" != found["first"][0]:
+        return None  # "Mar 3-07" is a day with a year
+    left = _parse_one(text[: found.start("between")], words, False)
+    right = _parse_one(found["month"] + found["last"], words, False)
+    if left is None or right is None or None in (left.month, left.day, right.month, right.day):
+        return None
+    bare = right.pieces[len(_PIECES.findall(found["month"])) :]
+    right = replace(right, pieces=bare, padded=left.is_padded(), spelled=right)
+    return _filled(left, right), WrittenDate(((found["between"], LITERAL),)), right
+
+
+def _are_alike(left: WrittenDate, right: WrittenDate) -> bool:
+    """Whether two dates can be the halves of a range."""
+    # A half that no shift changes ("yesterday", 8:30) would let any text around a hyphen pass as a range.
+    if left.is_fixed or right.is_fixed or (left.day is None) != (right.day is None):
+        return False
+    roles = [role for _, role in right.pieces]
+    if left.day is not None and left.month is None and MONTH in roles[: roles.index(DAY) if DAY in roles else 0]:
+        return False  # "3-7/5": a month before the day is none of the first day
+    # Nor is the month of "3/4-5" known to be that of both.
+    return left.month is None or right.month is not None or right.day is None
 
 
 def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
     """First date of a range with the month and the year of the second ("3-5 May 2011")."""
-    if left.day is None or right.day is None:
+    if left.day is None or right.day is None or right.month is None:
         return left
-    month = right.month if left.month is None else left.month
     year = right.year if left.year is None else left.year
-    # "03-05 May": the lent month has no digits here, so that the day follows the padding of the second date.
-    padded = right.is_padded() if left.month is None else None
-    return replace(left, month=month, year=year, padded=padded)
+    if left.month is not None:
+        if left.year is None and year is not None and (left.month, left.day) > (right.month, right.day):
+            year -= 1  # "29 December - 2 January 2012"
+        return replace(left, year=year)
+    month = right.month
+    if left.day > right.day:  # "28.-3.3.2011"
+        month, year = (month - 1, year) if month > 1 else (12, None if year is None else year - 1)
+    # "03-05 May": the lent month has no digits here; a day of two digits follows the padding of the second date.
+    padded = left.is_padded() and right.is_padded()
+    return replace(left, month=month, year=year, padded=padded, spelled=_spelled(left, right))
+
+
+def _spelled(left: WrittenDate, right: WrittenDate) -> WrittenDate | None:
+    """The day of a first half, followed by a month as in the second half, where the month is behind the day."""
+    roles = [role for _, role in right.pieces]
+    behind = next((i for i, role in enumerate(roles) if role in (MONTH, MONTH_NAME)), 0)
+    if roles[0] != DAY or DAY in roles[1:] or behind == 0:
+        return None
+    day = next(piece for piece in left.pieces if piece[1] == DAY)
+    dot = left.pieces[-1:] if roles[behind] == MONTH and left.pieces[-1][1] == LITERAL else ()
+    return WrittenDate((day, *right.pieces[1 : behind + 1], *dot), left.year, right.month, left.day)
 
 
 def is_day_first(texts: list[str], default: bool) -> bool:
@@ -158,6 +213,8 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         pieces = [*zip(raw[:i], roles[:i], strict=True), *split, *zip(raw[i + 1 :], roles[i + 1 :], strict=True)]
     else:
         found = _number_roles([raw[i] for i in numbers], MONTH_NAME in roles, _with_apostrophe(raw, numbers), day_first)
+        if _is_list(raw, numbers, roles):
+            found = None
         if found is None or (not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}):
             return None
         for i, role in zip(numbers, found, strict=True):
@@ -193,6 +250,18 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
             yield None
 
 
+def _is_list(raw: list[str], numbers: list[int], roles: list[str | None]) -> bool:
+    """Whether numbers belong to several dates: "3., 4.", "4, 3/9", "4-9/2011", "12-17 March"; not "3/4, 2011"."""
+    if MONTH_NAME in roles:
+        before = [raw[i] for i in numbers if i < roles.index(MONTH_NAME)]
+        return len(before) > 1 and max(map(len, before)) < 3
+    between = [{*"".join(raw[a + 1 : b])} & {*"-/.,;&"} for a, b in pairwise(numbers)]
+    has_year = bool(numbers) and len(raw[numbers[-1]]) == 4
+    if has_year and between and between[-1] <= {","}:
+        between.pop()
+    return any(signs & {*",;&"} for signs in between) or any(a != b for a, b in pairwise(between))
+
+
 def _with_apostrophe(raw: list[str], numbers: list[int]) -> list[bool]:
     return [i > 0 and raw[i - 1][-1] in "'\u2019" for i in numbers]
 
@@ -208,7 +277,8 @@ def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool]
             return [YEAR if year or value > 31 else DAY for year, value in zip(is_year, values, strict=True)]
         if len(numbers) == 2:
             roles = [YEAR, DAY] if is_year[0] or values[0] > 31 else [DAY, YEAR]
-            return roles if 1 <= values[roles.index(DAY)] <= 31 else None
+            is_possible = 1 <= values[roles.index(DAY)] <= 31 and len(numbers[roles.index(YEAR)]) > 1
+            return roles if is_possible else None
         return None
     if len(numbers) == 3:
         return _three_numbers(values, is_year, day_first)

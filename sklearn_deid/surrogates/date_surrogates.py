@@ -100,22 +100,31 @@ class DateSurrogates:
         found = parse_dates(text, self._words, self._day_first)
         if found is None:
             return None
-        written = [self._moved(one, is_birth) for one in found]
-        return None if None in written else "".join(map(str, written))
+        days = [self._days(one, is_birth) for one in found]
+        known = [pair for pair in days if pair is not None]
+        if len(known) < len(days):
+            return None
+        first, last = known[0][1], known[-1][1]
+        if (first.year, first.month) != (last.year, last.month):
+            # "28-30 May" does not name both months of a range that goes from one month to the next.
+            if any(one.borrows_month and one.spelled is None for one in found):
+                return None
+            found = tuple(one.spelled if one.borrows_month and one.spelled else one for one in found)
+        pairs = zip(found, known, strict=True)
+        return "".join(one.written(new, old, self._words) for one, (old, new) in pairs)
 
-    def _moved(self, one: WrittenDate, is_birth: bool) -> str | None:
+    def _days(self, one: WrittenDate, is_birth: bool) -> tuple[date, date] | None:
+        """Day that a date names, and the moved day; None if one of them is out of the calendar."""
         if one.is_fixed:
-            return "".join(text for text, _ in one.pieces)
+            return self._reference, self._reference
         if one.year == 0:
             return None
         old = one.resolved(self._reference)
         try:
             new = old + timedelta(days=self.days)
-            if is_birth and one.year is not None:
-                new = self._birth(old, new)
+            return old, self._birth(old, new) if is_birth and one.year is not None else new
         except (OverflowError, ValueError):
             return None
-        return one.written(new, old, self._words)
 
     def _birth(self, old: date, new: date) -> date:
         age = 0 if self._last is None else years_between(old, self._last)

@@ -16,10 +16,23 @@ def _name(day: date) -> str:
     return _MONTHS[day.month - 1]
 
 
-def _ordinal(number: int) -> str:
-    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+def ordinal_ending(number: int) -> str:
+    """English ending of an ordinal number.
 
+    Examples
+    --------
+    >>> [ordinal_ending(n) for n in (1, 12, 22, 113)]
+    ['st', 'th', 'nd', 'th']
+    """
+    return "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+
+
+def _ordinal(number: int) -> str:
+    return f"{number}{ordinal_ending(number)}"
+
+
+#: Endings of English ordinal numbers.
+ORDINAL_ENDINGS = frozenset(("st", "nd", "rd", "th"))
 
 # Month names come from the tuple above: ``strftime`` would follow the locale of the machine.
 DATE_FORMS: dict[str, Callable[[date], str]] = {

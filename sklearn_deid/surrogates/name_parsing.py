@@ -14,6 +14,7 @@ KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials",
 _FIRST_PARTICLES = ("de", "van", "von", "di", "del", "della", "der", "la", "le", "du", "des", "dos", "da", "do", "ter")
 _JOINERS = ("-", "\u2010", "\u2011", "'", "\u2019")
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+_APOSTROPHE_S = re.compile("['\u2019][sS]")
 
 
 class NamePart(NamedTuple):
@@ -86,8 +87,9 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
         return KEPT
     folded = fold(piece)
     before_apostrophe = i + 1 < len(pieces) and pieces[i + 1][0] in "'\u2019" and len(piece) == 1
+    is_genitive = i == len(pieces) - 1 and _APOSTROPHE_S.fullmatch("".join(pieces[i - 1 :])) and len(pieces[i - 2]) > 1
     is_alone = len(pieces) == 1
-    if before_apostrophe or (piece.islower() and folded in words.particles and not is_alone):
+    if before_apostrophe or is_genitive or (piece.islower() and folded in words.particles and not is_alone):
         return KEPT
     if folded in words.titles and not is_alone and _may_be_title(pieces, i):
         return KEPT

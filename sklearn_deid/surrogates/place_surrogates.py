@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from .chance import Chance
+from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
 from .locale_words import LocaleWords, Town, draw_other
 from .number_surrogates import random_of_form
@@ -20,6 +21,7 @@ _ABROAD_SHARE = 0.05
 _INVENTED_SHARE = 0.5
 _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
+_COMPASS = ("N", "S", "E", "W")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
 # A word that is neither the s of a genitive nor a letter in front of an apostrophe.
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
@@ -52,6 +54,7 @@ class PlaceSurrogates:
         self._home, self._towns = self._country_and_towns()
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
+        self._dotted = {fold(word) for word in words.block("street tail words") if "." in word[:-1]}
 
     def kind_of(self, text: str) -> str:
         """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not tell."""
@@ -107,12 +110,22 @@ class PlaceSurrogates:
         is_named = False
         i = 0
         while i < len(pieces):
-            stop = _end_of_name(pieces, kept, i)
+            behind_number = i > 0 and pieces[i - 1].isdigit() and pieces[i].isalpha()
+            # "14B Elm Ct", "5th Avenue": the letters belong to the number.
+            is_ordinal = behind_number and fold(pieces[i]) in ORDINAL_ENDINGS
+            is_lettered = behind_number and len(pieces[i]) == 1
+            stop = i if is_ordinal or is_lettered else _end_of_name(pieces, kept, i)
             if stop == i:
-                out.append(random_of_form(pieces[i], chance) if pieces[i][0].isdigit() else pieces[i])
+                is_number = is_lettered or pieces[i][0].isdigit()
+                written = random_of_form(pieces[i], chance) if is_number else pieces[i]
+                out.append(with_case(ordinal_ending(int(out[-1])), written) if is_ordinal else written)
                 i += 1
                 continue
             name = pieces[i:stop]
+            if name[0] in _COMPASS and len(name) == 1:  # "350 W 3rd Street"
+                out.append(chance.pick(_COMPASS))
+                i = stop
+                continue
             # The first words are the name of the street; later short words that no list knows are flats and doors.
             is_door = is_named and max(map(len, name)) <= _LONGEST_DOOR
             out.append(random_of_form("".join(name), chance) if is_door else self._street_name("".join(name)))
@@ -151,6 +164,8 @@ class PlaceSurrogates:
         if not piece or not piece[0].isalpha() or pieces[i] in "\u00ba\u00aa":
             return True
         if joined == "s/n" or fold("".join(pieces[max(i - 2, 0) : i + 1])) == "s/n":
+            return True
+        if any(fold("".join(pieces[max(at, 0) : at + 2])) in self._dotted for at in (i - 1, i)):
             return True
         is_type = piece in self._types and (len(piece) > 1 or "".join(pieces[i + 1 : i + 2]) == "/")
         return is_type or piece in self._tail

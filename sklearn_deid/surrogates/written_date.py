@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from ..text import apply_casing, casing_pattern
+from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
 from .locale_words import LocaleWords
 
@@ -31,6 +32,8 @@ class WrittenDate:
         0 (winter) to 3 (autumn).
     padded : bool or None
         Whether days and months below 10 have a leading zero; None if this date itself tells.
+    spelled : WrittenDate or None
+        The same day with a month of its own, for a day that borrows the month of the other half of a range.
     """
 
     pieces: tuple[tuple[str, str], ...]
@@ -39,6 +42,7 @@ class WrittenDate:
     day: int | None = None
     season: int | None = None
     padded: bool | None = None
+    spelled: WrittenDate | None = None
 
     def __repr__(self) -> str:  # roles only: the pieces are note text
         return f"WrittenDate({', '.join(role for _, role in self.pieces if role != LITERAL)})"
@@ -52,6 +56,12 @@ class WrittenDate:
     def is_fixed(self) -> bool:
         """Whether the text names no day of the calendar, such as "yesterday" or a time of day."""
         return all(role == LITERAL for _, role in self.pieces)
+
+    @property
+    def borrows_month(self) -> bool:
+        """Whether the month stands in the other half of a range ("3" in "3-7 May")."""
+        roles = {role for _, role in self.pieces}
+        return self.day is not None and self.month is not None and not roles & {MONTH, MONTH_NAME, HOLIDAY}
 
     def resolved(self, reference: date) -> date:
         """Day that the date names, with the parts that are not written taken from a reference day of the note.
@@ -144,9 +154,9 @@ def _ordinal(text: str, day: int) -> str:
     folded = text.lower()
     if folded == "er":
         return text if day == 1 else ""
-    if folded not in ("st", "nd", "rd", "th"):
+    if folded not in ORDINAL_ENDINGS:
         return text
-    ending = "th" if 10 < day % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    ending = ordinal_ending(day)
     return ending.upper() if text.isupper() else ending
 
 

@@ -1,5 +1,6 @@
 """Dates move by one number of days, in the form in which they are written."""
 
+import re
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -109,6 +110,58 @@ def test_forms(locale, text, expected):
 )
 def test_unknown_forms_have_no_surrogate(text):
     assert DateSurrogates(40, EN).surrogate(text) is None
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "expected"),
+    [
+        ("en", "March 3-7, 2011", "April 12-16, 2011"),
+        ("en", "March 3rd to 7th", "April 12th to 16th"),
+        ("en", "March 19 & 23", "April 28 & May 2"),
+        ("en", "Mar 3-07", "Apr 12-07"),  # a day with a year
+        ("en", "19-23 March 2011", "28 April-2 May 2011"),
+        ("en", "12/29-1/2/2012", "02/07-2/11/2012"),
+        ("en", "December 29 - January 2, 2012", "February 7 - February 11, 2012"),
+        ("en", "3/4, 3/9", "4/13, 4/18"),
+        ("de", "3.-7.3.2011", "12.-16.4.2011"),
+        ("de", "19. - 23.03.2011", "28.04. - 02.05.2011"),
+        ("de", "28.-3.3.2011", "9.-12.4.2011"),
+        ("de", "19. bis 23. März", "28. April bis 2. Mai"),
+        ("en", "12-17 March", "21-26 April"),
+        ("es", "del 3 al 7 de marzo de 2011", "del 12 al 16 de abril de 2011"),
+        ("en", "Mar 3/4", None),
+        ("en", "3-7/5", None),
+        ("en", "3/4-9/2011", None),
+        ("en", "2011-03-03/07", None),
+        ("en", "2019/20", None),
+        ("de", "3., 4. und 5. März 2011", None),
+    ],
+)
+def test_ranges(locale, text, expected):
+    """Both days move by 40 days; the month that they share is written twice where they do not share it any more."""
+    assert DateSurrogates(40, locale_words(locale)).surrogate(text) == expected
+
+
+@given(st.dates(date(1935, 1, 1), date(2028, 12, 31)), st.integers(1, 27), st.integers(-4000, 4000).filter(bool))
+@settings(deadline=None)
+def test_days_of_a_range_keep_their_distance(first, length, shift):
+    last = first.replace(day=min(first.day + length, 28))
+    if first.day >= last.day:
+        return
+    a, b = (day + timedelta(days=shift) for day in (first, last))
+
+    def english(a, b):
+        months = EN.block("months")
+        same = (a.year, a.month) == (b.year, b.month)
+        return f"{months[a.month - 1]} {a.day}-{'' if same else months[b.month - 1] + ' '}{b.day}, {b.year}"
+
+    def german(a, b):
+        same = (a.year, a.month) == (b.year, b.month)
+        return f"{a.day}.{'' if same else f'{a.month}.'}-{b.day}.{b.month}.{b.year}"
+
+    for form, locale in ((english, "en"), (german, "de")):
+        found = DateSurrogates(shift, locale_words(locale)).surrogate(form(first, last))
+        assert re.sub(r"\b0", "", found) == form(a, b)  # "10.-11.10." does not tell how days below 10 are written
 
 
 def test_days_out_of_the_calendar_have_no_surrogate():

@@ -82,6 +82,15 @@ def test_forms_of_one_person_have_one_surrogate():
     assert made.surrogate("Zebediah", "person") == given
 
 
+@pytest.mark.parametrize("sign", ["'", "\u2019"])
+def test_the_s_of_a_genitive_stays(sign):
+    made = people(names=["Quillwick"])
+    family = made.surrogate("Quillwick", "person")
+    assert made.surrogate(f"Quillwick{sign}s", "person") == f"{family}{sign}s"
+    assert made.surrogate(f"QUILLWICK{sign}S", "person") == f"{family.upper()}{sign}S"
+    assert made.surrogate(f"Q{sign}s", "person") != f"Q{sign}s"  # a letter alone could be the name
+
+
 def test_two_names_of_the_locale_are_no_slips():
     known = KnownNames(locale_words("es"))
     assert known.canonical("given", "Marina") != known.canonical("given", "Martina")
