@@ -69,6 +69,8 @@ class InstitutionSurrogates:
                 out.append(parts[i])
                 i += 1
                 continue
+            # "Diakonissenkrankenhaus Berlin": a compound with a public head ends the run.
+            stop = next((k + 1 for k in range(i, stop) if self._head_of_compound(parts[k], heads)), stop)
             head = self._head_of_compound(parts[stop - 1], heads)
             run = [*parts[i : stop - 1], parts[stop - 1].removesuffix(head)]
             out.append(self._own_name(run, _word_before(out), may_be_code) + head)

@@ -23,6 +23,10 @@ _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
 _COMPASS = ("N", "S", "E", "W")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
+# "Paris 14e", "LILLE CEDEX 9"
+_NUMBERED_TOWN = re.compile(
+    r"(?P<town>[^\W\d_]{3}[^\d]*?)(?P<rest>\s+cedex(?:\s+\d{1,2})?|\s+\d{1,2}(?:er?|\u00e8me|\.)?)", re.IGNORECASE
+)
 # A word that is neither the s of a genitive nor a letter in front of an apostrophe.
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
@@ -60,15 +64,20 @@ class PlaceSurrogates:
         """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not tell."""
         folded = fold(text)
         if any(map(str.isdigit, text)):
-            return "postcode"
+            return "postcode" if _NUMBERED_TOWN.fullmatch(text) is None else "town"
         if folded in self._words.folded_countries:
             return "country"
         is_region = folded in self._words.region_names and folded not in self._words.folded_towns
         return "region" if is_region else "town"
 
     def town(self, text: str) -> str:
-        """Town for a town."""
-        return with_case(self._town(text).name, text)
+        """Town for a town; the number of a district or of a post office is another number."""
+        numbered = _NUMBERED_TOWN.fullmatch(text)
+        if numbered is None:
+            return with_case(self._town(text).name, text)
+        chance = self._chance.again("number of a town", fold(text))
+        rest = re.sub(r"\d+", lambda number: random_of_form(number[0], chance), numbered["rest"])
+        return with_case(self._town(numbered["town"]).name, numbered["town"]) + rest
 
     def region(self, text: str, town: str | None = None) -> str:
         """Region for a region: that of the surrogate of ``town``, or a random one without a town."""

@@ -302,6 +302,26 @@ def test_streets_keep_genitives_and_apostrophes():
         assert re.fullmatch(r"\d\d rue de l'\w+", french.street("12 rue de l'Ixoru"))
 
 
+def test_towns_with_a_number():
+    """The town is the surrogate of the town alone, and only the digits behind it change."""
+    places = PlaceSurrogates(chance(), locale_words("fr"), frozenset())
+    town = places.town("Paris")
+    assert places.town("PARIS CEDEX") == f"{town.upper()} CEDEX"
+    assert re.fullmatch(rf"{town} cedex \d\d", places.town("Paris cedex 14"))
+    assert re.fullmatch(rf"{town} \d\de", places.town("Paris 14e"))
+    kinds = [places.kind_of(text) for text in ("LYON CEDEX 03", "75014", "EC1A 1BB", "1234 AB", "94 403")]
+    assert kinds == ["town", "postcode", "postcode", "postcode", "postcode"]
+
+
+def test_a_compound_keeps_its_kind_in_front_of_a_town():
+    words, drawn = locale_words("de"), chance()
+    towns = PlaceSurrogates(drawn, words, frozenset())
+    institutions = InstitutionSurrogates(drawn, words, frozenset(), towns.town)
+    made = institutions.institution("Diakonissenkrankenhaus Berlin")
+    assert re.fullmatch(rf"\w+krankenhaus {towns.town('Berlin')}", made)
+    assert not made.startswith("Diakonissen")
+
+
 def test_compounds_keep_the_kind_of_institution():
     for one in made_of_keys("de"):
         assert re.fullmatch(r"[A-ZÄÖÜ][\w.-]+krankenhaus", one.institution("Quixenkrankenhaus"))
