@@ -59,6 +59,9 @@ def parse_name(
     """
     pieces = _PIECES.findall(text)
     roles = [_fixed_role(pieces, i, words) for i in range(len(pieces))]
+    if set(roles) <= {KEPT}:
+        # "Van Le": particles and titles alone are the name, and would stay as they are.
+        roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
     free = [i for i, role in enumerate(roles) if role == ""]
     units = _hyphenated(pieces, free)
     comma = next((i for i, piece in enumerate(pieces) if "," in piece), len(pieces))

@@ -111,7 +111,7 @@ class PlaceSurrogates:
     def street(self, text: str) -> str:
         """Street in the form of ``text``."""
         pieces = _PIECES.findall(text)
-        kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
+        kept = self._kept(pieces)
         chance = self._chance.again("street", fold(text))
         if self._words.locale in _SUFFIXED and (suffixed := self._suffixed(pieces, kept, chance)) is not None:
             return suffixed
@@ -166,6 +166,15 @@ class PlaceSurrogates:
         left = tuple(town for town in self._words.abroad[country] if fold(town.name) not in self._avoided)
         is_abroad = chance.happens(_ABROAD_SHARE) and len(left) >= _ENOUGH_TOWNS and fold(country) not in self._avoided
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
+
+    def _kept(self, pieces: list[str]) -> list[bool]:
+        """Whether each piece is a sign or a public word. Where all are, as in "Court Street", one is a name after all."""
+        kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
+        types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
+        own = [piece for piece, is_kept in zip(pieces, kept, strict=True) if piece[0].isalpha() and not is_kept]
+        if types and all(map(self._names.is_connector, own)):
+            kept[types[0 if self._words.locale == "en" else -1]] = False
+        return kept
 
     def _is_kept(self, pieces: list[str], i: int) -> bool:
         piece = fold(pieces[i]).rstrip(".")

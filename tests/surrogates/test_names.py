@@ -91,6 +91,13 @@ def test_the_s_of_a_genitive_stays(sign):
     assert made.surrogate(f"Q{sign}s", "person") != f"Q{sign}s"  # a letter alone could be the name
 
 
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("name", ["Van Le", "Do Le", "DE LA", "van der", "Dr. Dr.", "D'"])
+def test_particles_and_titles_alone_are_a_name(locale, name):
+    for patient in "abcdefgh":
+        assert people(locale, patient=patient).surrogate(name, "person") != name
+
+
 def test_two_names_of_the_locale_are_no_slips():
     known = KnownNames(locale_words("es"))
     assert known.canonical("given", "Marina") != known.canonical("given", "Martina")

@@ -190,6 +190,20 @@ def test_streets(locale, street, pattern):
         assert not {"Ríos", "Siurot", "Galaxia", "Lakeview", "Kant"} & set(re.findall(r"[^\W\d]+", drawn))
 
 
+@pytest.mark.parametrize(
+    ("locale", "street"),
+    [("en", "12 Court Street"), ("en", "TERRACE DR."), ("es", "Plaza del Camino 3"), ("fr", "Rue de la Place")]
+    + [("de", "Ring 4"), ("de", "Straße der Platz"), ("it", "Via Piazza 3"), ("pt", "Rua da Praça"), ("nl", "Laan 3")],
+)
+def test_a_street_of_public_words_alone_changes(locale, street):
+    old = re.findall(r"[^\W\d_]+", street)
+    for i in range(20):
+        new = re.findall(
+            r"[^\W\d_]+", PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street)
+        )
+        assert new != old
+
+
 def test_kinds_of_places():
     places = PlaceSurrogates(chance(), locale_words("es"), frozenset())
     kinds = [places.kind_of(text) for text in ("28045", "Vizcaya", "España", "Madrid", "Villarriba")]
