@@ -168,7 +168,7 @@ class PlaceSurrogates:
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
 
     def _kept(self, pieces: list[str]) -> list[bool]:
-        """Whether each piece is a sign or a public word. Where all are, as in "Court Street", one is a name after all."""
+        """Whether each piece is a sign or a public word; where all are ("Court Street"), one of them is the name."""
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
         own = [piece for piece, is_kept in zip(pieces, kept, strict=True) if piece[0].isalpha() and not is_kept]
