@@ -7,7 +7,7 @@ all other work.
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 from warnings import warn
 
@@ -24,6 +24,11 @@ from .phi_tokens import PhiTokens, find_phi_tokens, limit_per_sentence
 from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
 from .sentence_transformer import SentenceTransformer
 from .word_moves import DigitsApart
+
+# Parameters that each draw reads anew. All others are part of ``mechanism_``, and a change needs a new fit.
+_OF_A_DRAW = frozenset(
+    ("labels", "max_replacements", "coherence", "casing", "random_state", "n_jobs", "cache_dir", "verbose")
+)
 
 
 class Moves(NamedTuple):
@@ -128,9 +133,15 @@ class PhiPerturber(SentenceTransformer):
         ----------
         X, y, groups
             Sentences, tags and groups as for `fit`. The sentences need not be those of `fit`.
+
+        Raises
+        ------
+        ValueError
+            If a parameter of the mechanism was changed after the fit: the draw would not be what the parameter says.
         """
         check_is_fitted(self)
         check_constraints(self)
+        self._check_unchanged()
         X, tags, groups = self._checked(X, y, groups)
         return self._draw(X, tags, groups)[0]
 
@@ -192,9 +203,23 @@ class PhiPerturber(SentenceTransformer):
         policy = WordPolicy(vectors, words_to_exclude(self.exclude), self.digits, self.unknown)
         # A zero vector has no direction, so that no word is near to it.
         self.mechanism_ = self._make_mechanism(policy, usable_words(vectors) & _nonzero_rows(vectors))
+        self._fitted_as = self._mechanism_parameters()
         self._check_labels(tags)
         perturbed, self.statistics_ = self._draw(X, tags, groups)
         return perturbed
+
+    def _mechanism_parameters(self) -> dict[str, Any]:
+        """Parameters that `fit` has put into the mechanism."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in _OF_A_DRAW}
+
+    def _check_unchanged(self) -> None:
+        now = self._mechanism_parameters()
+        changed = [name for name, value in self._fitted_as.items() if not _is_same(value, now[name])]
+        if changed:
+            raise ValueError(
+                f"{', '.join(map(repr, changed))} of {type(self).__name__} changed after the fit, and the draw would "
+                "follow the old values. Fit again."
+            )
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequences, np.ndarray | None]:
         X = self._words(X)
@@ -248,6 +273,12 @@ class PhiPerturber(SentenceTransformer):
         counts = np.bincount(phi.label_ids[wrong], minlength=len(phi.labels))
         listed = ", ".join(f"{label}: {n}" for label, n in zip(phi.labels, counts.tolist(), strict=True) if n)
         raise ValueError(f"{int(wrong.sum())} PHI tokens {why} ({listed}).")
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    """Whether a parameter has its old value. Word vectors and collections are compared by identity."""
+    is_plain = isinstance(old, (str, Real)) and isinstance(new, (str, Real))
+    return old is new or (is_plain and old == new)
 
 
 def _nonzero_rows(vectors: WordVectors) -> np.ndarray:

@@ -487,3 +487,34 @@ def test_something_that_is_no_augmenter(data):
     X, y, _ = data
     with pytest.raises(ValueError, match="'augmenter' parameter of DeidTagger must be"):
         DeidTagger(augmenter=3, **SMALL).fit(X, y)
+
+
+CHANGES = [
+    (NeighborPseudonymizer, {"n_neighbors": 9}),
+    (NeighborPseudonymizer, {"exclude": None}),
+    (NeighborPseudonymizer, {"digits": "random", "keep_casing": False}),
+    (CusTextPseudonymizer, {"epsilon": 0.5}),
+    (SanTextPseudonymizer, {"epsilon": 0.5}),
+    (MadlibPseudonymizer, {"epsilon": 0.5}),
+    (GaussianNoisePerturber, {"scale": 7.0}),
+    (RandomVectorPerturber, {"unknown": "keep"}),
+]
+
+
+@pytest.mark.parametrize(("cls", "changed"), CHANGES)
+def test_a_draw_after_a_change_of_the_mechanism_is_refused(data, cls, changed):
+    X, y, _ = data
+    perturber = make(cls).fit(X, y)
+    before = perturber.get_params()
+    perturber.set_params(**changed)
+    with pytest.raises(ValueError, match=f"{next(iter(changed))!r}.*changed after the fit.*Fit again"):
+        perturber.sample(X, y)
+    perturber.set_params(**{name: before[name] for name in changed})
+    assert perturber.sample(X, y) == make(cls).fit(X, y).sample(X, y)
+
+
+def test_parameters_of_a_draw_may_change(data):
+    X, y, _ = data
+    perturber = pickle.loads(pickle.dumps(make(NeighborPseudonymizer).fit(X, y)))
+    perturber.set_params(labels=["AGE"], max_replacements=1, random_state=1, n_neighbors=np.int64(5))
+    assert len(perturber.sample(X, y)) == len(X)
