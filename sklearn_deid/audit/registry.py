@@ -260,15 +260,18 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
     """Return the results on a release. An attack whose requirements are not met is skipped with its reason.
 
     Named attacks block a pass if they are skipped, or if they attack words that can be the originals: a preset lists
-    what it could not run on such words, and linkage alone would not tell.
+    what it could not run on such words, and linkage alone would not tell. All attacks on text block a pass if the
+    parameters of the pseudonymizer leave PHI tokens as they are.
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:
         return [replace(attack.skip(reason), blocks=is_named)]
     results = attack.run(release)
-    if is_named and isinstance(release, ReleasedText) and release.pseudonymizer is None:
-        return [replace(result, blocks=True, reason=_CAN_BE_ORIGINALS) for result in results]
-    return results
+    if not isinstance(release, ReleasedText):
+        return results
+    is_unknown = is_named and release.pseudonymizer is None
+    reason = _CAN_BE_ORIGINALS if is_unknown else release.in_clear
+    return [replace(result, blocks=True, reason=reason) for result in results] if reason else results
 
 
 def _without_casing(released: TokenVectors) -> np.ndarray:

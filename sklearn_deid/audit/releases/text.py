@@ -6,8 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import joblib
+import numpy as np
 
 from ...metrics import phi_word_prior
+from ...pseudonyms.phi_tokens import find_phi_tokens
+from ...pseudonyms.policy import EXCLUDED
 from ..attacks.pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.word_draws import WordDraws, draws_of_text
@@ -63,6 +66,31 @@ class ReleasedText:
         """Knowledge of the attacker: the mechanism, and the frequencies of the words."""
         # The frequencies include the measured words. An attacker with less knowledge finds less.
         return PseudonymKnowledge(self.pseudonymizer, phi_word_prior(self.data.X, self.data.y))
+
+    @cached_property
+    def in_clear(self) -> str | None:
+        """Statement about PHI tokens that ``labels`` and ``max_replacements`` leave as they are; None if there is none.
+
+        No attack counts these tokens: the mechanism does not describe them.
+        """
+        if self.pseudonymizer is None:
+            return None
+        phi = find_phi_tokens(self.data.X, self.data.y)
+        # Words that the mechanism itself keeps, such as stop words, are part of what the attacks count.
+        able = (self.pseudonymizer.mechanism_.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
+        labels, most = self.pseudonymizer.labels, self.pseudonymizer.max_replacements
+        named = np.array([labels is None or label in set(labels) for label in phi.labels], dtype=bool)
+        moving = able & named[phi.label_ids]
+        n_moved = int(moving.sum())
+        if most is not None:
+            n_moved = int(np.minimum(np.bincount(phi.sentences[moving]), most).sum())
+        n = int(able.sum())
+        if n_moved == n:
+            return None
+        return (
+            f"{n - n_moved:,} of {n:,} PHI tokens stay as they are, by 'labels' or 'max_replacements' of the "
+            "pseudonymizer, and no attack counts them. Replace them, or pass y without these labels."
+        )
 
     @property
     def draws(self) -> WordDraws:

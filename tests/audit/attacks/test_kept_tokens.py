@@ -118,6 +118,25 @@ def test_labels_that_stay_are_not_counted(data):
         draws_of_text(some, X, X, TokenSequences(np.full(len(y.data), "O", dtype=object), y.offsets), None)
 
 
+@pytest.mark.parametrize("left", [{"labels": ["AGE"]}, {"max_replacements": 1}])
+@pytest.mark.parametrize("attacks", ["quick", ["reidentification"]])
+def test_phi_that_stays_by_a_parameter_blocks_a_pass(data, left, attacks):
+    X, y, groups = data
+    parameters = {"embeddings": VECTORS, "n_neighbors": len(VECTORS), "random_state": 0}
+    report = auditor(attacks).audit(NeighborPseudonymizer(**parameters, **left).fit(X, y), X, y, groups)
+    assert report.score == 0.0 and not report.passed(0.01)
+    assert all("PHI tokens stay as they are" in issue for issue in report.blocking_issues) and report.blocking_issues
+    assert auditor(attacks).audit(NeighborPseudonymizer(**parameters).fit(X, y), X, y, groups).blocking_issues == ()
+
+
+def test_phi_that_stays_is_no_matter_where_the_tags_leave_it_out(data):
+    X, y, groups = data
+    own = TokenSequences(np.where([tag.endswith("AGE") for tag in y.data], y.data, "O"), y.offsets)
+    some = NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=12, labels=["AGE"], random_state=0).fit(X, y)
+    report = auditor(["reidentification"]).audit(some, X, own, groups)
+    assert report.blocking_issues == () and report.score > 0
+
+
 class Forgetful(NeighborPseudonymizer):
     """Puts every fifth word back."""
 
