@@ -34,6 +34,7 @@ __all__ = [
     "StrOptions",
     "check_constraints",
     "resolve_device",
+    "unfitted_if_failed",
 ]
 
 # Prefixes of the dunder parameters that skorch handles. The estimator itself sets the module and the criterion.
@@ -69,6 +70,31 @@ def check_constraints(estimator: Any) -> None:
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
     validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
+
+
+@contextmanager
+def unfitted_if_failed(estimator: Any) -> Iterator[None]:
+    """Delete what `fit` has learned if the block does not end: half of it would be new, and the rest of an earlier fit.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> estimator = SimpleNamespace(threshold_=0.5, bias=1.0)
+    >>> try:
+    ...     with unfitted_if_failed(estimator):
+    ...         raise ValueError
+    ... except ValueError:
+    ...     print(estimator)
+    namespace(bias=1.0)
+    """
+    has_ended = False
+    try:
+        yield
+        has_ended = True
+    finally:
+        if not has_ended:
+            for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+                delattr(estimator, name)
 
 
 def with_objects(

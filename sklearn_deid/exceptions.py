@@ -22,6 +22,7 @@ __all__ = [
     "SequenceError",
     "SpanError",
     "TrainingDivergedError",
+    "TrainingInterruptedWarning",
     "UnlikeNoteWarning",
     "UnsafeToShareWarning",
     "WithheldWarning",
@@ -158,6 +159,10 @@ class UnlikeNoteWarning(UserWarning):
     """
 
     error: DeidError | None = None
+
+
+class TrainingInterruptedWarning(UserWarning):
+    """Ctrl-C ended a training before its end. The tagger finds less PHI than after the whole training."""
 
 
 class LowPrecisionWarning(UserWarning):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, StrOptions, check_constraints
+from .._compat import HasMethods, StrOptions, check_constraints, unfitted_if_failed
 from ..exceptions import SequenceError
 from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
@@ -99,15 +99,16 @@ class HybridTagger(TokenTagger, BaseEstimator):
         check_constraints(self)
         X = self._tokens(X)
         tags = check_tags(y, X)
-        self.rules_ = (RuleTagger() if self.rules is None else clone(self.rules)).fit(X, tags)
         tagger = default_tagger() if self.tagger is None else clone(self.tagger)
         known = {} if groups is None else group_parameters(tagger, np.asarray(groups))
-        self.tagger_ = tagger.fit(X, tags, **known)
-        # The precision of the rules becomes the confidence of the tokens that only the rules find.
-        found = check_tags(self.rules_.predict(X), X).data != "O"
-        right = int((found & (tags.data != "O")).sum())
-        # One success and one failure are added, so that rules without any match do not divide by zero.
-        self.rules_precision_ = (right + 1) / (int(found.sum()) + 2)
+        with unfitted_if_failed(self):
+            self.rules_ = (RuleTagger() if self.rules is None else clone(self.rules)).fit(X, tags)
+            self.tagger_ = tagger.fit(X, tags, **known)
+            # The precision of the rules becomes the confidence of the tokens that only the rules find.
+            found = check_tags(self.rules_.predict(X), X).data != "O"
+            right = int((found & (tags.data != "O")).sum())
+            # One success and one failure are added, so that rules without any match do not divide by zero.
+            self.rules_precision_ = (right + 1) / (int(found.sum()) + 2)
         return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, Interval, StrOptions, check_constraints
+from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
 from ..exceptions import DeidError, UnlikeNoteWarning, WithheldWarning
 from ..metrics import Counts, compare
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
@@ -167,10 +167,17 @@ class NoteDeidentifier(BaseEstimator):
         check_constraints(self)
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         raw, counts = ([], {}) if unlabelled is None else readable_notes(unlabelled, corpus)
+        with unfitted_if_failed(self):
+            self._fit(corpus, raw, None if unlabelled is None else counts)
+        return self
+
+    def _fit(self, corpus: Corpus, raw: list[Document], counts: dict[str, int] | None) -> None:
+        """Fit segmenter, tagger and figures of the notes; ``counts`` are those of the raw notes, if there are any."""
+        self.__dict__.pop("raw_notes_", None)  # of an earlier fit
         self.segmenter_ = fitted_segmenter(self.segmenter, corpus, raw)
         data = corpus.to_sentences(segmenter=NormalizedSegmenter(self.segmenter_))
         estimator = _note_tagger(corpus) if self.estimator is None else clone(self.estimator)
-        if unlabelled is None:
+        if counts is None:
             self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
         else:
             self.estimator_, used = self._fit_student(estimator, data, raw)
@@ -179,7 +186,6 @@ class NoteDeidentifier(BaseEstimator):
         self.likeness_ = learned_likeness(corpus, any_casing, self.segmenter_)
         self.alignment_report_, self.border_counts_ = data.report, data.border_counts()
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
-        return self
 
     def _fit_student(self, estimator: Any, data: SentenceData, raw: list[Document]) -> tuple[Any, dict[str, int]]:
         from .self_training import SelfTraining

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, Interval, StrOptions, check_constraints
+from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
 from ..exceptions import LowPrecisionWarning
 from ..metrics import PriceCurve, missed_patient_threshold, reachable_recall, recall_threshold
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
@@ -224,6 +224,12 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         tags = check_tags(y, X)
         patients = check_groups(groups, len(X))
         self._check_aim(patients)
+        with unfitted_if_failed(self):
+            self._fit(X, tags, patients)
+        return self
+
+    def _fit(self, X: Any, tags: TokenSequences, patients: np.ndarray | None) -> None:
+        """Train the tagger and choose the threshold."""
         self.report_: DecisionReport | None = None
         self.price_curve_: PriceCurve | None = None
         estimator = default_tagger() if self.estimator is None else self.estimator
@@ -241,7 +247,6 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             self._decide(held)
         self.threshold_ = threshold_of(self.decision_bias_)
         self.classes_ = tag_columns(self._labels)
-        return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """Tag sentences.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import Any
 
@@ -357,14 +358,19 @@ class DeidTagger(TokenTagger, SequenceNet):
             If X and y do not match, X holds no token, or y holds no tag of PHI.
         TrainingDivergedError
             If the loss or the weights are not finite, or too large. The message names the parameter to change.
+
+        Warns
+        -----
+        TrainingInterruptedWarning
+            If Ctrl-C ended the training after the first epoch. Before, `fit` ends with KeyboardInterrupt.
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
         self._rng = own_generator(self.random_state)
-        with self._own_random_stream():
-            # With warm_start the classes and word vectors of the first fit stay, and only the weights are trained
-            # further.
-            if not (self.warm_start and self.initialized_):
+        # With warm_start the classes and word vectors of the first fit stay, and only the weights are trained further.
+        goes_on = self.warm_start and self.initialized_
+        with self._own_random_stream(), nullcontext() if goes_on else self._forgotten_if_failed():
+            if not goes_on:
                 self._begin(X, tags, groups, None)
             # The seed is drawn in any case, so that validation_fraction does not change the later random numbers.
             seed = int(self._rng.integers(2**31))

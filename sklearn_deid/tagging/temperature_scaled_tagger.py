@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, check_constraints
+from .._compat import HasMethods, check_constraints, unfitted_if_failed
 from ..sequences import TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..text import repair_tags
 from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
@@ -112,10 +112,12 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         tags = check_tags(y, X)
         plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
         estimator = default_tagger() if self.estimator is None else self.estimator
-        self.estimator_, held = marginals_on_held_out(estimator, X, tags, check_groups(groups, len(X)), plan)
-        self._labels = labels_in(self.estimator_.classes_)
-        self.temperature_ = _best_temperature(held)
-        self.classes_ = tag_columns(self._labels)
+        patients = check_groups(groups, len(X))
+        with unfitted_if_failed(self):
+            self.estimator_, held = marginals_on_held_out(estimator, X, tags, patients, plan)
+            self._labels = labels_in(self.estimator_.classes_)
+            self.temperature_ = _best_temperature(held)
+            self.classes_ = tag_columns(self._labels)
         return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from .._compat import SkorchEstimator, check_bfloat16, resolve_device
-from ..exceptions import SequenceError, TrainingDivergedError
+from ..exceptions import SequenceError, TrainingDivergedError, TrainingInterruptedWarning
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .note_augmenter import NoteAugmenter
@@ -50,6 +51,7 @@ class SequenceNet(SkorchEstimator):
     """
 
     _stops_if_diverged = False
+    _is_in_epoch = False
 
     # ---- methods that skorch calls during training
 
@@ -87,9 +89,15 @@ class SequenceNet(SkorchEstimator):
 
     def on_epoch_begin(self, net: Any, dataset_train: Any = None, dataset_valid: Any = None, **kwargs: Any) -> None:
         """Perturb the training sentences and swap their spans anew."""
+        self._is_in_epoch = True
         super().on_epoch_begin(net, dataset_train=dataset_train, dataset_valid=dataset_valid, **kwargs)
         if isinstance(dataset_train, SwappingDataset):
             dataset_train.redraw(self._rng)
+
+    def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
+        """Note that the epoch is complete. Callbacks that end the training are called after this method."""
+        super().on_epoch_end(net, **kwargs)
+        self._is_in_epoch = False
 
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
         """Stop at a loss that is not a finite number: all later weights would be no numbers either."""
@@ -138,7 +146,7 @@ class SequenceNet(SkorchEstimator):
     # ---- methods that `fit` and `predict` call
 
     def _train(self, train: SwappingDataset, valid: SentenceDataset | None, epochs: int | None = None) -> None:
-        """Run the training loop of skorch. Ctrl-C ends the loop and keeps the current weights.
+        """Run the training loop of skorch. Ctrl-C ends the loop and keeps the weights, if an epoch is complete.
 
         Without ``epochs``, the training has ``max_epochs`` epochs with a falling learning rate. With ``epochs``, the
         learning rate is constant.
@@ -156,17 +164,45 @@ class SequenceNet(SkorchEstimator):
         if decay is not None:
             decay.added_epochs = train.copied_share * train.n_copied_epochs
         self.notify("on_train_begin", X=train, y=None)
-        self._stops_if_diverged = True
+        self._stops_if_diverged, self._is_in_epoch = True, False
+        n_before, interruption = len(self.history), None
         try:
             self.fit_loop((train, valid), epochs=epochs)
-        except KeyboardInterrupt:
-            pass
+        except KeyboardInterrupt as error:
+            # Callbacks end a training with the same exception, between two epochs.
+            interruption = error if self._is_in_epoch else None
         finally:
-            del self._stops_if_diverged
+            del self._stops_if_diverged, self._is_in_epoch
         self.notify("on_train_end", X=train, y=None)
+        if interruption is not None:
+            self._tell(interruption, len(self.history) - n_before - 1, epochs)
         problem = weight_problem({name: p.detach().cpu().numpy() for name, p in self.module_.named_parameters()})
         if problem is not None:
             raise self._diverged(problem)
+
+    @contextmanager
+    def _forgotten_if_failed(self) -> Iterator[None]:
+        """Delete the network if the block does not end: first weights, or weights of other classes, would tag."""
+        has_ended = False
+        try:
+            yield
+            has_ended = True
+        finally:
+            if not has_ended:
+                self.initialized_ = False
+                for name in {"module_", "classes_"}.intersection(vars(self)):
+                    delattr(self, name)
+
+    def _tell(self, interruption: KeyboardInterrupt, n_complete: int, epochs: int) -> None:
+        """Warn of a training that Ctrl-C has ended, and pass Ctrl-C on if no epoch is complete."""
+        if not n_complete:
+            raise interruption
+        warnings.warn(
+            f"The training of {type(self).__name__} was interrupted after {n_complete} of {epochs} epochs. The tagger "
+            "finds less PHI than after the whole training.",
+            TrainingInterruptedWarning,
+            stacklevel=4,
+        )
 
     def _diverged(self, problem: str) -> TrainingDivergedError:
         # A training can be continued by `partial_fit` or by `warm_start`. Broken weights must not be the start of it.

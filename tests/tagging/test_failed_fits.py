@@ -1,0 +1,135 @@
+"""Trainings that fail or are interrupted leave no tagger of first weights, and none of two fits."""
+
+import warnings
+
+import pytest
+from skorch.callbacks import Callback
+
+from sklearn_deid import (
+    DeidTagger,
+    HybridTagger,
+    NoteDeidentifier,
+    RecallTunedTagger,
+    RuleTagger,
+    TemperatureScaledTagger,
+    make_clinical_notes,
+)
+from sklearn_deid.exceptions import SequenceError, TrainingInterruptedWarning
+
+from .conftest import SMALL, make_sentences
+
+
+class Breaks(Callback):
+    """Raise an error at a batch, or after an epoch, of a certain epoch."""
+
+    def __init__(self, error, epoch=1, after=False):
+        self.error, self.epoch, self.after = error, epoch, after
+
+    def on_batch_end(self, net, **kwargs):
+        if len(net.history) == self.epoch and not self.after:
+            raise self.error
+
+    def on_epoch_end(self, net, **kwargs):
+        if len(net.history) == self.epoch and self.after:
+            raise self.error
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = make_sentences(60)
+    return X, y, groups
+
+
+def tagger(**parameters):
+    return DeidTagger(**{**SMALL, "max_epochs": 3, **parameters})
+
+
+def is_unfitted(estimator, X):
+    with pytest.raises((ValueError, AttributeError), match=r"not (fitted|initialized) yet"):
+        estimator.predict(X)
+    return True
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize("was_fitted", [False, True])
+def test_a_training_that_ends_in_its_first_epoch_leaves_no_network(data, error, was_fitted):
+    X, y, _ = data
+    broken = tagger()
+    if was_fitted:
+        broken.fit(X, y)
+    broken.set_params(callbacks=[Breaks(error)])
+    with pytest.raises(type(error)):
+        broken.fit(X, y)
+    assert is_unfitted(broken, X)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        NoteDeidentifier(broken).redact(["Seen today."])
+    assert broken.set_params(callbacks=None).fit(X, y).predict(X).tolist() == tagger().fit(X, y).predict(X).tolist()
+
+
+def test_an_interrupted_training_warns(data):
+    X, y, _ = data
+    stopped = tagger(callbacks=[Breaks(KeyboardInterrupt(), epoch=3)])
+    with pytest.warns(TrainingInterruptedWarning, match="after 2 of 3 epochs"):
+        stopped.fit(X, y)
+    assert len(stopped.predict(X)) == len(X)
+
+
+def test_a_callback_that_stops_after_an_epoch_does_not_warn(data):
+    X, y, _ = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stopped = tagger(callbacks=[Breaks(KeyboardInterrupt(), after=True)]).fit(X, y)
+    assert len(stopped.history) == 1
+
+
+def broken(*args, **kwargs):
+    raise MemoryError
+
+
+def test_a_failed_continuation_keeps_the_network(data, monkeypatch):
+    X, y, _ = data
+    known = tagger(warm_start=True).fit(X, y)
+    monkeypatch.setattr(DeidTagger, "fit_loop", broken)
+    with pytest.raises(MemoryError):
+        known.fit(X, y)
+    assert len(known.predict(X)) == len(X)
+
+
+def test_a_failed_fit_of_notes_leaves_no_deidentifier():
+    notes = make_clinical_notes(4, random_state=0)
+    deidentifier = NoteDeidentifier(tagger(max_epochs=1)).fit(notes)
+    with pytest.raises(SequenceError, match="No class is a tag of PHI"):
+        deidentifier.fit([type(note)(note.doc_id, note.text) for note in notes])
+    assert not [name for name in vars(deidentifier) if name.endswith("_")]
+    with pytest.raises(ValueError, match="not fitted yet"):
+        deidentifier.redact(["Seen today."])
+
+
+def test_a_fit_without_raw_notes_tells_of_none():
+    notes = make_clinical_notes(4, random_state=0)
+    deidentifier = NoteDeidentifier(RuleTagger())
+    deidentifier.raw_notes_ = {"read": 7}
+    assert not hasattr(deidentifier.fit(notes), "raw_notes_")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RecallTunedTagger(tagger(max_epochs=1), target_recall=0.5, confidence=None, cv=2, random_state=0),
+        TemperatureScaledTagger(tagger(max_epochs=1), random_state=0),
+        HybridTagger(RuleTagger(), tagger(max_epochs=1)),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+@pytest.mark.filterwarnings("ignore:The precision on the held-out patients")
+def test_a_failed_fit_leaves_no_mixture_of_two_fits(data, estimator, monkeypatch):
+    X, y, groups = data
+    estimator.fit(X, y, groups=groups)
+
+    # The last steps of the three fits.
+    monkeypatch.setattr("sklearn_deid.tagging.recall_tuned_tagger.threshold_of", broken)
+    monkeypatch.setattr("sklearn_deid.tagging.temperature_scaled_tagger._best_temperature", broken)
+    monkeypatch.setattr(RuleTagger, "predict", broken)
+    with pytest.raises(MemoryError):
+        estimator.fit(X, y, groups=groups)
+    assert is_unfitted(estimator, X)
