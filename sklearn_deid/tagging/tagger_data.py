@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -67,14 +69,34 @@ def encode_tags(tags: TokenSequences, classes: np.ndarray) -> np.ndarray:
 
 
 def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) -> Tensor | None:
-    """Weight of each class in the loss, shape (n_classes,). None if all classes have the same weight."""
+    """Weight of each class in the loss, shape (n_classes,). None if all classes have the same weight.
+
+    Raises
+    ------
+    ValueError
+        If a weight is below 0 or not finite.
+    """
     if class_weight is None:
         return None
     if isinstance(class_weight, dict):
+        _check_weights(class_weight, classes)
         return torch.tensor([float(class_weight.get(tag, 1.0)) for tag in classes])
     # "balanced", as in scikit-learn: n_tokens / (n_classes * count), so that rare tags weigh more.
     counts = np.bincount(encode_tags(tags, classes), minlength=len(classes))
     return torch.from_numpy(len(tags.data) / (len(classes) * np.maximum(counts, 1))).float()
+
+
+def _check_weights(class_weight: dict[str, float], classes: np.ndarray) -> None:
+    """Refuse weights that turn the loss round, and warn of weights that nothing has: a label is not a tag."""
+    if not all(0 <= weight < math.inf for weight in class_weight.values()):
+        raise ValueError("The weights in 'class_weight' of DeidTagger must be finite numbers of at least 0.")
+    unused = sorted(map(str, set(class_weight).difference(classes)))
+    if unused:
+        warnings.warn(
+            f"'class_weight' of DeidTagger has weights of {unused}, and the network has no such tags. Its tags are "
+            f"{list(classes)}.",
+            stacklevel=2,
+        )
 
 
 class GrowingFeatures:

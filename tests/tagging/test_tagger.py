@@ -138,6 +138,18 @@ class TestParameters:
         ]
         assert recall[0] <= recall[1] < recall[2]
 
+    def test_class_weight_of_a_label_warns_since_weights_are_of_tags(self, sentences):
+        X, y, _ = sentences
+        weighted = DeidTagger(**{**SMALL, "max_epochs": 1, "class_weight": {"PATIENT": 5.0}})
+        with pytest.warns(UserWarning, match=r"weights of \['PATIENT'\], and the network has no such tags"):
+            weighted.fit(X, y)
+
+    @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+    def test_class_weight_is_a_finite_number_of_at_least_zero(self, sentences, weight):
+        X, y, _ = sentences
+        with pytest.raises(ValueError, match="finite numbers of at least 0"):
+            DeidTagger(**{**SMALL, "max_epochs": 1, "class_weight": {"B-PATIENT": weight}}).fit(X, y)
+
     @pytest.mark.parametrize(
         ("name", "value"),
         [
