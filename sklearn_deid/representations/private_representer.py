@@ -10,7 +10,7 @@ import torch
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions, check_constraints, resolve_device, with_objects
+from .._compat import Interval, StrOptions, check_constraints, resolve_device, unfitted_if_failed, with_objects
 from .._randomness import own_generator, release_generator
 from ..embeddings import WordVectors, resolve_embeddings
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
@@ -338,14 +338,16 @@ class PrivateRepresenter(SentenceTransformer):
         vectors = resolve_embeddings(self.embeddings, X, random_state=rng.integers(2**31))
         if not isinstance(vectors, WordVectors):
             raise ValueError("The 'embeddings' parameter of PrivateRepresenter must not be None.")
-        self._vectors = vectors
-        self.classes_ = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
-        self.training_, self._settings = clone(as_strategy("training", self.training)), settings_of(self)
-        self._released_as = release_settings(self)
-        self._fit_networks(X, tags, groups, rng)
-        self.n_features_out_ = self.n_components + self._n_casing
-        self.fingerprint_ = fingerprint_of(self)
-        self._noise_seeds = None if self.random_state is None else np.random.default_rng(int(rng.integers(2**62)))
+        # Settings of this fit must never describe a network of an earlier one.
+        with unfitted_if_failed(self):
+            self._vectors = vectors
+            self.classes_ = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
+            self.training_, self._settings = clone(as_strategy("training", self.training)), settings_of(self)
+            self._released_as = release_settings(self)
+            self._fit_networks(X, tags, groups, rng)
+            self.n_features_out_ = self.n_components + self._n_casing
+            self.fingerprint_ = fingerprint_of(self)
+            self._noise_seeds = None if self.random_state is None else np.random.default_rng(int(rng.integers(2**62)))
         return self
 
     def transform(self, X: Any) -> TokenVectors:

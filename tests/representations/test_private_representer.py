@@ -336,6 +336,20 @@ def test_interruption_keeps_the_best_state(data, monkeypatch):
     assert np.isfinite(representer.transform(X).data).all() and representer.bound_.mean_accuracy.value < 0.56
 
 
+def test_a_failed_fit_releases_nothing_under_new_settings(data, fitted, monkeypatch):
+    X, y, groups = data
+    representer = copy.deepcopy(fitted).set_params(n_neighbors=2)
+
+    def broken(self, *args):
+        raise MemoryError
+
+    monkeypatch.setattr(PrivateRepresenter, "_fit_networks", broken)
+    with pytest.raises(MemoryError):
+        representer.fit(X, y, groups)
+    with pytest.raises(NotFittedError):
+        representer.transform(X)
+
+
 def test_verbose_prints_a_line_an_epoch(data, capsys):
     X, y, groups = data
     PrivateRepresenter(**{**TINY, "verbose": 1}).fit(X, y, groups)
