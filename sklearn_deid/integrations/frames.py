@@ -48,7 +48,7 @@ def redact_frame(
     Raises
     ------
     CorpusFormatError
-        If a column is missing, or a cell holds no text.
+        If a column is missing, a cell holds no text, or a column of texts is named as id or patient.
     DeidError
         If a text cannot be processed, and ``on_error="raise"``.
     MissingDependencyError
@@ -136,6 +136,8 @@ def _cells(
     for name in (*names, *keys):
         if name not in table.columns:
             raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")
+    if texts := sorted({*names}.intersection(keys)):
+        raise CorpusFormatError(f"The column {texts[0]!r} holds texts and cannot name rows: messages show ids.")
     ids, patients = (
         [None] * len(table) if name is None else table.get_column(name).to_list()
         for name in (id_column, patient_column or id_column)

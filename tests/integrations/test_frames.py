@@ -67,6 +67,12 @@ def test_errors_name_the_cell():
         redact_frame(MODEL, made("pandas"), "text")
 
 
+@pytest.mark.parametrize("key", ["id_column", "patient_column"])
+def test_a_column_of_texts_names_no_row(key):
+    with pytest.raises(CorpusFormatError, match="column 'note' holds texts and cannot name rows"):
+        redact_frame(MODEL, made("pandas"), ["plan", "note"], **{key: "note"})
+
+
 def test_surrogates_follow_the_patient():
     frame = made("pandas", {"n": [1, 1, 2], "note": ["Mail roe@example.org"] * 3})
     notes = redact_frame(MODEL, frame, "note", patient_column="n", mode="surrogate")["note"].tolist()
