@@ -180,7 +180,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     Raises
     ------
     ValueError
-        If there are fewer than ``1 / max_share - 1`` patients.
+        If there are fewer than ``1 / max_share - 1`` patients, a score is no number, or ``max_share`` is no proportion.
 
     References
     ----------
@@ -191,6 +191,9 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     >>> missed_patient_threshold(np.array([0.9, 0.2, 0.5, 0.8]), 0.4)
     0.5
     """
+    _check_numbers(scores)
+    if not 0 < max_share < 1:
+        raise ValueError(f"The 'max_share' parameter must be between 0 and 1. Got {max_share!r} instead.")
     n = len(scores)
     # Exchangeable patients: the new patient is any of n + 1, so that one miss is reserved for this patient.
     allowed = _allowed(max_share, n + 1) - 1
@@ -248,8 +251,15 @@ def bootstrap_ratio(
     return Estimate(value, min(float(low), value), max(float(high), value), total, confidence, n)
 
 
+def _check_numbers(scores: np.ndarray) -> None:
+    """Refuse scores that are no numbers: sorted last, they would count as found."""
+    if np.isnan(np.asarray(scores, dtype=float)).any():
+        raise ValueError("'scores' must hold numbers. Got nan instead.")
+
+
 def _ascending(scores: np.ndarray, patients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scores in ascending order, and the patient of each score as a number."""
+    _check_numbers(scores)
     scores = np.asarray(scores, dtype=float)
     order = np.argsort(scores, kind="stable")
     _, number = np.unique(np.asarray(patients, dtype=str), return_inverse=True)

@@ -98,6 +98,8 @@ def majority_tags(
 
 
 _TOKENS = 8192  # whose marginals are copied at a time
+# Marginals are sums in single precision.
+_ROUNDING = 1e-3
 # Marginals can underflow to 0. With this floor their logs stay finite.
 _FLOOR = 1e-12
 
@@ -307,8 +309,8 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
     Raises
     ------
     SequenceError
-        If the result of the estimator has a wrong number of rows, tokens or columns, or a label is missing in
-        ``labels``.
+        If the result of the estimator has a wrong number of rows, tokens or columns, or holds other numbers than
+        probabilities, or a label is missing in ``labels``.
     """
     # shape: (n_tokens, 1 + 2 * n_labels)
     out = np.zeros((len(sentences.data), 1 + 2 * len(labels)))
@@ -343,6 +345,9 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
             out[np.arange(stop - start), columns_of(tags.data[start:stop], labels)] = 1.0
         else:
             part = np.concatenate([np.asarray(row, dtype=float) for row in rows[first:last]])
+            # With a probability that is no number, the best tag of every token of the sentence would be "O".
+            if not ((part > -_ROUNDING) & (part < 1 + _ROUNDING)).all():
+                raise SequenceError(f"{type(estimator).__name__}.predict_proba must give probabilities, from 0 to 1.")
             # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
             for column, place in enumerate(places):
                 out[:, place] += part[:, column]

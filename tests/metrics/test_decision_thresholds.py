@@ -129,3 +129,17 @@ def test_bootstrap_covers_and_agrees_with_the_ratio():
     assert covered >= 175
     assert bootstrap_ratio(np.array([1.0]), np.array([2.0])) == Estimate(0.5, n=2, n_groups=1)
     assert np.isnan(bootstrap_ratio(np.zeros(2), np.zeros(2)).value)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    scores = np.array([0.9, np.nan, 0.2])
+    with pytest.raises(ValueError, match="'scores' must hold numbers"):
+        recall_threshold(scores, np.arange(3), 0.5, confidence=None)
+    with pytest.raises(ValueError, match="'scores' must hold numbers"):
+        missed_patient_threshold(scores, 0.5)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 30])
+def test_a_share_of_patients_is_a_proportion(share):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        missed_patient_threshold(np.array([0.9, 0.2, 0.5]), share)

@@ -14,7 +14,16 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, RuleTagger, Span
+from sklearn_deid import (
+    Corpus,
+    DeidTagger,
+    Document,
+    NoteDeidentifier,
+    RecallTunedTagger,
+    RuleTagger,
+    Span,
+    VotingTagger,
+)
 from sklearn_deid.exceptions import LowPrecisionWarning, SequenceError
 from sklearn_deid.metrics import (
     phi_precision_score,
@@ -356,6 +365,19 @@ class TestMistakes:
         X, y, _ = make_patients(5, np.random.default_rng(0))
         with pytest.raises(SequenceError, match=r"Short\.predict_proba must give one array of shape \(n_tokens, 3\)"):
             RecallTunedTagger(Short(), decision_bias=0.0).fit(X, y).predict(X)
+
+    @pytest.mark.parametrize("value", [np.nan, 5.0, -1.0])
+    def test_a_tagger_whose_probabilities_are_none(self, value):
+        class Broken(Oracle):
+            def predict_proba(self, X):
+                return [np.where(np.arange(3) == 1, value, row) for row in super().predict_proba(X)]
+
+        X, y, _ = make_patients(5, np.random.default_rng(0))
+        broken = VotingTagger([("oracle", Oracle()), ("broken", Broken())]).fit(X, y)
+        with pytest.raises(SequenceError, match=r"Broken\.predict_proba must give probabilities"):
+            broken.predict(X)
+        with pytest.raises(SequenceError, match=r"Broken\.predict_proba must give probabilities"):
+            RecallTunedTagger(Broken(), decision_bias=0.0).fit(X, y).predict(X)
 
     def test_sample_weight(self, patients):
         X, y, _ = patients
