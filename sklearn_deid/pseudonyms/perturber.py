@@ -20,7 +20,7 @@ from ..embeddings import NeighborIndex, WordVectors, resolve_embeddings
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_tags, object_rows
 from ..text import split_tag
 from .coherence import shared_draws
-from .phi_tokens import PhiTokens, find_phi_tokens, limit_per_sentence
+from .phi_tokens import PhiTokens, check_some_labels, find_phi_tokens, limit_per_sentence
 from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
 from .sentence_transformer import SentenceTransformer
 from .word_moves import DigitsApart
@@ -239,6 +239,7 @@ class PhiPerturber(SentenceTransformer):
                 f"The 'labels' parameter of {type(self).__name__} must be a collection of labels. Got one string "
                 "instead."
             )
+        check_some_labels(self)
         occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
         absent = sorted(set(self.labels) - occurring)
         if absent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,21 @@ class PhiTokens:
 
     def __repr__(self) -> str:  # counts only: the words are note text
         return f"PhiTokens(n={len(self)}, labels={len(self.labels)})"
+
+
+def check_some_labels(transformer: Any) -> None:
+    """Refuse a transformer with an empty collection of labels, which would return the notes as they are.
+
+    Raises
+    ------
+    ValueError
+        If ``labels`` is empty.
+    """
+    if not len(transformer.labels):
+        raise ValueError(
+            f"The 'labels' parameter of {type(transformer).__name__} must be None or name a label. Got none, and all "
+            "PHI would stay as it is."
+        )
 
 
 def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[str] | None = None) -> PhiTokens:

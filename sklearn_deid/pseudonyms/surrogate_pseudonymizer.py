@@ -17,6 +17,7 @@ from ..sequences import TokenSequences, check_groups, check_tags, object_rows
 from ..surrogates import LOCALES, SurrogateEngine
 from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
 from ..text import labels_of, split_tag
+from .phi_tokens import check_some_labels
 from .sentence_transformer import SentenceTransformer
 
 
@@ -259,6 +260,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     def _check_labels(self, tags: TokenSequences) -> None:
         if self.labels is None:
             return
+        check_some_labels(self)
         occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
         absent = sorted(set(self.labels) - occurring)
         if absent:

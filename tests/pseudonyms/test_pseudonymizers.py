@@ -19,6 +19,7 @@ from sklearn_deid import (
     NeighborPseudonymizer,
     RandomVectorPerturber,
     SanTextPseudonymizer,
+    SurrogatePseudonymizer,
     WordVectors,
     ZeroVectorPerturber,
     make_clinical_notes,
@@ -518,3 +519,11 @@ def test_parameters_of_a_draw_may_change(data):
     perturber = pickle.loads(pickle.dumps(make(NeighborPseudonymizer).fit(X, y)))
     perturber.set_params(labels=["AGE"], max_replacements=1, random_state=1, n_neighbors=np.int64(5))
     assert len(perturber.sample(X, y)) == len(X)
+
+
+@pytest.mark.parametrize("cls", [*TOKEN_SIBLINGS, *VECTOR_SIBLINGS, SurrogatePseudonymizer])
+def test_no_labels_would_leave_all_phi(data, cls):
+    X, y, _ = data
+    transformer = SurrogatePseudonymizer(labels=[]) if cls is SurrogatePseudonymizer else make(cls, labels=[])
+    with pytest.raises(ValueError, match=f"'labels' parameter of {cls.__name__}.*all PHI would stay"):
+        transformer.fit_transform(X, y)
