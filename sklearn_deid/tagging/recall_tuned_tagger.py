@@ -264,8 +264,18 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             One list of legal IOB2 tags for each sentence.
         confidence : ndarray of shape (n,), dtype object
             One float array for each sentence. Returned only with ``return_confidence=True``.
+
+        Raises
+        ------
+        ValueError
+            If ``decision_bias`` was changed after `fit`, which has set the threshold.
         """
         check_is_fitted(self)
+        if self.decision_bias is not None and float(self.decision_bias) != self.decision_bias_:
+            raise ValueError(
+                "The 'decision_bias' parameter of RecallTunedTagger was changed after the fit to "
+                f"{self.decision_bias:g}, and the tagger decides with {self.decision_bias_:g}. Fit again."
+            )
         sentences: RaggedArray = check_sequences(X)
         parts = marginal_parts(self.estimator_, sentences, sentences, self._labels)
         decoded = [part.decode(self.threshold_) for part in parts]

@@ -379,6 +379,15 @@ class TestMistakes:
         with pytest.raises(SequenceError, match=r"Broken\.predict_proba must give probabilities"):
             RecallTunedTagger(Broken(), decision_bias=0.0).fit(X, y).predict(X)
 
+    def test_a_bias_after_the_fit_is_refused(self, patients):
+        X, y, groups = patients
+        tuned = prefit(target_recall=0.5, confidence=None).fit(X, y, groups=groups)
+        tuned.set_params(decision_bias=20.0)
+        with pytest.raises(ValueError, match="changed after the fit to 20"):
+            tuned.predict(X)
+        tuned.set_params(decision_bias=tuned.decision_bias_)
+        assert len(tuned.predict(X)) == len(X)
+
     def test_sample_weight(self, patients):
         X, y, _ = patients
         with pytest.raises(ValueError, match="does not take sample weights"):
