@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
@@ -153,11 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_documents(arguments: argparse.Namespace) -> int:
     """Redact Word, HTML and text files."""
-    for option in ("format", "encoding", "transfer_encoding", "reviewed"):
-        if getattr(arguments, option) is not None:
-            raise DeidError(f"--{option.replace('_', '-')} is not for documents.")
-    if arguments.model is None:
-        raise DeidError("Name the --model that finds the PHI.")
+    _check_fit(arguments, ("format", "encoding", "transfer_encoding", "reviewed"), "documents")
     source, path = Path(arguments.notes), Path(arguments.output)
     key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
     files = document_files(source)
@@ -179,6 +175,15 @@ def _run_documents(arguments: argparse.Namespace) -> int:
         return redact_documents(files, output, load_deidentifier(arguments), replacements, quiet=arguments.quiet)
 
 
+def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str) -> None:
+    """Raise DeidError for an option that would be ignored, and for a missing model."""
+    for option in refused:
+        if getattr(arguments, option) is not None:
+            raise DeidError(f"--{option.replace('_', '-')} is not for {kind}.")
+    if arguments.model is None:
+        raise DeidError("Name the --model that finds the PHI.")
+
+
 def _check_key(key: Path | None, output: Path) -> None:
     if key is not None and key.resolve().is_relative_to(output.resolve()):
         raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
@@ -186,9 +191,7 @@ def _check_key(key: Path | None, output: Path) -> None:
 
 def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> int:
     """Redact the text columns of a table."""
-    for option in ("format", "transfer_encoding", "number_outputs"):
-        if getattr(arguments, option) is not None:
-            raise DeidError(f"--{option.replace('_', '-')} is not for tables.")
+    _check_fit(arguments, ("format", "transfer_encoding", "number_outputs", "reviewed"), "tables")
     is_sql = arguments.query is not None or arguments.output_table is not None
     table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, profiles)
     _check_surrogate_options(arguments)

@@ -165,6 +165,7 @@ def test_earlier_and_foreign_outputs_are_refused(redact, tmp_path):
         (["--text-column", "nothing"], "no column of the name 'nothing'"),
         (["--number-outputs", "key.csv"], "--number-outputs is not for tables"),
         (["--format", "jsonl"], "--format is not for tables"),
+        (["--reviewed", "reviewed.jsonl"], "--reviewed is not for tables"),
         (["--omop"], "--text-column does not go with"),
         (["--id-column", "text"], "must not name a column of texts"),
         (["--patient-column", "text"], "must not name a column of texts"),
@@ -176,6 +177,12 @@ def test_wrong_options(redact, tmp_path, options, message):
     assert (code, message in err) == (2, True)
     assert not (tmp_path / "out.csv").exists()
     assert redact("csv")[0] == 1, "the next run needs no option"
+
+
+def test_a_table_needs_a_model(run, tmp_path):
+    write(tmp_path / "notes.csv", ROWS)
+    code, _, err = run("redact", tmp_path / "notes.csv", "--text-column", "text", "--output", tmp_path / "out.csv")
+    assert (code, "Name the --model" in err, "Traceback" in err) == (2, True, False)
 
 
 def test_surrogates_of_a_patient_agree_between_rows(run, rules, tmp_path):
