@@ -149,7 +149,8 @@ def annotate_notes(
     Returns
     -------
     int
-        Exit code: `DONE`, or `SOME_WITHHELD` if a note could not be read, processed or written.
+        Exit code: `DONE`, or `SOME_WITHHELD` if a note could not be read, processed or written, or if an expected note
+        did not come.
     """
     from tqdm import tqdm
 
@@ -174,7 +175,9 @@ def annotate_notes(
                 bar.update(account.seen - bar.n)  # those that were withheld after the last one
         finally:  # an interrupted run says as much about what it withheld as a finished one
             _report(account, source, verb)
-    return SOME_WITHHELD if account.withheld else DONE
+    if source.expected:  # not after an interruption: they could have come
+        _report_missing(source.expected)
+    return SOME_WITHHELD if account.withheld or source.expected else DONE
 
 
 class ReadAgain:
@@ -297,3 +300,11 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
     if verb == "redacted" and any(name.lower().endswith((".docx", ".html", ".htm")) for name in aside):
         lines.append("Word and HTML files are read with --documents.")
     print(*lines, sep="\n", file=sys.stderr)
+
+
+def _report_missing(reviewed: set[str]) -> None:
+    line = (
+        f"{len(reviewed)} reviewed notes were not among the notes, such as {min(reviewed)!r}. If their ids or file "
+        "names have changed, the notes did not get the spans of the reader."
+    )
+    print(one_line(line), file=sys.stderr)

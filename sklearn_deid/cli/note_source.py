@@ -50,13 +50,20 @@ class NoteSource:
         raw = written == "-" or self.path.is_dir() or self.path.suffix.lower() == ".txt"
         self.format = format or ("text" if raw else None)
         self.encoding, self.transfer_encoding = encoding, transfer_encoding
+        #: Ids of notes that should come, and were not read yet.
+        self.expected: set[str] = set()
 
     def read(self, on_error: Callable[[CorpusFormatError], object]) -> Iterator[Document]:
         """Yield the notes. ``on_error`` is called with an error for each note that cannot be read."""
         encoded = self.transfer_encoding is not None
         encoding = "ascii" if encoded else self.encoding
         documents = iter_documents(self.path, self.format, on_error=on_error, encoding=encoding, follow_links=False)
-        return self._decoded(documents, on_error) if encoded else documents
+        return self._expected(self._decoded(documents, on_error) if encoded else documents)
+
+    def _expected(self, documents: Iterator[Document]) -> Iterator[Document]:
+        for document in documents:
+            self.expected.discard(document.doc_id)
+            yield document
 
     def _decoded(
         self, documents: Iterator[Document], on_error: Callable[[CorpusFormatError], object]

@@ -63,8 +63,8 @@ example: redact the .txt files in raw-notes/, and go on after an interruption
   sklearn-deid redact raw-notes/ --model my-model --output redacted/
   sklearn-deid redact raw-notes/ --model my-model --output redacted/ --resume
 
-exit codes: 0 all notes redacted, 1 some withheld or a field of a profile without text, 2 failed,
-  130 interrupted
+exit codes: 0 all notes redacted, 1 some withheld, a field of a profile without text, or reviewed notes that
+  are not among NOTES, 2 failed, 130 interrupted
 
 A model misses some PHI. Redacted notes need a check by a person before they leave."""
 
@@ -148,6 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
         deidentifier = None if arguments.model is None else load_deidentifier(arguments)
         if reviewed is not None:
             deidentifier = reviewed.beside(deidentifier)
+            source.expected = reviewed.doc_ids
         return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet, learn=learn)
 
 

@@ -47,6 +47,11 @@ class ReviewedNotes:
         parts = ((n.doc_id, n.text, [(s.start, s.end, s.label) for s in n.spans]) for n in self._notes.values())
         self.digest = sha256("\n".join(map(repr, sorted(parts))).encode("utf-8", "surrogatepass")).hexdigest()
 
+    @property
+    def doc_ids(self) -> set[str]:
+        """Ids of the notes that a reader has finished."""
+        return set(self._notes)
+
     def beside(self, model: Any) -> ReviewedNotes:
         """Return self, with a model for the notes that are not in the file; None withholds these notes."""
         self._model = model

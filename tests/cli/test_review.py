@@ -123,6 +123,18 @@ def test_a_changed_note_is_withheld(run, raw, model, notes, tmp_path):
     assert_no_note_text(err, notes)
 
 
+def test_a_renamed_note_is_noticed(run, raw, model, notes, reviewed, tmp_path):
+    """Its id is the name of the file: the model, and not the reader, finds its PHI."""
+    (raw / f"{notes[0].doc_id}.txt").rename(raw / "renamed.txt")
+    command = ["redact", raw, "--output", tmp_path / "out", "--reviewed", reviewed, "--model", model]
+    for options in ([], ["--resume"]):
+        code, _, err = run(*command, *options)
+        assert (code, f"1 reviewed notes were not among the notes, such as '{notes[0].doc_id}'" in err) == (1, True)
+    (raw / "renamed.txt").rename(raw / f"{notes[0].doc_id}.txt")
+    assert run(*command, "--overwrite")[0] == 0
+    assert run(*command, "--resume")[0] == 0, "skipped notes came, too"
+
+
 def test_tasks_that_nobody_annotated_are_not_reviewed(run, raw, model, notes, tmp_path):
     """Label Studio exports new tasks, too. They left as they were, as notes in which a reader found no PHI."""
     tasks = [{"data": {"doc_id": note.doc_id, "text": note.text}, "annotations": []} for note in notes]
