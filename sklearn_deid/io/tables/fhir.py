@@ -30,7 +30,7 @@ FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
         "DiagnosticReport": ("text", "conclusion", "presentedForm"),
         "Composition": ("text", "title", "section*.title", "section*.text"),
         "Binary": (".",),
-        "Observation": ("text", "note.text"),
+        "Observation": ("text", "note.text", "valueString", "component.valueString"),
     }
 )
 # What an object at the end of a path may hold: a Narrative, or an Attachment.

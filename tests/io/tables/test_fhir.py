@@ -36,7 +36,8 @@ def resource(rng, number):
         "Binary": {"contentType": "text/plain", "data": encoded(NAME)},
         "Observation": {
             "note": [{"text": NAME, "time": "2020"}, {"text": f"{NAME} again"}],
-            "valueQuantity": {"value": 1.50},
+            "valueString": NAME,
+            "component": [{"valueString": f"{NAME} again"}, {"valueQuantity": {"value": 1.50}}],
         },
     }
     kind = str(rng.choice(list(kinds)))
@@ -84,6 +85,7 @@ def test_only_the_named_fields_change(tmp_path):
         "size",
         "hash",
         "text",
+        "valueString",
     }
     assert not any("code" in path for path in changed)
     places = [cell.place for chunk in chunks for cell in chunk.cells]
