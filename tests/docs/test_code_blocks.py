@@ -8,11 +8,12 @@ from .pages import PAGES, ROOT, blocks_of, name_of
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
-def test_python_blocks_run(page, tmp_path, monkeypatch):
+def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     namespace = {}
     for block in blocks_of(page):
         exec(compile(block, name_of(page), "exec"), namespace)
+    assert not re.search(r"Dr\. (Alder|Birch)", capsys.readouterr().out), "an example of redaction hides nothing"
 
 
 def commands_of(text):
