@@ -23,7 +23,7 @@ def read_or_make_key(path: Path) -> bytes:
     Raises
     ------
     DeidError
-        If the file holds something else, or if other users of the computer can read it.
+        If the file holds something else, if other users of the computer can read it, or if its folder is missing.
 
     Examples
     --------
@@ -36,6 +36,8 @@ def read_or_make_key(path: Path) -> bytes:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return read_key(path)
+    except FileNotFoundError:
+        raise DeidError("The folder of the key file does not exist. Make it first.", path=str(path)) from None
     key = new_key()
     with os.fdopen(descriptor, "w", encoding="ascii") as stream:
         stream.write(key.hex() + "\n")

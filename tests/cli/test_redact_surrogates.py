@@ -24,6 +24,12 @@ def test_key_file_repeats_a_run(run, raw, model, tmp_path, notes):
     assert contents(tmp_path / "one") != contents(tmp_path / "three")
 
 
+def test_the_folder_of_a_key_must_exist(run, raw, model, tmp_path):
+    options = ("--mode", "surrogate", "--key-file", tmp_path / "secret" / "key", "--output", tmp_path / "out")
+    code, _, err = run("redact", raw, "--model", model, *options)
+    assert (code, "The folder of the key file does not exist." in err) == (2, True)
+
+
 def test_texts_are_those_of_the_library(run, notes, model, tmp_path):
     write_corpus(notes, tmp_path / "notes.jsonl")
     options = ("--mode", "surrogate", "--key-file", tmp_path / "key", "--locale", "en", "--date-shift", 100)
