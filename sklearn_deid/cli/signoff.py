@@ -24,6 +24,8 @@ from .options import add_encoding, add_label_scheme, add_seed, count, share
 from .run_record import RunRecord
 
 _PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
+#: Options of the sample, and their defaults.
+_DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": 0}
 _DESCRIPTION = """\
 Bound the leaks of redacted notes before they leave.
 
@@ -39,7 +41,8 @@ RELEASE is a folder of .txt files or a .jsonl file that 'redact' has written, wi
 surrogates, a reader cannot tell invented from real names: sign off the notes redacted with --mode label by the
 same model. The same spans are replaced.
 
---table is a CSV file with the column doc_id, and the columns patient_id, type, or both. Choose --sample before the
+--table is a CSV file with the column doc_id, and the columns patient_id, type, or both. Without patient_id, each note
+counts as a patient of its own, and the bound is too low if patients have several notes. Choose --sample before the
 reading. A reader who stops when the bound looks good makes the bound wrong."""
 
 _EPILOG = """\
@@ -63,17 +66,18 @@ def add_command(commands: Any) -> None:
     parser.add_argument("release", metavar="RELEASE", help="folder or file of redacted notes")
     parser.add_argument("--output", required=True, metavar="WORK", help="folder for the page and the record")
     parser.add_argument("--read", metavar="FILE", help="the file that the reader has saved")
-    parser.add_argument("--sample", type=count, default=100, metavar="N", help="notes to read (default: 100)")
+    parser.add_argument("--sample", type=count, metavar="N", help="notes to read (default: 100)")
+    parser.add_argument("--target", type=share, metavar="SHARE", help="largest share of leaking notes (default: 0.05)")
+    parser.add_argument("--confidence", type=share, metavar="LEVEL", help="confidence of the bounds (default: 0.95)")
     parser.add_argument(
-        "--target", type=share, default=0.05, metavar="SHARE", help="largest share of leaking notes (default: 0.05)"
+        "--table",
+        metavar="FILE.csv",
+        help="patient_id and type of each doc_id (default: each note counts as a patient of its own)",
     )
-    parser.add_argument(
-        "--confidence", type=share, default=0.95, metavar="LEVEL", help="confidence of the bounds (default: 0.95)"
-    )
-    parser.add_argument("--table", metavar="FILE.csv", help="patient_id and type of each doc_id")
     add_encoding(parser)
     add_label_scheme(parser)
     add_seed(parser)
+    parser.set_defaults(seed=None)  # given with --read, it would be ignored
     parser.add_argument("--overwrite", action="store_true", help="replace a page or a record that is there already")
 
 
@@ -97,9 +101,9 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     _check_new(work / _PAGE, arguments.overwrite)
     ids, digest = _listed(source)
     table = notes_table(arguments.table, ids)
-    sign_off = SignOff(
-        arguments.sample, target=arguments.target, confidence=arguments.confidence, random_state=arguments.seed
-    )
+    given = {name: getattr(arguments, name) for name in _DRAWN}
+    settings = {name: _DRAWN[name] if value is None else value for name, value in given.items()}
+    sign_off = SignOff(settings.pop("sample"), random_state=settings.pop("seed"), **settings)
     chosen = sign_off.draw(ids, table.get("type"))
     notes = {note.doc_id: note for note in _notes(source) if note.doc_id in set(chosen)}
     scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
@@ -123,6 +127,9 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
 
     for ending in (".html", ".json"):
         _check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
+    for option in (*_DRAWN, "table"):
+        if getattr(arguments, option) is not None:
+            raise DeidError(f"--{option} is not for --read: it was chosen when the sample was drawn.")
     plan = _plan(work / _PLAN)
     ids, digest = _listed(source)
     if digest != plan["release"]["sha256"]:
@@ -150,6 +157,7 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
     return {
         "version": __version__,
         "notes of the release": plan["release"]["n_notes"],
+        "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as one",
         "digest of the release (SHA-256)": plan["release"]["sha256"],
         "digest of the reading (SHA-256)": _digest(read),
         **{f"redaction: {name}": stamp[name] for name in sorted(stamp)},

@@ -53,6 +53,18 @@ def test_the_record_names_release_model_settings_and_seed(run, drawn, redacted, 
     assert not [note.doc_id for note in notes if note.doc_id in page]
 
 
+@pytest.mark.parametrize("option", ["--target", "--confidence", "--sample", "--seed", "--table"])
+def test_options_of_the_sample_are_not_for_the_reading(run, drawn, redacted, tmp_path, option):
+    """They were ignored: exit code 0 stood for the target of the first call."""
+    write_corpus(drawn, tmp_path / "read.jsonl")
+    command = ["signoff", redacted, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl"]
+    code, _, err = run(*command, option, "1" if option in ("--sample", "--seed") else "0.9")
+    assert (code, f"{option} is not for --read" in err) == (2, True)
+    assert run(*command)[0] == 1
+    record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
+    assert record["provenance"]["patients"] == "not known: each note counts as one"
+
+
 def test_a_clean_reading_of_enough_notes_passes(run, redacted, tmp_path):
     command = ["signoff", redacted, "--output", tmp_path]
     assert run(*command, "--sample", 100)[0] == 0
