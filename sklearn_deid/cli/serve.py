@@ -13,7 +13,7 @@ from typing import Any
 from .._optional import import_optional
 from ..exceptions import DeidError
 from .options import add_command as add
-from .options import add_machine_options, count, set_machine
+from .options import add_machine_options, count, model_folder, set_machine
 
 _DESCRIPTION = """\
 Redact texts for other programs, over HTTP and in the forms of Presidio's analyzer and anonymizer.
@@ -39,7 +39,9 @@ def add_command(commands: Any) -> None:
     parser = add(
         commands, "serve", run, summary="redact texts for other programs", description=_DESCRIPTION, epilog=_EPILOG
     )
-    parser.add_argument("--model", required=True, metavar="FOLDER", help="model folder that 'train' has written")
+    parser.add_argument(
+        "--model", required=True, metavar="MODEL", help="model folder that 'train' has written, or starter-en"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this computer only)"
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.token_file is not None:
         read_token(arguments.token_file)
     settings = ServiceSettings(
-        model=arguments.model,
+        model=str(model_folder(arguments.model)),
         token_file=arguments.token_file,
         is_local=arguments.socket is None and _is_loopback(arguments.host),
         max_bytes=arguments.max_bytes,

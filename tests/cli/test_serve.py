@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, save
+from sklearn_deid.exceptions import DeidError
+from sklearn_deid.tagging.warm_start import starter_folder
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("fastapi")
@@ -145,6 +147,18 @@ def test_unsafe_settings_are_refused(run, rules, tmp_path, monkeypatch, options,
     (tmp_path / "short").write_text("abc\n")
     code, _, err = run("serve", "--model", rules, *options)
     assert (code, message in err) == (2, True)
+
+
+def test_the_model_of_the_package_has_a_name(run, monkeypatch):
+    from sklearn_deid.integrations.service.worker import ServiceSettings  # needs the extra
+
+    def make(settings):
+        raise DeidError("Asked for.", path=settings.model)
+
+    monkeypatch.setattr(ServiceSettings, "make", make)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert f"[file {starter_folder('starter-en')}]" in run("serve", "--model", "starter-en", "--port", port)[2]
 
 
 def test_port_in_use_is_an_error(run, rules):
