@@ -58,6 +58,8 @@ Do not hand it out with the outputs. A file in the output folder that is not in 
 
 A note keeps its name. Use --number-outputs if file names or ids are names of patients."""
 
+#: Endings of tables that no format of notes has.
+_TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".hl7", ".gz", ".zst")
 _EPILOG = """\
 example: redact the .txt files in raw-notes/, and go on after an interruption
   sklearn-deid redact raw-notes/ --model my-model --output redacted/
@@ -114,6 +116,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_table(arguments, columns, {"fhir": fhir, "hl7": hl7})
     if arguments.documents or is_document(arguments.notes):
         return _run_documents(arguments)
+    if arguments.format is None and arguments.notes.lower().endswith(_TABLE_ENDINGS):
+        raise DeidError("Tables need --text-column or --omop, and HL7 messages --hl7.", path=arguments.notes)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
     format = "jsonl" if path.suffix.lower() == ".jsonl" else "text"

@@ -179,6 +179,21 @@ def test_wrong_options(redact, tmp_path, options, message):
     assert redact("csv")[0] == 1, "the next run needs no option"
 
 
+@pytest.mark.parametrize("name", ["notes.csv", "notes.CSV.gz", "notes.parquet", "notes.hl7"])
+def test_a_table_needs_an_option(run, rules, tmp_path, name):
+    (tmp_path / name).write_text("text\na\n")
+    for output in ("out", name.replace("notes", "out")):
+        code, _, err = run("redact", tmp_path / name, "--model", rules, "--output", tmp_path / output)
+        assert (code, "Tables need --text-column or --omop, and HL7 messages --hl7." in err) == (2, True)
+
+
+def test_semicolons_are_named(run, rules, tmp_path):
+    (tmp_path / "notes.csv").write_text("id;text\n1;a\n")
+    options = ("--model", rules, "--text-column", "text", "--output", tmp_path / "out.csv")
+    code, _, err = run("redact", tmp_path / "notes.csv", *options)
+    assert (code, "has a single column: .csv needs commas, .tsv tabs." in err) == (2, True)
+
+
 def test_a_table_needs_a_model(run, tmp_path):
     write(tmp_path / "notes.csv", ROWS)
     code, _, err = run("redact", tmp_path / "notes.csv", "--text-column", "text", "--output", tmp_path / "out.csv")

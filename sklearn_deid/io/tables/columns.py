@@ -42,7 +42,9 @@ class Columns(NamedTuple):
         for name in wanted:
             if list(header).count(name) != 1:
                 reason = "no column" if name not in header else "more than one column"
-                raise SourceLocation(path).error(f"The table has {reason} of the name {name!r}.")
+                # Spreadsheets of many countries write semicolons.
+                one = " Its first line has a single column: .csv needs commas, .tsv tabs." if len(header) == 1 else ""
+                raise SourceLocation(path).error(f"The table has {reason} of the name {name!r}.{one}")
         return {name: list(header).index(name) for name in wanted}
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
