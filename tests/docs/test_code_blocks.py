@@ -14,6 +14,9 @@ def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
     for block in blocks_of(page):
         exec(compile(block, name_of(page), "exec"), namespace)
     assert not re.search(r"Dr\. (Alder|Birch)", capsys.readouterr().out), "an example of redaction hides nothing"
+    outputs = {name.rstrip("/") for name in re.findall(r"--output (\S+)", "\n".join(blocks_of(page, "bash")))}
+    both = outputs & {path.name for path in tmp_path.iterdir()}
+    assert not both, "an existing output is refused, so that nobody can run the commands and the Python blocks"
 
 
 def commands_of(text):
