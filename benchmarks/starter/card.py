@@ -41,8 +41,8 @@ wordings is in the grammar. Diagnoses were added after a model without them had 
 categories, and names of four origins are drawn more often since then. Shorthand (dates without a year beside scores of
 the same form, names behind a role) was added, and diagnoses were made more frequent, after an earlier model had missed
 such dates in lines that we wrote to look at it, and had hidden 6 of 1,000 words of diagnoses. Network addresses of any
-form, more scores ("3/6 murmur") and first names alone were added after that model had missed addresses like 10.2.33.4 in
-lines of our own: the training had only had the addresses that are reserved for documentation. Of ASQ-PHI, the model
+form, more scores ("3/6 murmur") and first names alone were added after that model had missed addresses like 10.2.33.4
+in lines of our own: the training had only had the addresses that are reserved for documentation. Of ASQ-PHI, the model
 before these additions found 0.975. Four stages more would have found 0.972 and hidden 5.1 of 1,000 words of diagnoses.
 """
 _MISSES = """\
