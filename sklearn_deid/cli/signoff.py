@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
@@ -118,6 +119,9 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     write_file(work / _PLAN, json.dumps(plan, indent=1).encode(), private=True)
     sample = [Document(doc_id, notes[doc_id].text) for doc_id in chosen]
     write_review_page(work / _PAGE, sample, dict(scheme.categories), mode="signoff")
+    if plan["release"]["run"] is None:
+        # Raw notes would be read as a release, too.
+        print("The release has no record of a run of redact: the sign-off cannot name its model.", file=sys.stderr)
     print(f"{len(chosen)} of {len(ids)} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
     return DONE
 
@@ -160,7 +164,10 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
         "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as one",
         "digest of the release (SHA-256)": plan["release"]["sha256"],
         "digest of the reading (SHA-256)": _digest(read),
-        **{f"redaction: {name}": stamp[name] for name in sorted(stamp)},
+        **(
+            {f"redaction: {name}": stamp[name] for name in sorted(stamp)}
+            or {"redaction": "not known: no record of a run"}
+        ),
     }
 
 

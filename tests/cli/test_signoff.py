@@ -53,6 +53,17 @@ def test_the_record_names_release_model_settings_and_seed(run, drawn, redacted, 
     assert not [note.doc_id for note in notes if note.doc_id in page]
 
 
+def test_a_folder_that_no_run_made_is_named(run, raw, tmp_path):
+    """Raw notes were taken for a release without a word."""
+    code, _, err = run("signoff", raw, "--output", tmp_path / "work", "--sample", 2)
+    assert (code, "no record of a run" in err) == (0, True)
+    read = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "work" / "signoff.html")]
+    write_corpus(read, tmp_path / "read.jsonl")
+    run("signoff", raw, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
+    record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
+    assert record["provenance"]["redaction"] == "not known: no record of a run"
+
+
 @pytest.mark.parametrize("option", ["--target", "--confidence", "--sample", "--seed", "--table"])
 def test_options_of_the_sample_are_not_for_the_reading(run, drawn, redacted, tmp_path, option):
     """They were ignored: exit code 0 stood for the target of the first call."""
