@@ -432,10 +432,16 @@ def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = F
     Raises
     ------
     BundleError
-        If the class of the model is not supported, the model stores words, or ``path`` exists. If the rounded model
-        tags the built-in note in another way.
+        If the class of the model is not supported, the model stores words, or ``path`` exists. If a parameter that
+        shapes the network was changed after the fit. If the rounded model tags the built-in note in another way.
     """
     manifest, arrays = _to_state(model)
+    try:
+        _check_state(json.loads(json.dumps(manifest)), arrays)
+    except BundleError as error:
+        raise BundleError(
+            f"The saved model could not be loaded. Was a parameter changed after the fit? {error}"
+        ) from None
     tagger = model.fitted_estimator() if isinstance(model, NoteDeidentifier) else model
     content = {"library_version": __version__, **manifest, "canary": canary(tagger, _width(manifest))}
     if compact:

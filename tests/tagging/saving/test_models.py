@@ -73,6 +73,14 @@ def test_saving_a_loaded_model_writes_the_same_bytes(saved, tmp_path):
         assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
 
 
+@pytest.mark.parametrize("change", [{"hidden_size": 5}, {"n_layers": 3}, {"encoder": "gru"}])
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path, change):
+    """A parameter that was changed after the fit: the training would have been lost with the process."""
+    with pytest.raises(BundleError, match="changed after the fit"):
+        save(fit_small().set_params(**change), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
 def test_optimizer_of_a_loaded_tagger_is_built_for_its_training(saved):
     loaded = pickle.loads(pickle.dumps(load(saved)))
     assert isinstance(loaded.optimizer_, UnbuiltOptimizer)
