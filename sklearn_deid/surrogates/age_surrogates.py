@@ -10,6 +10,8 @@ from .locale_words import LocaleWords
 AGES = ("keep", "shift", "band")
 _OLDEST, _BAND = 89, 5
 _PIECES = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
+_WORDS = re.compile(r"[^\W\d_]+")
+_HYPHENS = "- \u2010\u2011\u2013"
 
 
 class AgeSurrogates:
@@ -46,21 +48,38 @@ class AgeSurrogates:
         return None if None in written else "".join(map(str, written))
 
     def _joined(self, pieces: list[str]) -> list[str]:
-        """Pieces with tens and ones of number words in one piece."""
+        """Pieces with the words of one number in one piece: ninety-two, noventa y dos, quatre-vingt-douze."""
         joined: list[str] = []
         for piece in pieces:
-            tens = self._numbers.get(fold(joined[-2]), "0") if len(joined) > 1 and joined[-1] in ("-", " ") else "0"
-            if int(tens) >= 20 and 0 < int(self._numbers.get(fold(piece), "0")) < 10:
-                joined[-2:] = ["".join((*joined[-2:], piece))]
+            start = self._start_of_number(joined) if self._is_number_word(piece) else len(joined)
+            together = "".join((*joined[start:], piece))
+            if start < len(joined) and self._value(together) is not None:
+                joined[start:] = [together]
             else:
                 joined.append(piece)
         return joined
 
+    def _is_number_word(self, piece: str) -> bool:
+        return fold(piece) in self._numbers
+
+    def _start_of_number(self, pieces: list[str]) -> int:
+        """Position of the number whose next word may stand behind these pieces; their end if there is none."""
+        start = len(pieces)
+        while start and (not pieces[start - 1].strip(_HYPHENS) or self._units.get(fold(pieces[start - 1])) == "-"):
+            start -= 1
+        is_word = 0 < start < len(pieces) and pieces[start - 1][0].isalpha()
+        return start - 1 if is_word and self._value(pieces[start - 1]) is not None else len(pieces)
+
     def _value(self, piece: str) -> int | None:
         if piece.isdecimal():
             return int(piece)
-        parts = [self._numbers.get(fold(part)) for part in re.split(r"[- ]", piece) if part]
-        return None if not parts or None in parts else sum(int(part) for part in parts if part is not None)
+        total: int | None = None
+        for word in _WORDS.findall(piece):
+            if self._is_number_word(word):
+                total = _added(total, int(self._numbers[fold(word)]))
+                if total is None:
+                    return None
+        return total
 
     def _piece(self, pieces: list[str], i: int) -> str | None:
         piece, value = pieces[i], self._value(pieces[i])
@@ -85,3 +104,20 @@ class AgeSurrogates:
             return str(min(max(value + self._years, 1), _OLDEST))
         low = value - value % _BAND
         return f"{low}-{low + _BAND - 1}"
+
+
+def _added(total: int | None, number: int) -> int | None:
+    """Number of the words before and the next word; None if both are no number together.
+
+    Examples
+    --------
+    >>> _added(90, 2), _added(4, 20), _added(80, 12), _added(2, 3)
+    (92, 80, 92, None)
+    """
+    if total is None:
+        return number
+    if (total, number) == (4, 20):
+        return 80
+    # French counts from 60 and from 80 to 19 more: soixante-douze, quatre-vingt-dix-sept.
+    most = 20 if total in (60, 80) else 10
+    return total + number if total >= 20 and total % 10 == 0 and 0 < number < most else None
