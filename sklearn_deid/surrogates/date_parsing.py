@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from .clock_times import is_time, time_behind
 from .folding import fold
 from .locale_words import LocaleWords
 from .written_date import (
@@ -25,9 +26,6 @@ from .written_date import (
 )
 
 _PIECES = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
-_CLOCK = r"(?<!\d)\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\s?[aApP]\.?[mM]\b\.?)?(?:\s?(?:hrs?|h|Uhr|horas)\b\.?)?"
-_CLOCK_BEHIND = re.compile(rf"(?:T|\s*[,;(@]\s*|\s+(?:at|a las|um|à|alle|om|kl\.?|às)?\s*){_CLOCK}\)?\s*$")
-_CLOCK_ALONE = re.compile(rf"\s*{_CLOCK}\s*")
 # Separators of ranges; those that are also inside of dates come last.
 _RANGES = tuple(
     re.compile(pattern)
@@ -166,13 +164,15 @@ def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
     if not text.strip():
         return None
     # A time of day, or "yesterday", names no day of the calendar and stays as it is.
-    if _CLOCK_ALONE.fullmatch(text) or fold(text) in words.numbered("relative days"):
+    if is_time(text) or fold(text) in words.numbered("relative days"):
         return WrittenDate(((text, LITERAL),))
     # The hour behind a date stays: only days are shifted, so that the order within a day is kept.
-    clock = _CLOCK_BEHIND.search(text)
-    if clock is not None and clock.start():
-        before = _parse_one(text[: clock.start()], words, day_first)
-        return None if before is None else _joined(before, clock[0])
+    clock = time_behind(text)
+    if clock is not None:
+        before = _parse_one(text[:clock], words, day_first)
+        # "March 4 pm": the number may be the day of the month.
+        is_possible = before is not None and (before.month is None or before.day is not None)
+        return _joined(before, text[clock:]) if before is not None and is_possible else None
     return _holiday_date(text, words) or _by_pieces(text, words, day_first)
 
 
@@ -270,7 +270,8 @@ def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool]
     """Role of each number of a date; None if the numbers are no date."""
     values = [int(number) for number in numbers]
     is_year = [short or len(n) == 4 for n, short in zip(numbers, is_short_year, strict=True)]
-    if any(len(n) > 4 or len(n) == 3 for n in numbers) or len(numbers) > 3:
+    # "1430" is a time of day.
+    if any(len(n) > 4 or len(n) == 3 or (len(n) == 4 and not _is_year(n)) for n in numbers) or len(numbers) > 3:
         return None
     if has_month:
         if len(numbers) < 2:
@@ -310,7 +311,7 @@ def _two_numbers(values: list[int], is_year: list[bool], day_first: bool) -> lis
 
 def _one_number(number: str, value: int, is_year: bool) -> list[str] | None:
     if is_year:
-        return [YEAR] if len(number) == 2 or 1800 <= value <= 2100 else None
+        return [YEAR]
     return [DAY] if 1 <= value <= 31 else [YEAR] if len(number) == 2 else None
 
 
@@ -321,9 +322,13 @@ def _day_and_month(a: int, b: int, day_first: bool) -> list[str] | None:
     return [MONTH, DAY] if can_be_month_first else None
 
 
+def _is_year(digits: str) -> bool:
+    return 1800 <= int(digits) <= 2100
+
+
 def _is_compact(digits: str) -> bool:
     """Whether digits hold a day and a month: 6 or 8 digits, or 4 digits that are no year."""
-    return len(digits) in (6, 8) or (len(digits) == 4 and not 1800 <= int(digits) <= 2100)
+    return len(digits) in (6, 8) or (len(digits) == 4 and not _is_year(digits))
 
 
 def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
@@ -340,7 +345,7 @@ def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
         # 110314 may begin with the year, but only where the usual order gives no date.
         if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
             return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
-        if rest is None or (len(digits) == 8 and not 1800 <= int(digits[4:]) <= 2100):
+        if rest is None or (len(digits) == 8 and not _is_year(digits[4:])):
             return None
         roles = [*rest, YEAR][: len(cut) - 1]
     return [(digits[a:b], role) for a, b, role in zip(cut[:-1], cut[1:], roles, strict=True)]
