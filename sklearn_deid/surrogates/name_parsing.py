@@ -14,6 +14,7 @@ KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials",
 _FIRST_PARTICLES = ("de", "van", "von", "di", "del", "della", "der", "la", "le", "du", "des", "dos", "da", "do", "ter")
 _JOINERS = ("-", "\u2010", "\u2011", "'", "\u2019")
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+_LONGEST_TITLE = 5
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
 
 
@@ -58,7 +59,8 @@ def parse_name(
     ['given', 'initial', 'surname']
     """
     pieces = _PIECES.findall(text)
-    roles = [_fixed_role(pieces, i, words) for i in range(len(pieces))]
+    titles = long_titles(pieces, words)
+    roles = [KEPT if i in titles else _fixed_role(pieces, i, words) for i in range(len(pieces))]
     if set(roles) <= {KEPT}:
         # "Van Le": particles and titles alone are the name, and would stay as they are.
         roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
@@ -79,6 +81,28 @@ def parse_name(
     if not any(role == INITIAL for role in roles) and len(free) == 1 and found == [SURNAME]:
         roles[free[0]] = _initials_or_name(pieces[free[0]], words, role_of)
     return tuple(map(NamePart, pieces, roles))
+
+
+def long_titles(pieces: list[str], words: LocaleWords) -> set[int]:
+    """Positions of the pieces of titles with a stop or a hyphen inside, such as Dott.ssa, Dr.\u00aa and Priv.-Doz."""
+    found: set[int] = set()
+    for first in range(len(pieces)):
+        for last in range(min(len(pieces), first + _LONGEST_TITLE) - 1, first + 1, -1):
+            if _is_long_title(pieces[first : last + 1], words):
+                found.update(range(first, last + 1))
+                break
+    return found
+
+
+def _is_long_title(pieces: list[str], words: LocaleWords) -> bool:
+    signs = "".join(piece for piece in pieces if not piece[0].isalpha())
+    joined = fold("".join(pieces))
+    if not signs or signs.strip(".-") or joined.replace(".", "") not in words.titles:
+        return False
+    first, *rest = (piece for piece in pieces if piece[0].isalpha())
+    # "J.R. Smith" has initials, although "Jr" is a title: a single letter is none of a title that has no stop there.
+    is_listed = joined in words.bare("titles") or "".join(rest) in "\u00aa\u00ba"
+    return is_listed or (len(first) > 1 and all(len(piece) > 1 for piece in rest))
 
 
 def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:

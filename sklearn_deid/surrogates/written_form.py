@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from .folding import fold
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
+from .name_parsing import long_titles
 from .patient_surrogates import NAMES
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
@@ -71,7 +72,9 @@ def written_form(
     words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in _REPLACED_WHOLE and not any(map(str.isdigit, text)):
         return f"{_casing(text)} {len(text.split())} {_place(text, words) if kind == 'place' else ''}"
-    return "".join(_piece(piece, kind, words) for piece in _PIECES.findall(text))
+    pieces = _PIECES.findall(text)
+    titles = long_titles(pieces, words) if kind in NAMES else ()
+    return "".join(fold(piece) if i in titles else _piece(piece, kind, words) for i, piece in enumerate(pieces))
 
 
 def _without_names(text: str, names: Collection[str]) -> str:

@@ -8,6 +8,7 @@ from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
 from sklearn_deid.surrogates.name_parsing import parse_name
 from sklearn_deid.surrogates.patient_chance import PatientChance
 from sklearn_deid.surrogates.person_surrogates import PersonSurrogates
+from sklearn_deid.surrogates.written_form import written_form
 
 KEY = bytes(range(32))
 
@@ -136,3 +137,32 @@ def test_patients_have_other_surrogates():
 def test_nothing_shows_a_name():
     made = people(names=["John Quillwick"])
     assert "uillwick" not in repr(made.known) + repr(parse_name("John Quillwick", locale_words("en"))) + repr(made)
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "kept"),
+    [
+        ("it", "Dott.ssa Alder", "Dott.ssa "),
+        ("it", "SIG.RA ALDER", "SIG.RA "),
+        ("it", "Dott.Alder", "Dott."),
+        ("pt", "Prof.\u00aa Dr.\u00aa Alder", "Prof.\u00aa Dr.\u00aa "),
+        ("es", "D.\u00aa Quillwick", "D.\u00aa "),
+        ("de", "Priv.-Doz. Dr. h.c. Alder", "Priv.-Doz. Dr. h.c. "),
+    ],
+)
+def test_titles_with_a_stop_inside_stay(locale, name, kept):
+    new = people(locale, [name]).surrogate(name, "person")
+    assert new.startswith(kept) and not new.casefold().endswith(name[len(kept) :].casefold())
+    assert new[len(kept) :].isalpha()
+
+
+@pytest.mark.parametrize(
+    "name", ["J.R. Quillwick", "Quillwick, J.R.", "j.r. quillwick", "M.D. Quillwick", "Dr.A Silva"]
+)
+def test_initials_are_no_title(name):
+    assert "initial" in roles(name, "pt" if "Silva" in name else "en")
+
+
+def test_the_form_of_a_name_tells_titles_with_a_stop_inside():
+    first, second = (written_form(f"{title} Zyxw", "DOCTOR", "it") for title in ("Dott.ssa", "Dott.zzz"))
+    assert first.startswith("dott.ssa ") and first != second
