@@ -138,6 +138,17 @@ class LocaleWords:
         """Folded nobiliary and family particles."""
         return frozenset(map(fold, self.block("particles")))
 
+    @cached_property
+    def maiden_words(self) -> frozenset[str]:
+        """Folded words in front of a name at birth (née, geb.)."""
+        entries = map(fold, self.block("birth words"))
+        return frozenset(word for entry in entries for word in re.findall(r"[^\W\d_]{2,}", entry)) - self.particles
+
+    @cached_property
+    def name_links(self) -> frozenset[str]:
+        """Folded public words that stay between names, where they are in lower case (and, née)."""
+        return frozenset(word for word in self.bare("function words") if len(word) > 1) | self.maiden_words
+
     # ---- places and professions
 
     @cached_property

@@ -70,11 +70,10 @@ def parse_name(
     if kind in ("given name", "surname"):
         found = [GIVEN if kind == "given name" else SURNAME] * len(units)
     elif units and units[0][0] < comma < _last_name(roles):
-        found = [SURNAME if unit[0] < comma else GIVEN for unit in units]
+        maiden = _maiden(pieces, roles, words)
+        found = [GIVEN if comma < unit[0] < maiden else SURNAME for unit in units]
     else:
-        behind = _behind_particle(pieces, words)
-        names = [(pieces[unit[-1]], unit[0] > behind) for unit in units]
-        found = _by_position(names, words, role_of)
+        found = _by_groups(pieces, roles, units, words, role_of)
     for unit, role in zip(units, found, strict=True):
         for i in unit:
             roles[i] = role
@@ -118,6 +117,8 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
     is_alone = len(pieces) == 1
     if before_apostrophe or is_genitive or (piece.islower() and folded in words.particles and not is_alone):
         return KEPT
+    if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
+        return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
     if folded in words.titles and not is_alone and _may_be_title(pieces, i):
         return KEPT
     # Capitalised particles, and particles of names in capitals.
@@ -151,9 +152,44 @@ def _last_name(roles: list[str]) -> int:
     return max((i for i, role in enumerate(roles) if role in ("", INITIAL)), default=-1)
 
 
-def _behind_particle(pieces: list[str], words: LocaleWords) -> int:
-    """Position of the first particle in lower case; behind all pieces if there is none."""
-    found = (i for i, piece in enumerate(pieces) if piece.islower() and fold(piece) in words.particles)
+def _maiden(pieces: list[str], roles: list[str], words: LocaleWords) -> int:
+    """Position of a word in front of a name at birth; behind all pieces if there is none."""
+    found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in words.maiden_words)
+    return next(found, len(pieces))
+
+
+def _by_groups(
+    pieces: list[str],
+    roles: list[str],
+    units: list[list[int]],
+    words: LocaleWords,
+    role_of: Callable[[str], str | None],
+) -> list[str]:
+    """Roles of words without a comma; words such as "and" and "n\u00e9e", and strokes, part two names."""
+    maiden = _maiden(pieces, roles, words)
+    found: list[str] = []
+    group: list[list[int]] = []
+    first = 0
+    for i, unit in enumerate(units):
+        group.append(unit)
+        stop = units[i + 1][0] if i + 1 < len(units) else len(pieces)
+        if i + 1 < len(units) and not any(_is_link(piece, words) for piece in pieces[unit[-1] + 1 : stop]):
+            continue
+        behind = _behind_particle(pieces[: group[-1][-1]], words, first)
+        names = [(pieces[one[-1]], one[0] > behind) for one in group]
+        found += [SURNAME] * len(group) if group[0][0] > maiden else _by_position(names, words, role_of)
+        group, first = [], stop
+    return found
+
+
+def _is_link(piece: str, words: LocaleWords) -> bool:
+    """Whether a piece stands between two names; particles do not."""
+    return "/" in piece or (piece.islower() and fold(piece) in words.name_links - words.particles)
+
+
+def _behind_particle(pieces: list[str], words: LocaleWords, first: int = 0) -> int:
+    """Position of the first particle in lower case behind ``first``; behind all pieces if there is none."""
+    found = (i for i, piece in enumerate(pieces) if i >= first and piece.islower() and fold(piece) in words.particles)
     return next(found, len(pieces))
 
 

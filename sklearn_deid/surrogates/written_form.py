@@ -112,6 +112,8 @@ def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
 
 def _connectors(kind: str, words: LocaleWords) -> frozenset[str]:
     """Folded public words that stay between the words of a name."""
+    if kind in NAMES:
+        return words.name_links
     if kind != "street" and kind not in _HEADS:
         return frozenset()
     return words.bare("function words") | words.particles

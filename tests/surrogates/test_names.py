@@ -1,5 +1,7 @@
 """Which written names are one person, and how their surrogates are written."""
 
+import re
+
 import pytest
 
 from sklearn_deid.surrogates.folding import fold, within_one_slip
@@ -166,3 +168,39 @@ def test_initials_are_no_title(name):
 def test_the_form_of_a_name_tells_titles_with_a_stop_inside():
     first, second = (written_form(f"{title} Zyxw", "DOCTOR", "it") for title in ("Dott.ssa", "Dott.zzz"))
     assert first.startswith("dott.ssa ") and first != second
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "pattern"),
+    [
+        ("en", "Mr. and Mrs. Alder", r"Mr\. and Mrs\. [A-Z]\w+"),
+        ("en", "Drs. Alder and Quillwick", r"Drs\. [A-Z]\w+ and [A-Z]\w+"),
+        ("en", "the Quillwicks", r"the [A-Z]\w+"),
+        ("de", "Adler geb. Zyxw", r"[A-ZÄÖÜ]\w+ geb\. [A-ZÄÖÜ]\w+"),
+        ("fr", "Mme ALDER née ZYXW", r"Mme [A-ZÉ]+ née [A-ZÉ]+"),
+        ("it", "Zyxw Alder in Quillwick", r"[A-Z]\w+ [A-Z]\w+ in [A-Z]\w+"),
+    ],
+)
+def test_public_words_between_names_stay(locale, name, pattern):
+    assert re.fullmatch(pattern, people(locale, [name]).surrogate(name, "person"))
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "expected"),
+    [
+        ("fr", "Mme ALDER née ZYXW", ["surname", "surname"]),
+        ("fr", "Alder, Zyxw née Quillwick", ["surname", "given", "surname"]),
+        ("en", "Dr. Alder/Dr. Zyxw", ["surname", "surname"]),
+        ("en", "John and Mary Quillwick", ["given", "given", "surname"]),
+        ("de", "von der Silja", ["surname"]),
+        ("en", "john smith", ["given", "surname"]),
+    ],
+)
+def test_names_of_two_people_are_read_apart(locale, name, expected):
+    assert roles(name, locale) == expected
+
+
+def test_a_name_before_marriage_leaves_the_surname_as_it_is_alone():
+    made = people("fr", ["Mme Zyxwal", "Mme ZYXWAL née QUILLAR"])
+    alone = made.surrogate("Mme Zyxwal", "person").removeprefix("Mme ")
+    assert made.surrogate("Mme ZYXWAL née QUILLAR", "person").startswith(f"Mme {alone.upper()} née ")
