@@ -44,6 +44,9 @@ _DAYS_BEHIND = re.compile(
     r"(?P<last>(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,?\s+\d{4})?)\s*",
     re.IGNORECASE,
 )
+# Norwegian: 4/3-11 is the 4th of March 2011, and "mars -11" is March 2011.
+_DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
+_YEAR_SIGNS = (" -", " \u2013")
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "\u00ba", "\u00aa", "o"))
 # Two digits below this are years of this century, as in birth dates of children; all others are of the last one.
 _PIVOT = 30
@@ -212,8 +215,9 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
             return None
         pieces = [*zip(raw[:i], roles[:i], strict=True), *split, *zip(raw[i + 1 :], roles[i + 1 :], strict=True)]
     else:
-        found = _number_roles([raw[i] for i in numbers], MONTH_NAME in roles, _with_apostrophe(raw, numbers), day_first)
-        if _is_list(raw, numbers, roles):
+        short = _with_apostrophe(raw, numbers, words.locale == "nb")
+        found = _number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
+        if _is_list(raw, numbers, roles) and not (words.locale == "nb" and _DAY_MONTH_YEAR.fullmatch("".join(raw))):
             found = None
         if found is None or (not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}):
             return None
@@ -262,8 +266,10 @@ def _is_list(raw: list[str], numbers: list[int], roles: list[str | None]) -> boo
     return any(signs & {*",;&"} for signs in between) or any(a != b for a, b in pairwise(between))
 
 
-def _with_apostrophe(raw: list[str], numbers: list[int]) -> list[bool]:
-    return [i > 0 and raw[i - 1][-1] in "'\u2019" for i in numbers]
+def _with_apostrophe(raw: list[str], numbers: list[int], may_be_hyphen: bool) -> list[bool]:
+    """Whether each number has the sign of a year of two digits: '11, and in Norwegian -11 behind a blank."""
+    signs = [raw[i - 1] if i else " " for i in numbers]
+    return [sign[-1] in "'\u2019" or (may_be_hyphen and sign in _YEAR_SIGNS) for sign in signs]
 
 
 def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool) -> list[str] | None:

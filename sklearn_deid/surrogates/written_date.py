@@ -100,8 +100,10 @@ class WrittenDate:
         numbers = [text for text, role in self.pieces if role in (DAY, MONTH)]
         if any(text[0] == "0" for text in numbers):
             return True
-        has_name = any(role == MONTH_NAME for _, role in self.pieces)
-        return not has_name and all(len(text) == 2 for text in numbers)
+        # "the 13th", "Friday 13": a day behind a word has no zero of its own.
+        roles = [role for _, role in self.pieces]
+        has_word = MONTH_NAME in roles or ORDINAL in roles or (WEEKDAY in roles and len(numbers) == 1)
+        return not has_word and all(len(text) == 2 for text in numbers)
 
     def _piece(self, text: str, role: str, new: date, old: date, words: LocaleWords, padded: bool) -> str:
         if role in (DAY, MONTH):
