@@ -87,8 +87,16 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
             left = _parse_one(text[: between.start()], words, day_first)
             right = _parse_one(text[between.end() :], words, day_first)
             if left is not None and right is not None and _are_alike(left, right):
-                return _filled(left, right), WrittenDate(((between[0], LITERAL),)), right
+                first = _padded_as(_filled(left, right), right)
+                return first, WrittenDate(((between[0], LITERAL),)), _padded_as(right, left)
     return None
+
+
+def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
+    """Half of a range without leading zeros, where only the other half tells that there are none ("12/30-1/2")."""
+    mine, others = ([text for text, role in date.pieces if role in (DAY, MONTH)] for date in (one, other))
+    is_told = any(text[0] == "0" or len(text) == 1 for text in mine)
+    return replace(one, padded=False) if not is_told and any(len(text) == 1 for text in others) else one
 
 
 def _days_behind_month(text: str, words: LocaleWords) -> tuple[WrittenDate, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 
 from .date_parsing import is_day_first, parse_dates
@@ -100,6 +101,7 @@ class DateSurrogates:
         found = parse_dates(text, self._words, self._day_first)
         if found is None:
             return None
+        found = self._across_new_year(found)
         days = [self._days(one, is_birth) for one in found]
         known = [pair for pair in days if pair is not None]
         if len(known) < len(days):
@@ -112,6 +114,14 @@ class DateSurrogates:
             found = tuple(one.spelled if one.borrows_month and one.spelled else one for one in found)
         pairs = zip(found, known, strict=True)
         return "".join(one.written(new, old, self._words) for one, (old, new) in pairs)
+
+    def _across_new_year(self, found: tuple[WrittenDate, ...]) -> tuple[WrittenDate, ...]:
+        """Dates of which the first one of a range without years ("30 Dec - 2 Jan") has the year before the last one."""
+        left, right = found[0], found[-1]
+        if left.year is not None or right.year is not None or None in (left.month, left.day, right.month, right.day):
+            return found
+        days = [(one.month or 0, one.day or 0) for one in (left, right)]
+        return (replace(left, year=self._reference.year - 1), *found[1:]) if days[0] > days[1] else found
 
     def _days(self, one: WrittenDate, is_birth: bool) -> tuple[date, date] | None:
         """Day that a date names, and the moved day; None if one of them is out of the calendar."""

@@ -140,7 +140,7 @@ def test_unknown_forms_have_no_surrogate(text):
         ("en", "March 19 & 23", "April 28 & May 2"),
         ("en", "Mar 3-07", "Apr 12-07"),  # a day with a year
         ("en", "19-23 March 2011", "28 April-2 May 2011"),
-        ("en", "12/29-1/2/2012", "02/07-2/11/2012"),
+        ("en", "12/29-1/2/2012", "2/7-2/11/2012"),
         ("en", "December 29 - January 2, 2012", "February 7 - February 11, 2012"),
         ("en", "3/4, 3/9", "4/13, 4/18"),
         ("de", "3.-7.3.2011", "12.-16.4.2011"),
@@ -269,3 +269,11 @@ def test_weekdays_of_all_locales_are_known():
 )
 def test_ages(locale, mode, text, expected):
     assert AgeSurrogates(locale_words(locale), mode, 2).surrogate(text) == expected
+
+
+@pytest.mark.parametrize("days", range(-3650, 3651, 73))
+def test_ranges_over_new_year_keep_their_length_and_form(days):
+    dates = DateSurrogates(days, EN)
+    dates.learn(["3/4/2012"])
+    first, last = date(2011, 12, 30) + timedelta(days=days), date(2012, 1, 2) + timedelta(days=days)
+    assert dates.surrogate("12/30-1/2") == f"{first.month}/{first.day}-{last.month}/{last.day}"
