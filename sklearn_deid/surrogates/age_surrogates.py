@@ -9,6 +9,7 @@ from .locale_words import LocaleWords
 
 AGES = ("keep", "shift", "band")
 _OLDEST, _BAND = 89, 5
+_BEHIND_OLDEST = re.compile(r"90\+(?:\+|s\b)")
 _PIECES = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
 _WORDS = re.compile(r"[^\W\d_]+")
 _HYPHENS = "- \u2010\u2011\u2013"
@@ -45,7 +46,8 @@ class AgeSurrogates:
         if not any(self._value(piece) is not None for piece in pieces):
             return None
         written = [self._piece(pieces, i) for i in range(len(pieces))]
-        return None if None in written else "".join(map(str, written))
+        # "90+" and "90s" stay one sign behind the number.
+        return None if None in written else _BEHIND_OLDEST.sub("90+", "".join(map(str, written)))
 
     def _joined(self, pieces: list[str]) -> list[str]:
         """Pieces with the words of one number in one piece: ninety-two, noventa y dos, quatre-vingt-douze."""

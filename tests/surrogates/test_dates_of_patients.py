@@ -248,6 +248,8 @@ def test_weekdays_of_all_locales_are_known():
     [
         ("en", "keep", "79", "79"),
         ("en", "keep", "90", "90+"),
+        ("en", "keep", "90+", "90+"),
+        ("en", "keep", "90s", "90+"),
         ("en", "keep", "ninety-two", "90+"),
         ("en", "keep", "twenty-three", "twenty-three"),
         ("en", "band", "63-year-old", "60-64-year-old"),
