@@ -71,7 +71,7 @@ class NumberSurrogates:
         drawn = [str(chance.number(1, 9)) for _ in range(n_code)]
         for i, digit in zip(digits[:n_code][-len(code) :], code.rjust(len(code)), strict=False):
             drawn[digits.index(i)] = digit
-        if text.lstrip("( ").startswith("00"):
+        if n_code > len(code):  # the code is written with 00, which a short number can begin with, too
             drawn[:2] = ["0", "0"]
         for i, digit in zip(digits[:n_code], drawn, strict=True):
             out[i] = digit

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sklearn_deid.surrogates.check_digits import has_valid_check_digits, with_check_digits
@@ -91,6 +91,15 @@ def test_a_number_is_one_with_and_without_its_area_code():
     assert numbers.phone("617-234-5678")[-4:] == numbers.phone("234-5678")[-4:]
     assert numbers.phone("617.234.5678").replace(".", "-") == numbers.phone("617-234-5678")
     assert numbers.identifier("12-34-56").replace("-", "") == numbers.identifier("123456")
+
+
+@given(st.text("+()/ -.0123456789", min_size=1, max_size=18), st.sampled_from(sorted(LOCALES)))
+@example("00123", "en")  # the sign of a country code on a number that is too short for one
+@settings(deadline=None)
+def test_every_phone_keeps_its_form(text, locale):
+    drawn = NumberSurrogates(chance(), locale, "invalid").phone(text)
+    assert (drawn is None) == (sum(map(str.isdigit, text)) < 3)
+    assert drawn is None or shape(drawn) == shape(text)
 
 
 def test_addresses_of_the_net_are_reserved_ones():
