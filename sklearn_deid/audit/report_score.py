@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 from .protocol import AttackResult
 
-ABOVE_BOUND = "The attack exceeds the certified bound by more than its interval: one of both is wrong."
+ABOVE_BOUND = (
+    "The attack exceeds the certified bound by more than its interval: either the attack or the bound is wrong."
+)
 
 
 class Exposure(NamedTuple):

@@ -41,7 +41,7 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
     Returns
     -------
     str or None
-        None if there is no attack of one of both.
+        None if either kind of attack is missing.
     """
     pairs = [r for r in counted(results) if r.settings.get("pairwise")]
     papers = [r for r in pairs if is_paper(r)]

@@ -130,8 +130,8 @@ def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequen
     if set(own) != set(there):
         n = len(set(own) ^ set(there))
         raise SequenceError(
-            f"The notes are not those behind the release: {n} kinds of sentences (length, tags, casing) are only in "
-            "one of both."
+            f"The notes are not those behind the release: {n} kinds of sentences (length, tags, casing) are in "
+            "only one of them."
         )
     rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
     rng = np.random.default_rng(0)
@@ -146,9 +146,7 @@ def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequen
         if len(found) == len(members):  # every copy of a sentence was released, with noise of its own
             number, n_distinct = np.arange(len(members)), len(members)
         if len(found) != n_distinct:
-            raise SequenceError(
-                "The notes are not those behind the release: some sentences are missing in one of both."
-            )
+            raise SequenceError("The notes are not those behind the release: one of them lacks some sentences.")
         if representer is not None:
             first = np.array([members[int(np.argmax(number == k))] for k in range(n_distinct)])
             rows[members] = found[_assigned(shared, representer, X[first], found)][number]
