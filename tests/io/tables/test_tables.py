@@ -94,6 +94,25 @@ def test_texts_change_and_nothing_else(tmp_path, kind):
     assert len({chunk.digest for chunk in chunks}) == len(chunks)
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_line_ends_in_cells_end_no_row(tmp_path, kind, line_end):
+    """A carriage return stood in a cell without quotes: readers took the rest of the note for a new row."""
+    cells = ["a\rb", "a\nb", "a\r\nb", '"\r', ",\t", "a\r"]
+    path, output = tmp_path / f"notes.{kind}", tmp_path / f"out.{kind}"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream, delimiter="," if kind == "csv" else "\t", quoting=csv.QUOTE_ALL)
+        writer.writerows([["id", "text"], *([cell, cell] for cell in cells)])
+    path.write_bytes(path.read_bytes().replace(b'"\r\n"', b'"' + line_end.encode() + b'"'))
+    expected = rows_of(path)
+    assert [row["text"] for row in expected] == cells
+    change(open_table(path, output, Columns(("text",))), output, str)
+    assert rows_of(output) == expected
+    pandas = pytest.importorskip("pandas")
+    read = pandas.read_csv(output, sep="," if kind == "csv" else "\t")
+    assert read["id"].tolist() == cells
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_withheld_texts_are_null(tmp_path, kind):
     path, output = written(tmp_path / f"notes.{kind}"), tmp_path / f"out.{kind}"
