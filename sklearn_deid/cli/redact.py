@@ -236,6 +236,8 @@ def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles
 def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTable:
     if arguments.query is None or arguments.output_table is None or columns is None:
         raise DeidError("A database needs --query, --output-table, and --text-column or --omop.")
+    if arguments.encoding is not None:
+        raise DeidError("--encoding is not for databases.")
     if arguments.overwrite:
         raise DeidError("--overwrite is not for databases. Empty the output table and its record yourself.")
     return SqlTable(connect(arguments.notes), arguments.query, columns)

@@ -40,8 +40,6 @@ def columns_of(arguments: Namespace) -> Columns | None:
     profiles = (arguments.fhir_profile, arguments.hl7_profile)
     if arguments.text_column and (arguments.omop or arguments.fhir or arguments.hl7 or any(profiles)):
         raise DeidError("--text-column does not go with --omop, --fhir, --hl7 and profiles, which name the texts.")
-    if arguments.omop:
-        return _OMOP
     if arguments.text_column:
         # Messages and warnings show ids.
         if {arguments.id_column, arguments.patient_column} & set(arguments.text_column):
@@ -50,7 +48,7 @@ def columns_of(arguments: Namespace) -> Columns | None:
     for option, value in (("--id-column", arguments.id_column), ("--patient-column", arguments.patient_column)):
         if value is not None:
             raise DeidError(f"{option} needs --text-column.")
-    return None
+    return _OMOP if arguments.omop else None
 
 
 def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:

@@ -179,6 +179,22 @@ def test_wrong_options(redact, tmp_path, options, message):
     assert redact("csv")[0] == 1, "the next run needs no option"
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("jsonl", ["--omop", "--patient-column", "mrn"], "--patient-column needs --text-column"),
+        ("jsonl", ["--omop", "--id-column", "mrn"], "--id-column needs --text-column"),
+        ("ndjson", ["--fhir", "--encoding", "latin-1"], "Leave out --encoding"),
+        ("parquet", ["--text-column", "text", "--encoding", "latin-1"], "Leave out --encoding"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(run, rules, tmp_path, kind, options, message):
+    write(tmp_path / f"notes.{kind}")
+    arguments = ("--model", rules, "--output", tmp_path / f"out.{kind}", "--quiet")
+    code, _, err = run("redact", tmp_path / f"notes.{kind}", *arguments, *options)
+    assert (code, message in err, (tmp_path / f"out.{kind}").exists()) == (2, True, False)
+
+
 @pytest.mark.parametrize("name", ["notes.csv", "notes.CSV.gz", "notes.parquet", "notes.hl7"])
 def test_a_table_needs_an_option(run, rules, tmp_path, name):
     (tmp_path / name).write_text("text\na\n")

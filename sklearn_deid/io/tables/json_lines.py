@@ -61,7 +61,8 @@ class JsonLinesTable:
         Raises
         ------
         CorpusFormatError
-            If no line has one of the text columns: with a wrong name, all texts would be copied unchanged.
+            If no line has one of the columns: with a wrong name, all texts would be copied unchanged, or each text
+            would be a patient of its own.
         """
         self._check_columns()
         with open_decompressed(self.path) as stream:
@@ -83,6 +84,9 @@ class JsonLinesTable:
             If the line is to be left out.
         """
         row_id, patient_id = self.columns.identifiers(content)
+        for name in self.columns.keys():
+            if name not in content:
+                self._check_missing(name, content)
         found = []
         for name in self.columns.texts:
             place = find_member(line, name)
@@ -96,8 +100,8 @@ class JsonLinesTable:
         return found
 
     def _check_columns(self) -> None:
-        """Read lines until each text column was in one of them; mostly, the first line has all."""
-        missing, number = list(self.columns.texts), 0
+        """Read lines until each column was in one of them; mostly, the first line has all."""
+        missing, number = [*self.columns.texts, *self.columns.keys()], 0
         with open_decompressed(self.path) as stream:
             for number, line in enumerate(stream, start=1):
                 if not missing:

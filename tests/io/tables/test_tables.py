@@ -176,6 +176,23 @@ def test_lines_without_a_text_column_are_an_error(tmp_path, content, name, messa
         list(open_table(path, tmp_path / "out.jsonl", Columns((name,))).chunks())
 
 
+@pytest.mark.parametrize("columns", [Columns(("text",), "mrm"), Columns(("text",), None, "mrm")])
+def test_lines_without_a_column_of_identifiers_are_an_error(tmp_path, columns):
+    """Each text was a patient of its own: surrogates and shifts of dates differed within a patient."""
+    path = written(tmp_path / "notes.jsonl")
+    with pytest.raises(CorpusFormatError, match="No line of the table has the key 'mrm'"):
+        list(open_table(path, tmp_path / "out.jsonl", columns).chunks())
+
+
+@pytest.mark.parametrize("columns", [Columns(("text",), "mrn"), Columns(("text",), None, "mrn")])
+def test_line_with_a_key_like_that_of_identifiers_is_left_out(tmp_path, columns):
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(b'{"mrn": 1, "text": "a"}\n{"MRN": 1, "text": "b"}\n{"text": "c"}\n')
+    chunks = change(open_table(path, output, columns), output, str)
+    assert [(place, "differs" in reason) for chunk in chunks for place, reason in chunk.problems] == [("row 2", True)]
+    assert output.read_bytes() == b'{"mrn": 1, "text": "a"}\n{"text": "c"}\n'
+
+
 def test_keys_of_lines_are_taken_as_they_are(tmp_path):
     path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
     path.write_bytes(b'{"note*": "a"}\n{"Note* ": "b"}\n{"n": 1}\n{"note*": []}\n{"note*": ["c", {"note*": "d"}]}\n')
