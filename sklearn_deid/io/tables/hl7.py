@@ -174,18 +174,17 @@ class _Message:
     def _is_typed(self, kind: str) -> bool:
         return kind in _TYPES or any(kind in types for types in self.fields.values())
 
-    def _is_shifted_result(self, fields: Sequence[str]) -> bool:
+    def _is_shifted_result(self, fields: list[str]) -> bool:
         """Whether what follows a text in OBX-5 cannot be unit, range, flags, status and time of an observation."""
-        kind, *after = fields[2:3] + fields[6:13] if len(fields) > 6 else [""]
-        unit, reference, flags, chance, nature, status, time = (*after, *[""] * (7 - len(after)))
-        if kind not in _TEXTS:
+        if len(fields) < 7 or fields[2] not in _TEXTS:
             return False
-        if (kind in _UNITLESS and (unit or reference)) or (time and not _TIME.fullmatch(time)):
+        unit, reference, flags, chance, nature, status, time = [*fields[6:13], *[""] * (13 - len(fields))]
+        if (fields[2] in _UNITLESS and (unit or reference)) or (time and not _TIME.fullmatch(time)):
             return True
         # The status is required. Behind the rest of a text, it stands in another field.
         return status not in _STATUS if status else any((unit, reference, flags, chance, nature))
 
-    def _is_shifted_note(self, fields: Sequence[str]) -> bool:
+    def _is_shifted_note(self, fields: list[str]) -> bool:
         """Whether what follows a text in NTE-3 cannot be codes (NTE-4, NTE-9), a person (5) and times (6 to 8)."""
         named = {int(path.partition("-")[2]) for path in self.fields if path.startswith("NTE-")}
         after = {at: value for at, value in enumerate(fields) if at > 3 and value and at not in named}
