@@ -27,7 +27,7 @@ from ..surrogates import (
 )
 from ..text import Document, Span
 from .annotating import Learn, Result, add_note_options, annotate_notes, load_deidentifier, run_stamp
-from .document_run import DocumentOutput, document_files, is_document, redact_documents
+from .document_run import DocumentOutput, document_files, is_document, redact_documents, sub_folders
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .numbering import OutputNumbers
@@ -177,7 +177,8 @@ def _run_documents(arguments: argparse.Namespace) -> int:
     )
     with ExitStack() as stack:
         replacements, _ = _replacements(arguments, secret, stack)
-        return redact_documents(files, output, load_deidentifier(arguments), replacements, quiet=arguments.quiet)
+        options = {"quiet": arguments.quiet, "n_folders": sub_folders(source)}
+        return redact_documents(files, output, load_deidentifier(arguments), replacements, **options)
 
 
 def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str) -> None:
