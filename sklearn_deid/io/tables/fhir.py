@@ -19,7 +19,7 @@ from ..checking import SourceLocation
 from .columns import Columns
 from .json_lines import JsonLinesTable, TextField
 from .json_text import JsonPlace, find_values
-from .markup import marked_text, with_tags
+from .markup import marked_text, tags_tell, with_tags
 from .table import Cell, TableChunk
 
 #: Text fields of each type of resource. A path ends at a string, at an Attachment, or at a Narrative. "." is the
@@ -197,7 +197,9 @@ class _Plain(NamedTuple):
 
 def _restored(marked: Any, new: str | None) -> str | None:
     """New text in the form of the old one."""
-    return new if new is None or isinstance(marked, _Plain) else with_tags(new, marked.tags)
+    if new is None or isinstance(marked, _Plain):
+        return new
+    return None if tags_tell(marked.text, new, marked.tags) else with_tags(new, marked.tags)
 
 
 def _changed(place: JsonPlace, new: str | None) -> list[tuple[JsonPlace, Any]] | None:

@@ -189,6 +189,10 @@ def test_line_with_one_text_that_fails_is_left_out(tmp_path):
         "&#x2064;",
         "Seen <Alder> today",
         "<p",
+        '<p lang="Alder">a</p>',
+        '<p dir="Alder">a</p>',
+        '<div xmlns="urn:alder">a</div>',
+        '<td width="6175551234">a</td>',
     ],
 )
 def test_markup_that_may_hide_text_is_refused(markup):
@@ -200,6 +204,23 @@ def test_markup_comes_back(markup):
     marked = marked_text(markup)
     assert with_tags(marked.text, marked.tags) == markup
     assert with_tags(marked.text + "\u2064", marked.tags) is None
+
+
+@pytest.mark.parametrize("name", ["Zyxwvutski", "Li"])
+@pytest.mark.parametrize("attribute", ['class="of-{}"', "class='{}'", 'style="--x: {}"'])
+def test_name_in_a_class_or_style_leaves_the_line_out(tmp_path, name, attribute):
+    """The value was copied."""
+    div = f"<div><p {attribute.format(name.upper())}>Seen by {name}</p></div>"
+    lines = [
+        json.dumps({"resourceType": "Observation", "text": {"div": markup}}) for markup in (div, "<p class='a'>x</p>")
+    ]
+    path = tmp_path / "in.ndjson"
+    path.write_text("".join(line + "\n" for line in lines))
+    (chunk,) = open_table(path, tmp_path / "out.ndjson", fhir=FHIR_FIELDS).chunks()
+    texts = [cell.text.replace(name, "[X]") for cell in chunk.cells]
+    assert [number for number, _ in chunk.check(texts)] == [0]
+    assert chunk.render(texts).decode() == lines[1] + "\n"
+    assert chunk.check([cell.text for cell in chunk.cells]) == []
 
 
 def test_tagger_reads_the_words_of_markup_without_the_tags():
