@@ -179,6 +179,21 @@ def test_wrong_options(redact, tmp_path, options, message):
     assert redact("csv")[0] == 1, "the next run needs no option"
 
 
+def test_lines_without_a_text_column_are_counted(run, rules, tmp_path):
+    """A second export in the same file, whose texts have another name, was copied without a word."""
+    rows = [{"text": "roe@example.org"}, {"note": "roe@example.org"}, {"text": None}, {"note": "b"}]
+    write(tmp_path / "notes.jsonl", rows)
+    command = ["redact", tmp_path / "notes.jsonl", "--model", rules, "--output", tmp_path / "out.jsonl", "--quiet"]
+    code, _, err = run(*command, "--text-column", "text")
+    assert (code, "2 times a line lacks a text column" in err) == (0, True)
+    code, _, err = run(*command, "--text-column", "text", "--resume")
+    assert (code, "2 times a line lacks a text column" in err) == (0, True)
+    code, _, err = run(*command, "--text-column", "text", "--text-column", "note", "--overwrite")
+    assert (code, "4 times a line lacks a text column" in err) == (0, True)
+    write(tmp_path / "notes.jsonl", [{"text": "roe@example.org"}])
+    assert "lacks a text column" not in run(*command, "--text-column", "text", "--overwrite")[2]
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [

@@ -18,7 +18,8 @@ from .json_text import JsonPlace, find_member, replace_values
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 _NOT_WRITTEN = (
-    "The new text cannot be written: a name reaches over a tag, the encoding lacks a letter of it, or it is no date."
+    "The new text cannot be written: a name reaches over a tag or is in one, the encoding lacks a letter of it, or it "
+    "is no date."
 )
 
 
@@ -54,6 +55,7 @@ class JsonLinesTable:
 
     def __init__(self, path: Path, output: Path, columns: Columns, encoding: str | None = None) -> None:
         self.path, self.output, self.columns, self.encoding = path, output, columns, encoding or "utf-8"
+        self._n_without = 0
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the lines.
@@ -92,6 +94,7 @@ class JsonLinesTable:
             place = find_member(line, name)
             if place is None:
                 self._check_missing(name, content)
+                self._n_without += 1
                 continue
             if place.value not in (None, ""):
                 # A list or a number under the key is no text: the cell is withheld.
@@ -122,6 +125,7 @@ class JsonLinesTable:
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
         parsed: list[tuple[str, list[TextField]]] = []
         problems = []
+        self._n_without = 0
         for number, line in enumerate(lines, start=before + 1):
             problem = None
             try:
@@ -143,6 +147,7 @@ class JsonLinesTable:
                 for n, (write, text) in enumerate(zip(written, texts, strict=True))
                 if text is not None and write(text) is None
             ],
+            n_without=self._n_without,
         )
 
     def _parsed(self, line: bytes, number: int) -> tuple[str, list[TextField]]:
