@@ -103,6 +103,13 @@ class VotingTagger(TokenTagger, NamedEstimators):
         """
         check_constraints(self)
         kept = self._kept()
+        for name, estimator in kept:
+            if _decides_by_threshold(estimator):
+                raise ValueError(
+                    f"The tagger {name!r} of VotingTagger decides by a threshold. The vote reads its probabilities, so "
+                    "that PHI which only the threshold finds would be missed. Tune the vote: "
+                    "RecallTunedTagger(VotingTagger(...))."
+                )
         X = check_sequences(X)
         tags = check_tags(y, X)
         patients = check_groups(groups, len(X))
@@ -179,12 +186,6 @@ class VotingTagger(TokenTagger, NamedEstimators):
         for name, estimator in kept:
             if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
                 raise ValueError(f"The tagger {name!r} of VotingTagger has no fit and predict.")
-            if _decides_by_threshold(estimator):
-                raise ValueError(
-                    f"The tagger {name!r} of VotingTagger decides by a threshold. The vote reads its probabilities, so "
-                    "that PHI which only the threshold finds would be missed. Tune the vote: "
-                    "RecallTunedTagger(VotingTagger(...))."
-                )
         return kept
 
     def _weights(self) -> np.ndarray:
