@@ -20,6 +20,7 @@ from .note_output import NoteState, foreign_file
 from .numbering import OutputNumbers, hide_time
 from .run_record import RunRecord
 
+_SMALLEST_DOCUMENT = 512
 _CHANGED = "The file has changed since its output was written, which is now removed. Run again with --resume."
 
 
@@ -30,7 +31,7 @@ def is_document(written: str) -> bool:
 
 
 def document_files(source: Path) -> list[Path]:
-    """Files to redact, in the order of their names. Hidden files and sub-folders are not among them.
+    """Files to redact, in the order of their names. Hidden files, lock files of Word and sub-folders are left out.
 
     Raises
     ------
@@ -41,7 +42,18 @@ def document_files(source: Path) -> list[Path]:
         raise DeidError("There is no such file or folder.", path=str(source))
     if not source.is_dir():
         return [source]
-    return sorted(entry for entry in source.iterdir() if not entry.name.startswith(".") and not _is_folder(entry))
+    visible = (entry for entry in source.iterdir() if not entry.name.startswith("."))
+    return sorted(entry for entry in visible if not _is_folder(entry) and not _is_lock(entry))
+
+
+def sub_folders(source: Path) -> int:
+    """Number of the sub-folders, whose files are not read."""
+    return sum(map(_is_folder, source.iterdir())) if source.is_dir() else 0
+
+
+def _is_lock(path: Path) -> bool:
+    """Whether Word has made the file while somebody edits the document of this name. No document is so small."""
+    return path.name.startswith("~$") and not path.is_symlink() and path.stat().st_size < _SMALLEST_DOCUMENT
 
 
 def _is_folder(path: Path) -> bool:
@@ -172,8 +184,9 @@ def redact_documents(
     replacements: Callable[[Document, tuple[Span, ...]], list[Replacement]],
     *,
     quiet: bool,
+    n_folders: int = 0,
 ) -> int:
-    """Redact files.
+    """Redact files. The account names the number of sub-folders that are left aside.
 
     Returns
     -------
@@ -182,7 +195,7 @@ def redact_documents(
     """
     from tqdm import tqdm
 
-    run = _DocumentRun(files, output)
+    run = _DocumentRun(files, output, n_folders)
     with output:
         try:
             with tqdm(total=len(files), unit=" files", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
@@ -198,9 +211,9 @@ def redact_documents(
 
 
 class _DocumentRun:
-    def __init__(self, files: Sequence[Path], output: DocumentOutput) -> None:
+    def __init__(self, files: Sequence[Path], output: DocumentOutput, n_folders: int) -> None:
         self.paths = {file.name: file for file in files}
-        self.output = output
+        self.output, self.n_folders = output, n_folders
         self.n_done = self.n_skipped = 0
         self.withheld: list[CorpusFormatError] = []
         self.unlike: list[DeidError] = []
@@ -260,4 +273,5 @@ class _DocumentRun:
         lines = [f"{self.n_done} files redacted, {len(self.withheld)} withheld{skipped}."]
         lines += [one_line(f"  withheld: {error}") for error in self.withheld]
         lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
+        lines += [f"{self.n_folders} sub-folders were not read."] if self.n_folders else []
         print(*lines, sep="\n", file=sys.stderr)

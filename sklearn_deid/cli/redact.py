@@ -27,7 +27,7 @@ from ..surrogates import (
 )
 from ..text import Document, Span
 from .annotating import Learn, Result, add_note_options, annotate_notes, load_deidentifier, run_stamp
-from .document_run import DocumentOutput, document_files, is_document, redact_documents
+from .document_run import DocumentOutput, document_files, is_document, redact_documents, sub_folders
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .numbering import OutputNumbers
@@ -177,7 +177,8 @@ def _run_documents(arguments: argparse.Namespace) -> int:
     )
     with ExitStack() as stack:
         replacements, _ = _replacements(arguments, secret, stack)
-        return redact_documents(files, output, load_deidentifier(arguments), replacements, quiet=arguments.quiet)
+        options = {"quiet": arguments.quiet, "n_folders": sub_folders(source)}
+        return redact_documents(files, output, load_deidentifier(arguments), replacements, **options)
 
 
 def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str) -> None:
@@ -236,6 +237,8 @@ def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles
 def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTable:
     if arguments.query is None or arguments.output_table is None or columns is None:
         raise DeidError("A database needs --query, --output-table, and --text-column or --omop.")
+    if arguments.encoding is not None:
+        raise DeidError("--encoding is not for databases.")
     if arguments.overwrite:
         raise DeidError("--overwrite is not for databases. Empty the output table and its record yourself.")
     return SqlTable(connect(arguments.notes), arguments.query, columns)

@@ -14,7 +14,8 @@ from typing import Any
 from .. import __version__
 from .._atomic import write_file
 from ..exceptions import CorpusFormatError, DataNotFoundError, DeidError
-from ..io import read_corpus
+from ..io import read_gold
+from ..surrogates import SURROGATE
 from ..text import Document, get_label_scheme
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart
@@ -101,6 +102,14 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
 
     _check_new(work / _PAGE, arguments.overwrite)
     ids, digest = _listed(source)
+    stamp = RunRecord(source.path).stamp()
+    if stamp is not None and stamp.get("mode") == SURROGATE:
+        # Every name looks real, or every name looks invented: neither reading is a measurement.
+        raise DeidError(
+            "The release has surrogates, which a reader cannot tell from real names. Sign off the notes redacted with "
+            "--mode label by the same model.",
+            path=str(source.path),
+        )
     table = notes_table(arguments.table, ids)
     given = {name: getattr(arguments, name) for name in _DRAWN}
     settings = {name: _DRAWN[name] if value is None else value for name, value in given.items()}
@@ -110,7 +119,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
     plan = {
         "settings": {name: getattr(sign_off, name) for name in ("n_notes", "target", "confidence", "random_state")},
-        "release": {"n_notes": len(ids), "sha256": digest, "run": RunRecord(source.path).stamp()},
+        "release": {"n_notes": len(ids), "sha256": digest, "run": stamp},
         "table": table,
         "sample": chosen,
     }
@@ -173,7 +182,10 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
 
 def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Document]:
     """The notes of the sample with the leaks of the reader, in the order of the sample."""
-    read = {note.doc_id: note for note in read_corpus(path, "jsonl")}
+    if source.path.is_file() and Path(path).is_file() and Path(path).read_bytes() == source.path.read_bytes():
+        raise DeidError("This is the release itself. Name the file that the page has saved.", path=path)
+    # A line without spans was read by nobody.
+    read = {note.doc_id: note for note in read_gold(path, "jsonl")}
     missing = [doc_id for doc_id in sample if doc_id not in read]
     if missing:
         # A bound from the notes that the reader liked to finish would be wrong.

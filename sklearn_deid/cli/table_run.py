@@ -40,8 +40,6 @@ def columns_of(arguments: Namespace) -> Columns | None:
     profiles = (arguments.fhir_profile, arguments.hl7_profile)
     if arguments.text_column and (arguments.omop or arguments.fhir or arguments.hl7 or any(profiles)):
         raise DeidError("--text-column does not go with --omop, --fhir, --hl7 and profiles, which name the texts.")
-    if arguments.omop:
-        return _OMOP
     if arguments.text_column:
         # Messages and warnings show ids.
         if {arguments.id_column, arguments.patient_column} & set(arguments.text_column):
@@ -50,7 +48,7 @@ def columns_of(arguments: Namespace) -> Columns | None:
     for option, value in (("--id-column", arguments.id_column), ("--patient-column", arguments.patient_column)):
         if value is not None:
             raise DeidError(f"{option} needs --text-column.")
-    return None
+    return _OMOP if arguments.omop else None
 
 
 def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
@@ -159,7 +157,7 @@ class _TableRun:
         self.table, self.output, self.result, self.again = table, output, result, again
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
-        self.n_done = self.n_skipped = 0
+        self.n_done = self.n_skipped = self.n_without = 0
         self.field_counts: Counter[str] = Counter()
         self.is_complete = False
         self.withheld: list[tuple[str, str]] = []
@@ -170,6 +168,7 @@ class _TableRun:
         for number, chunk in enumerate(self.table.chunks()):
             for name, n in chunk.field_counts.items():
                 self.field_counts[name] += n
+            self.n_without += chunk.n_without
             earlier = self.output.finished(number, chunk)
             if earlier is not None:
                 self.n_skipped += len(chunk.cells) - len(earlier)
@@ -254,6 +253,9 @@ class _TableRun:
                 f"  no text in the field {name} of the profile. A text elsewhere was copied: check the spelling."
                 for name in self.unused_fields()
             ]
+            if self.n_without:
+                # Exports leave out nulls, so that this is no failure.
+                lines.append(f"{self.n_without} times a line lacks a text column. The rest of the line was copied.")
             lines.append("All other columns or fields were copied unchanged. They are not de-identified.")
         else:
             lines.append("The run has ended early, and the table is not complete.")

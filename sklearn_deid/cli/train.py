@@ -204,7 +204,10 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
 
     print(f"\nScores on {_size(held_out)} that were held out:\n")
     print(deid_report(held_out, predict_corpus(deidentifier, held_out), label_scheme=label_scheme), end="\n\n")
-    data = held_out.to_sentences(segmenter=deidentifier.segmenter_)
+    from ..tagging.note_sentences import NormalizedSegmenter
+
+    # As the tagger reads them in training and tagging.
+    data = held_out.to_sentences(segmenter=NormalizedSegmenter(deidentifier.segmenter_))
     if any(tag != "O" for row in data.y for tag in row):
         from ..tagging.measured_price import recall_price
 

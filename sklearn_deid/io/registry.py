@@ -67,7 +67,8 @@ def guess_format(path: Path) -> Format:
     if len(found) != 1:
         many = "They fit several formats" if found else "They fit no format"
         hint = (
-            " Notes without annotations are read with format='text'."
+            " Notes without annotations are read with format='text'. No model can learn from them, or be compared with "
+            "them."
             if any(file.suffix.lower() == ".txt" for file in files)
             else ""
         )

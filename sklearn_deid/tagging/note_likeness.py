@@ -21,6 +21,7 @@ FEATURES = (
 LANGUAGE = ("letters", "letter pairs")
 # Units (words, tokens or sentences) that pull the figures of a short note to the usual ones.
 _PRIOR = 30.0
+_WORDS_OF_A_NAME = 2
 _SHORTEST = 3  # letters of a word whose casing counts
 # Share of notes that are flagged, and the fewest notes with which a threshold can promise that share.
 ALPHA = 0.01
@@ -60,7 +61,10 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
     tokens = note.tokens.texts
     n, words = len(tokens), [t for t in tokens if t.isalpha()]
     long = [w for w in words if len(w) >= _SHORTEST]
-    plain = sum(t.isascii() for t in words)
+    foreign = [w for w in words if not w.isascii()]
+    # A name, such as François Béranger, does not tell the language, and short notes would be unlike because of it.
+    is_name = len(foreign) <= _WORDS_OF_A_NAME and all(map(str.istitle, foreign))
+    n_foreign = 0 if is_name else len(foreign)
     codes = _CLASS[np.frombuffer(" ".join(["", *words, ""]).lower().encode("latin-1", "replace"), dtype=np.uint8)]
     pairs = np.bincount(28 * codes[:-1] + codes[1:], minlength=28 * 28).reshape(28, 28)
     sums = (
@@ -70,7 +74,7 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
         sum(not any(map(str.isalnum, t)) for t in tokens),
         sum(map(len, words)),
         n,
-        len(words) - plain,
+        n_foreign,
         0,
         n_tagged,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,7 @@ from .._compat import NamedEstimators, check_constraints
 from ..sequences import check_groups, check_sequences, check_tags, object_rows
 from .held_out import fit_on, labels_in
 from .marginals import PhiMarginals, TokenTagger, read_marginals, tag_columns
+from .recall_tuned_tagger import RecallTunedTagger
 
 
 class VotingTagger(TokenTagger, NamedEstimators):
@@ -44,7 +46,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
 
     See Also
     --------
-    RecallTunedTagger : Tunes the decision threshold of a tagger, such as this estimator.
+    RecallTunedTagger : Tunes the decision threshold of a tagger, such as this estimator. It cannot be voted on.
     HybridTagger : Combines a tagger with rules.
 
     Examples
@@ -96,10 +98,18 @@ class VotingTagger(TokenTagger, NamedEstimators):
         SequenceError
             If X and y do not match.
         ValueError
-            If names or weights are not valid, or all taggers are dropped.
+            If names or weights are not valid, all taggers are dropped, or a tagger is a `RecallTunedTagger`: the vote
+            reads its probabilities, and its threshold would have no effect.
         """
         check_constraints(self)
         kept = self._kept()
+        for name, estimator in kept:
+            if _decides_by_threshold(estimator):
+                raise ValueError(
+                    f"The tagger {name!r} of VotingTagger decides by a threshold. The vote reads its probabilities, so "
+                    "that PHI which only the threshold finds would be missed. Tune the vote: "
+                    "RecallTunedTagger(VotingTagger(...))."
+                )
         X = check_sequences(X)
         tags = check_tags(y, X)
         patients = check_groups(groups, len(X))
@@ -191,6 +201,16 @@ class VotingTagger(TokenTagger, NamedEstimators):
         if kept.any() and not weights[kept].sum():
             raise ValueError("The 'weights' parameter of VotingTagger must not be 0 for all taggers.")
         return weights[kept]
+
+
+def _decides_by_threshold(estimator: Any) -> bool:
+    """Whether a tagger is a `RecallTunedTagger`, also inside of an estimator that passes its probabilities on."""
+    while estimator is not None and not isinstance(estimator, RecallTunedTagger):
+        if isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        else:
+            estimator = getattr(estimator, "estimator", None) if hasattr(estimator, "predict_proba") else None
+    return estimator is not None
 
 
 def _is_dropped(estimator: Any) -> bool:

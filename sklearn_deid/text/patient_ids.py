@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 # What databases, pandas, JavaScript and HL7 (two quotes) write for a value that is missing.
@@ -11,10 +14,15 @@ _MISSING = frozenset(("", "nan", "none", "null", "nat", "na", "n/a", "<na>", "un
 def known_id(value: Any) -> str | None:
     """Id of a patient as a string; None for a missing value. Rows without an id must not count as one patient.
 
+    One patient has one id in all tables: pandas makes floats of whole numbers if a row has no patient, and databases
+    pad texts of a fixed length with blanks.
+
     Examples
     --------
-    >>> known_id(17), known_id(float("nan")), known_id(" "), known_id("NULL")
-    ('17', None, None, None)
+    >>> known_id(17), known_id(17.0), known_id("17 "), known_id(float("nan")), known_id(" "), known_id("NULL")
+    ('17', '17', '17', None, None, None)
     """
-    written = str(value)
-    return None if written.strip().casefold() in _MISSING else written
+    if isinstance(value, (Real, Decimal)) and not isinstance(value, bool) and math.isfinite(value):
+        value = int(value) if value == int(value) else value
+    written = str(value).strip()
+    return None if written.casefold() in _MISSING else written

@@ -59,6 +59,19 @@ def test_files_keep_kind_and_name_and_failures_are_listed(redact, tmp_path):
     assert NAME not in err
 
 
+def test_lock_files_of_word_are_left_out_and_sub_folders_are_named(redact, notes, tmp_path):
+    for name in ("d.pdf", "e.docx"):
+        (notes / name).unlink()
+    (notes / "~$a.docx").write_bytes(b"\x04Owner" + bytes(156))
+    code, _, err = redact("--documents")
+    assert (code, list(contents(tmp_path / "out"))) == (0, ["a.docx", "b.html", "c.txt"])
+    assert "3 files redacted, 0 withheld." in err and "1 sub-folders were not read." in err
+    # A document of such a name is a document.
+    (notes / "~$a.docx").write_bytes(word_file(paragraph(f"{NAME} " * 50)))
+    assert redact("--documents", "--overwrite")[0] == 0
+    assert "~$a.docx" in contents(tmp_path / "out")
+
+
 def test_names_that_are_one_on_the_disk_lose_no_file(run, rules, tmp_path, monkeypatch):
     """An output on a disk that ignores case: the second file replaced the first one, and both counted as redacted."""
     folder = tmp_path / "two"

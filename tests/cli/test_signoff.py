@@ -83,6 +83,32 @@ def test_a_clean_reading_of_enough_notes_passes(run, redacted, tmp_path):
     assert run(*command, "--read", tmp_path / "read.jsonl")[0] == 0, "all 18 notes were read"
 
 
+@pytest.mark.parametrize("with_spans", [True, False])
+def test_a_release_is_no_reading_of_itself(run, redacted, tmp_path, with_spans):
+    """All notes counted as read, and none as leaking."""
+    release = tmp_path / "release.jsonl"
+    write_corpus(read_corpus(redacted, "text"), release)
+    reading = tmp_path / "copy.jsonl"
+    lines = [json.loads(line) for line in release.read_text().splitlines()]
+    if with_spans:
+        shutil.copy(release, reading)
+    else:
+        reading.write_text("".join(json.dumps({"doc_id": n["doc_id"], "text": n["text"]}) + "\n" for n in lines))
+    command = ["signoff", release, "--output", tmp_path / "work"]
+    assert run(*command, "--sample", 100)[0] == 0
+    for path in (release, reading) if with_spans else (reading,):
+        code, _, err = run(*command, "--read", path)
+        assert (code, ("release itself" if with_spans else "Nobody has marked") in err) == (2, True)
+    assert not (tmp_path / "work" / "signoff-record.json").exists()
+
+
+def test_a_release_with_surrogates_is_refused(run, raw, model, tmp_path):
+    options = ("--model", model, "--output", tmp_path / "out", "--mode", "surrogate", "--quiet")
+    assert run("redact", raw, *options)[0] == 0
+    code, _, err = run("signoff", tmp_path / "out", "--output", tmp_path / "work", "--sample", 3)
+    assert (code, "cannot tell" in err, (tmp_path / "work").exists()) == (2, True, False)
+
+
 @pytest.mark.parametrize("name", ["letter.docx", "notes.html", "more"])
 def test_a_release_with_files_that_nobody_reads_is_refused(run, redacted, tmp_path, name):
     shutil.copytree(redacted, tmp_path / "release")

@@ -179,6 +179,37 @@ def test_wrong_options(redact, tmp_path, options, message):
     assert redact("csv")[0] == 1, "the next run needs no option"
 
 
+def test_lines_without_a_text_column_are_counted(run, rules, tmp_path):
+    """A second export in the same file, whose texts have another name, was copied without a word."""
+    rows = [{"text": "roe@example.org"}, {"note": "roe@example.org"}, {"text": None}, {"note": "b"}]
+    write(tmp_path / "notes.jsonl", rows)
+    command = ["redact", tmp_path / "notes.jsonl", "--model", rules, "--output", tmp_path / "out.jsonl", "--quiet"]
+    code, _, err = run(*command, "--text-column", "text")
+    assert (code, "2 times a line lacks a text column" in err) == (0, True)
+    code, _, err = run(*command, "--text-column", "text", "--resume")
+    assert (code, "2 times a line lacks a text column" in err) == (0, True)
+    code, _, err = run(*command, "--text-column", "text", "--text-column", "note", "--overwrite")
+    assert (code, "4 times a line lacks a text column" in err) == (0, True)
+    write(tmp_path / "notes.jsonl", [{"text": "roe@example.org"}])
+    assert "lacks a text column" not in run(*command, "--text-column", "text", "--overwrite")[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("jsonl", ["--omop", "--patient-column", "mrn"], "--patient-column needs --text-column"),
+        ("jsonl", ["--omop", "--id-column", "mrn"], "--id-column needs --text-column"),
+        ("ndjson", ["--fhir", "--encoding", "latin-1"], "Leave out --encoding"),
+        ("parquet", ["--text-column", "text", "--encoding", "latin-1"], "Leave out --encoding"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(run, rules, tmp_path, kind, options, message):
+    write(tmp_path / f"notes.{kind}")
+    arguments = ("--model", rules, "--output", tmp_path / f"out.{kind}", "--quiet")
+    code, _, err = run("redact", tmp_path / f"notes.{kind}", *arguments, *options)
+    assert (code, message in err, (tmp_path / f"out.{kind}").exists()) == (2, True, False)
+
+
 @pytest.mark.parametrize("name", ["notes.csv", "notes.CSV.gz", "notes.parquet", "notes.hl7"])
 def test_a_table_needs_an_option(run, rules, tmp_path, name):
     (tmp_path / name).write_text("text\na\n")

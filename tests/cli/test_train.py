@@ -7,9 +7,10 @@ import signal
 import pytest
 
 from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, Span, load, write_corpus
+from sklearn_deid.cli import train
 from sklearn_deid.cli.scoring import hold_out_patients, predict_corpus
 from sklearn_deid.exceptions import WithheldWarning
-from sklearn_deid.tagging import SelfTraining
+from sklearn_deid.tagging import SelfTraining, measured_price
 
 from .conftest import assert_no_note_text
 
@@ -206,3 +207,12 @@ def test_notes_that_nobody_has_annotated_are_no_notes_without_phi(run, tmp_path,
     assert "roe" not in err and run("evaluate", path, path, *options)[0] == 2
     code, out, err = run("train", path, "--model", tmp_path / "model", "--skip-broken", *options, *QUICK)
     assert (code, "Training on 4 notes of" in out, err.count("left out: Nobody has marked")) == (1, True, 2)
+
+
+def test_the_price_of_recall_is_measured_on_what_the_tagger_reads(monkeypatch, capsys):
+    """The table read the text as it is written, and the tagger reads it normalised."""
+    read = []
+    monkeypatch.setattr(measured_price, "recall_price", lambda tagger, X, y, groups: read.extend(X))
+    notes = Corpus([Document("n", "J&#111;hn A\u200blder left.", (Span(0, 16, "PATIENT"),))])
+    train._show_scores(NoteDeidentifier(RuleTagger()).fit(notes), notes, None)
+    assert read == [["John", "Alder", "left", "."]] and "price of recall" in capsys.readouterr().out

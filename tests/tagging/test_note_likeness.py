@@ -7,7 +7,17 @@ import warnings
 import numpy as np
 import pytest
 
-from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, Span, load, make_clinical_notes, save
+from sklearn_deid import (
+    Corpus,
+    Document,
+    NoteDeidentifier,
+    RuleTagger,
+    Span,
+    load,
+    load_model,
+    make_clinical_notes,
+    save,
+)
 from sklearn_deid.cli import main
 from sklearn_deid.exceptions import BundleError, DeidError, UnlikeNoteWarning, WithheldWarning
 from sklearn_deid.tagging.note_likeness import ALPHA, FEATURES, LANGUAGE, NoteLikeness, learned_likeness, measure
@@ -154,6 +164,26 @@ def test_only_judged_figures_count(strange):
         unlike = judging.problem(measure(segment(text), 0))
         # Numbers have no letters, and reversed words have the letters of English in another order.
         assert (unlike is not None) == (kind in ("reversed", "another script")), kind
+
+
+@pytest.mark.parametrize(
+    "name", ["M\u00fcller", "Nu\u00f1ez", "Jos\u00e9", "\u00c5kesson", "Fran\u00e7ois B\u00e9ranger"]
+)
+def test_a_name_is_no_other_language(name):
+    """Short English notes about patients with such names were withheld, and the same notes about others were not."""
+    starter = load_model("starter-en")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnlikeNoteWarning)
+        starter.annotate([f"Seen by Dr. {name} today.", f"Mrs. {name} called about her results."])
+    count = FEATURES.index("letters")
+    texts = (
+        "Seen by Smith",
+        f"Seen by {name}",
+        "Heute f\u00fcr",
+        "\u00dcber M\u00fcller, K\u00f6hler",
+        "M\u00fcller f\u00fcr",
+    )
+    assert [measure(segment(text), 0).sums[count] for text in texts] == [0, 0, 1, 3, 2]
 
 
 def test_gold_spans_are_counted_by_token():

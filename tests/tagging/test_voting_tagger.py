@@ -124,6 +124,24 @@ class TestVoting:
         with pytest.raises(ValueError, match=message):
             VotingTagger(**{"estimators": TWO, **parameters}).fit([["0.5"]], [["O"]])
 
+    @pytest.mark.parametrize(
+        "wrap",
+        [
+            lambda tuned: tuned,
+            lambda tuned: Pipeline([("p", "passthrough"), ("t", tuned)]),
+            lambda tuned: FrozenEstimator(tuned.fit([["0.2"]], [["B-NAME"]])),
+            lambda tuned: TemperatureScaledTagger(tuned, cv=0.5),
+        ],
+    )
+    def test_threshold_that_the_vote_would_not_use_is_refused(self, wrap):
+        """The token has the probability 0.2 of PHI. Alone, the tuned tagger finds it."""
+        tuned = RecallTunedTagger(Oracle(), decision_bias=3)
+        assert clone(tuned).fit([["0.2"]], [["B-NAME"]]).predict([["0.2"]]).tolist() == [["B-NAME"]]
+        with pytest.raises(ValueError, match="'two' of VotingTagger decides by a threshold"):
+            VotingTagger([("one", Oracle()), ("two", wrap(tuned))]).fit([["0.2"]] * 4, [["B-NAME"]] * 4)
+        # A HybridTagger votes with its tags, so that the threshold counts.
+        VotingTagger([("one", Oracle()), ("two", HybridTagger(Oracle(), tuned))]).fit([["0.2"]], [["B-NAME"]])
+
     def test_unfitted_weights_and_pickle(self):
         with pytest.raises(NotFittedError):
             VotingTagger(TWO).predict([["0.5"]])

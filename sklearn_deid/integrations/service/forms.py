@@ -40,12 +40,16 @@ class _Form(_pydantic.BaseModel):  # type: ignore[name-defined]
 
 
 class AnalyzeRequest(_Form):
-    """Texts to search. Fields of Presidio that are not listed here are accepted and ignored."""
+    """Texts to search. Fields of Presidio that are not listed here are accepted and ignored: none of them finds more.
+
+    Recognisers of the request would find more, so that a request with them is refused.
+    """
 
     text: str | list[str]
     language: str = "en"
     entities: list[str] | None = None
     score_threshold: float | None = Field(None, ge=0, le=1)
+    ad_hoc_recognizers: list[Any] | None = Field(None, max_length=0)
 
 
 class Found(_Form):
@@ -76,7 +80,9 @@ class AnonymizeRequest(_Form):
 
 
 class RedactRequest(_Form):
-    """A whole note to redact."""
+    """A whole note to redact. A field that is not listed here could ask for more than is hidden."""
+
+    model_config = _pydantic.ConfigDict(strict=True, extra="forbid")
 
     text: str
     mode: Literal["label", "mask", "remove"] = "label"

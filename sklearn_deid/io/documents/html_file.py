@@ -43,6 +43,8 @@ _CSS = re.compile(r"""/\*.*?\*/|"[^"]*"|'[^']*'|url\([^)]*\)|expression\([^)]*\)
 _MOST_BYTES = 2**23
 # What follows a number sign or a point in links and style sheets.
 _USED = re.compile(r"[#.]([\w-]+)")
+_DECLARATIONS = re.compile(r"(\{[^{}]*\})")
+_SELECTOR = re.compile(r"(?<=[#.])-?[^\W\d][\w-]*")
 _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
 
 
@@ -63,8 +65,8 @@ class HtmlFile(DocumentFile):
     """HTML file. Attributes such as ``title`` and ``alt`` are lines at the end of the note.
 
     Comments, scripts, images, the targets of links, and attributes of which this library does not know that they hold
-    no text are removed. A ``class`` and an ``id`` stay if a style sheet or a link of the page names them; a file in
-    which they hold a word that is replaced in the text is refused.
+    no text are removed. A ``class`` and an ``id`` that a style sheet or a link of the page names get new names: the old
+    ones can be names of patients. A file whose style sheet holds a word that is replaced in the text is refused.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -77,7 +79,7 @@ class HtmlFile(DocumentFile):
         for replacement in replacements:
             covered = self.text[replacement.span.start : replacement.span.end].casefold()
             if any(word in kept and word not in names.FORM_WORDS for word in _WORD.findall(covered)):
-                raise self._place.error("The style sheet, a class or an id of the page holds a word that is PHI.")
+                raise self._place.error("The style sheet of the page holds a word that is PHI.")
         return page.written(replacements).encode(self._charset, "xmlcharrefreplace")
 
     def _charset_of(self, data: bytes) -> str:
@@ -114,6 +116,7 @@ class _Page:
         self._attributes: list[tuple[int, int, str]] = []
         self._in_pre = 0
         self._used = set(_USED.findall(source))
+        self._names: dict[str, str] = {}
         position = 0
         while position < len(source):
             position = self._next(position)
@@ -171,7 +174,7 @@ class _Page:
             self._changes.append((found.start(), close.end(), ""))
             return close.end()
         if name == "style":
-            self._change(found.end(), close.start(), self._css(self.source[found.end() : close.start()]))
+            self._change(found.end(), close.start(), self._css(self.source[found.end() : close.start()], sheet=True))
         else:
             self._text(found.end(), close.start())
         return close.start()
@@ -218,8 +221,8 @@ class _Page:
                 self._attributes.append((*inner, quote or "unquoted"))
         elif name == "style":
             self._change(*inner, self._css(raw) if value == raw else "")
-        elif self._is_used(element, name, value):
-            self.kept.append(value)
+        elif (renamed := self._renamed(element, name, value)) is not None:
+            self._change(*inner, raw if renamed == value else renamed)
         elif name in ("src", "href"):
             self._change(*inner, "" if quote else '""')
         elif name == "content":
@@ -228,18 +231,30 @@ class _Page:
         elif not names.is_form(name, value):
             self._change(start, end, "")
 
-    def _is_used(self, element: str, name: str, value: str) -> bool:
-        """Whether an attribute is the end of a link inside of the page, or may be named by a style sheet."""
-        if name == "href":
-            return value.startswith("#")
-        has_name = name in ("class", "id") or (element, name) == ("a", "name")
-        return has_name and any(word in self._used for word in value.split())
+    def _renamed(self, element: str, attribute: str, value: str) -> str | None:
+        """New names for a link inside of the page, its end, or what a style sheet may name; None for other values."""
+        if attribute == "href":
+            return f"#{self._name(value[1:])}" if value.startswith("#") else None
+        has_name = attribute in ("class", "id") or (element, attribute) == ("a", "name")
+        used = [word for word in value.split() if word in self._used] if has_name else []
+        return " ".join(map(self._name, used)) or None
 
-    def _css(self, css: str) -> str:
-        """Style sheet without comments, strings and addresses."""
+    def _name(self, written: str) -> str:
+        """Name that takes the place of a class or an id. Usual words of forms stay."""
+        if written in names.FORM_WORDS or not written:
+            return written
+        return self._names.setdefault(written, f"n{len(self._names) + 1}")
+
+    def _css(self, css: str, *, sheet: bool = False) -> str:
+        """Declarations, or a whole style sheet, without comments, strings and addresses, and with new names."""
         if "\\" in css or "<" in css:
             raise self._error("a style sheet with escapes or tags")
         new = _CSS.sub(lambda found: found[0] if names.is_css_word(found[0]) else names.emptied_css(found[0]), css)
+        if sheet:
+            selectors = _DECLARATIONS.split(new)
+            # Every second part is a block of declarations, in which a number sign begins a colour.
+            selectors[::2] = [_SELECTOR.sub(lambda found: self._name(found[0]), part) for part in selectors[::2]]
+            new = "".join(selectors)
         self.kept.append(new)
         return new
 

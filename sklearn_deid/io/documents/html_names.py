@@ -64,7 +64,7 @@ CHARSETS = {
 }
 #: Words of style sheets and page structure that are also words of addresses and institutions.
 FORM_WORDS = _words(
-    """align auto background black block body bold border bottom box center circle color content display float font
+    """align auto background black block body bold border bottom box center circle color content display end float font
     footer form green grid gray head header height hidden inline inner input italic justify left line link list main
     margin middle none normal note notes outer padding page position print relative right root row section size
     small solid space style table text title top underline vertical white width wrap"""

@@ -29,6 +29,10 @@ class Columns(NamedTuple):
     id: str | None = None
     patient: str | None = None
 
+    def keys(self) -> list[str]:
+        """Columns of identifiers."""
+        return [name for name in (self.id, self.patient) if name is not None]
+
     def places(self, header: Sequence[str], path: str) -> dict[str, int]:
         """Position of each named column.
 
@@ -38,7 +42,7 @@ class Columns(NamedTuple):
             If a column is missing, or if its name occurs twice. The message does not show the header, which may be a
             row of a table without one.
         """
-        wanted = dict.fromkeys([*self.texts, *(name for name in (self.id, self.patient) if name is not None)])
+        wanted = dict.fromkeys([*self.texts, *self.keys()])
         for name in wanted:
             if list(header).count(name) != 1:
                 reason = "no column" if name not in header else "more than one column"

@@ -125,6 +125,11 @@ def _render(
     changed = [list(row) for row in rows]
     for (row, at), text in zip(targets, texts, strict=True):
         changed[row][at] = text or ""
+    return "".join(_line(row, form) for row in changed).encode("utf-8")
+
+
+def _line(row: list[str], form: _Form) -> str:
     out = io.StringIO(newline="")
-    csv.writer(out, delimiter=form.delimiter, lineterminator=form.line_end).writerows(changed)
-    return out.getvalue().encode("utf-8")
+    # Only the characters of the line end are quoted: readers would take a bare carriage return for the end of the row.
+    csv.writer(out, delimiter=form.delimiter, lineterminator="\r\n").writerow(row)
+    return out.getvalue().removesuffix("\r\n") + form.line_end

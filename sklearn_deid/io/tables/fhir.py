@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from ..checking import SourceLocation
 from .columns import Columns
 from .json_lines import JsonLinesTable, TextField
 from .json_text import JsonPlace, find_values
-from .markup import marked_text, with_tags
+from .markup import marked_text, tags_tell, with_tags
 from .table import Cell, TableChunk
 
 #: Text fields of each type of resource. A path ends at a string, at an Attachment, or at a Narrative. "." is the
@@ -51,6 +51,8 @@ _DATE = re.compile(
 class FhirLines(JsonLinesTable):
     """NDJSON file with a FHIR resource in each line. Only the values of the text fields change, byte by byte.
 
+    Contained resources are read as resources of their own; their texts belong to the patient of the whole resource.
+
     Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. Their ``size`` and ``hash`` are
     written anew: the old hash would let readers test guesses about the old text. A line is left out and listed if it is
     no valid resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
@@ -74,26 +76,49 @@ class FhirLines(JsonLinesTable):
 
     def fields(self, line: str, number: int, content: dict[str, Any]) -> list[TextField]:
         """Texts of a resource."""
+        patient = _patient(content)
+        return [
+            field
+            for prefix, resource, start in self._resources(line, content)
+            for field in self._fields_of(line, number, prefix, resource, start, patient)
+        ]
+
+    def _resources(
+        self, line: str, content: Mapping[str, Any], prefix: str = "", start: int = 0
+    ) -> Iterator[tuple[str, Mapping[str, Any], int]]:
+        """The resource and those that it contains: where they begin, and what comes before the names of their texts."""
         kind = content.get("resourceType")
         if not isinstance(kind, str) or kind not in self.paths:
-            raise SourceLocation(str(self.path)).error(
-                "The resource has a type without an entry in the profile. An empty list copies the type unchanged."
+            raise self._error(
+                f"The {'contained ' if prefix else ''}resource has a type without an entry in the profile. An empty "
+                "list copies the type unchanged."
             )
         # A text in a field of another form would not be found, and would be copied unchanged.
         if not all(_is_readable(content, path) for path in (*self.paths[kind], *self.dates[kind])):
             raise self._error("A field that the profile names has not the form of FHIR, such as a text for an object.")
+        yield prefix, content, start
+        for index, inner in enumerate(find_values(line, ["contained"], start)):
+            if not isinstance(inner.value, dict):
+                raise self._error("A contained resource is no object.")
+            yield from self._resources(line, inner.value, f"{prefix}contained[{index}].", inner.start)
+
+    def _fields_of(
+        self, line: str, number: int, prefix: str, resource: Mapping[str, Any], start: int, patient: str | None
+    ) -> list[TextField]:
+        """Texts and dates of a resource that begins at ``start``."""
         found: list[TextField] = []
+        kind = resource["resourceType"]
         for path in self.paths[kind]:
-            before, name = len(found), ".".join(path) or kind
+            before, name = len(found), f"{prefix}{'.'.join(path) or kind}"
             # The place in a list makes the names of texts unique.
-            for index, place in enumerate(find_values(line, path)):
-                found += self._texts(line, number, f"{name}[{index}]", place, _patient(content))
+            for index, place in enumerate(find_values(line, path, start)):
+                found += self._texts(line, number, f"{name}[{index}]", place, patient)
             self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before
         for path in self.dates[kind]:
-            places = find_values(line, path)
+            places = find_values(line, path, start)
             self._counts[f"{kind}: {DATE_PATH}{'.'.join(path)}"] += len(places)
             for index, place in enumerate(places):
-                found.append(self._date(number, f"{'.'.join(path)}[{index}]", place, _patient(content)))
+                found.append(self._date(number, f"{prefix}{'.'.join(path)}[{index}]", place, patient))
         return found
 
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
@@ -172,7 +197,9 @@ class _Plain(NamedTuple):
 
 def _restored(marked: Any, new: str | None) -> str | None:
     """New text in the form of the old one."""
-    return new if new is None or isinstance(marked, _Plain) else with_tags(new, marked.tags)
+    if new is None or isinstance(marked, _Plain):
+        return new
+    return None if tags_tell(marked.text, new, marked.tags) else with_tags(new, marked.tags)
 
 
 def _changed(place: JsonPlace, new: str | None) -> list[tuple[JsonPlace, Any]] | None:

@@ -29,7 +29,16 @@ _TYPES = frozenset(
     """AD CE CF CK CN CNE CP CQ CWE CX DLN DR DT DTM EI FC FT GTS HD ID IS JCC MA MO NA NM NR PL PN PPN PT SI SN SNM SPD
     ST TM TN TS TX VR XAD XCN XON XPN XTN""".split()
 )
-_UNITLESS = ("TX", "FT")
+# Types without a unit and a reference range, and types that may have them.
+_UNITLESS, _TEXTS = ("TX", "FT"), ("TX", "FT", "ST")
+# Codes of HL7: the status of a result (table 0085), and the type of a comment (table 0364).
+_STATUS = frozenset("ABCDFINOPRSUVWX")
+_COMMENT_TYPES = frozenset("PI AI GI 1R 2R RE DR".split())
+_TIME = re.compile(r"[0-9]{4,14}(?:\.[0-9]{1,4})?(?:[-+][0-9]{4})?")
+_SHIFTED = (
+    "segment has other fields behind a text than HL7 has there. The text may hold an unescaped separator, and its rest "
+    "would be copied."
+)
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
@@ -150,9 +159,10 @@ class _Message:
             self.patient = fields[3] if any(map(known_id, ids)) else None
         if name == "OBX" and len(fields) > 5 and fields[5] and not self._is_typed(fields[2]):
             raise self._error("An OBX segment holds a document or a value without a known type, which is not read.")
-        # Texts have no unit: what follows is the rest of a text with a separator in clear.
-        if name == "OBX" and len(fields) > 6 and fields[2] in _UNITLESS and fields[6]:
-            raise self._error("An OBX segment has a text and a unit. The text may hold an unescaped separator.")
+        if name == "ADD":
+            raise self._error("An ADD segment goes on with the text of the segment before, and is not read.")
+        if (name == "OBX" and self._is_shifted_result(fields)) or (name == "NTE" and self._is_shifted_note(fields)):
+            raise self._error(f"An {name} {_SHIFTED}")
         # MSH-1 is the separator itself, so that its fields are counted from another place. It is no field of text.
         for path, types in self.fields.items():
             wanted, _, number = path.partition("-")
@@ -163,6 +173,25 @@ class _Message:
 
     def _is_typed(self, kind: str) -> bool:
         return kind in _TYPES or any(kind in types for types in self.fields.values())
+
+    def _is_shifted_result(self, fields: list[str]) -> bool:
+        """Whether what follows a text in OBX-5 cannot be unit, range, flags, status and time of an observation."""
+        if len(fields) < 7 or fields[2] not in _TEXTS:
+            return False
+        unit, reference, flags, chance, nature, status, time = [*fields[6:13], *[""] * (13 - len(fields))]
+        if (fields[2] in _UNITLESS and (unit or reference)) or (time and not _TIME.fullmatch(time)):
+            return True
+        # The status is required. Behind the rest of a text, it stands in another field.
+        return status not in _STATUS if status else any((unit, reference, flags, chance, nature))
+
+    def _is_shifted_note(self, fields: list[str]) -> bool:
+        """Whether what follows a text in NTE-3 cannot be codes (NTE-4, NTE-9), a person (5) and times (6 to 8)."""
+        named = {int(path.partition("-")[2]) for path in self.fields if path.startswith("NTE-")}
+        after = {at: value for at, value in enumerate(fields) if at > 3 and value and at not in named}
+        return any(
+            not (_TIME.fullmatch(value) if 6 <= at <= 8 else self.marks.component in value or value in _COMMENT_TYPES)
+            for at, value in after.items()
+        )
 
     def _field(self, path: str, start: int, value: str) -> None:
         first = len(self.pieces)

@@ -18,7 +18,8 @@ from .json_text import JsonPlace, find_member, replace_values
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 _NOT_WRITTEN = (
-    "The new text cannot be written: a name reaches over a tag, the encoding lacks a letter of it, or it is no date."
+    "The new text cannot be written: a name reaches over a tag or is in one, the encoding lacks a letter of it, or it "
+    "is no date."
 )
 
 
@@ -54,6 +55,7 @@ class JsonLinesTable:
 
     def __init__(self, path: Path, output: Path, columns: Columns, encoding: str | None = None) -> None:
         self.path, self.output, self.columns, self.encoding = path, output, columns, encoding or "utf-8"
+        self._n_without = 0
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the lines.
@@ -61,7 +63,8 @@ class JsonLinesTable:
         Raises
         ------
         CorpusFormatError
-            If no line has one of the text columns: with a wrong name, all texts would be copied unchanged.
+            If no line has one of the columns: with a wrong name, all texts would be copied unchanged, or each text
+            would be a patient of its own.
         """
         self._check_columns()
         with open_decompressed(self.path) as stream:
@@ -83,11 +86,15 @@ class JsonLinesTable:
             If the line is to be left out.
         """
         row_id, patient_id = self.columns.identifiers(content)
+        for name in self.columns.keys():
+            if name not in content:
+                self._check_missing(name, content)
         found = []
         for name in self.columns.texts:
             place = find_member(line, name)
             if place is None:
                 self._check_missing(name, content)
+                self._n_without += 1
                 continue
             if place.value not in (None, ""):
                 # A list or a number under the key is no text: the cell is withheld.
@@ -96,8 +103,8 @@ class JsonLinesTable:
         return found
 
     def _check_columns(self) -> None:
-        """Read lines until each text column was in one of them; mostly, the first line has all."""
-        missing, number = list(self.columns.texts), 0
+        """Read lines until each column was in one of them; mostly, the first line has all."""
+        missing, number = [*self.columns.texts, *self.columns.keys()], 0
         with open_decompressed(self.path) as stream:
             for number, line in enumerate(stream, start=1):
                 if not missing:
@@ -118,6 +125,7 @@ class JsonLinesTable:
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
         parsed: list[tuple[str, list[TextField]]] = []
         problems = []
+        self._n_without = 0
         for number, line in enumerate(lines, start=before + 1):
             problem = None
             try:
@@ -139,6 +147,7 @@ class JsonLinesTable:
                 for n, (write, text) in enumerate(zip(written, texts, strict=True))
                 if text is not None and write(text) is None
             ],
+            n_without=self._n_without,
         )
 
     def _parsed(self, line: bytes, number: int) -> tuple[str, list[TextField]]:

@@ -6,7 +6,7 @@ import html
 import re
 from typing import NamedTuple
 
-from ..documents.html_names import ELEMENTS
+from ..documents.html_names import ELEMENTS, FORM_WORDS, is_form
 
 # An invisible character stands for each tag: `normalize` removes it, so that the tagger reads the words as a reader
 # sees them. A text that holds this character is refused.
@@ -20,6 +20,8 @@ _TAG = re.compile(
     rf"""(?:\s+(?:{_ATTRIBUTES})\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))*\s*/?>|<!DOCTYPE html>""",
     re.IGNORECASE,
 )
+_VALUE = re.compile(r"""([A-Za-z:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_WORD = re.compile(r"[^\W\d_]{2,}|\d{4,}")
 _INLINE = {"a", "abbr", "b", "big", "code", "em", "font", "i", "q", "s", "small", "span", "strong", "sub", "sup", "u"}
 # Their content is no text, or is text that no reader sees.
 _REFUSED = {"script", "style", "object", "embed", "iframe", "template", "svg", "math", "img", "input", "noscript"}
@@ -62,13 +64,35 @@ def marked_text(markup: str) -> MarkedText | None:
         tags.append(tag[0])
         position = tag.end()
         # "<Alder>" is no element, but a name between angle brackets.
-        if name in _REFUSED or name not in ELEMENTS:
+        if name in _REFUSED or name not in ELEMENTS or not _has_form(tag[0]):
             return None
     rest = [*parts[::2], html.unescape(markup[position:])]
     # What is left of a tag that the pattern does not know begins with "<" in the markup itself.
     if "<" in _TAG.sub("", markup) or any(_MARK in part for part in rest):
         return None
     return MarkedText("".join([*parts, rest[-1]]), tuple(tags))
+
+
+def _has_form(tag: str) -> bool:
+    """Whether all attributes but class and style are known to say nothing but form."""
+    found = ((each[1].lower(), each[2] or each[3] or "") for each in _VALUE.finditer(tag))
+    return all(name in ("class", "style") or is_form(name, value) for name, value in found)
+
+
+def tags_tell(old: str, new: str, tags: tuple[str, ...]) -> bool:
+    """Whether the class or the style of a tag holds a word that is replaced in the text.
+
+    Examples
+    --------
+    >>> tags_tell("Seen by Ann", "Seen by [DOCTOR]", ('<p class="of-ann">',))
+    True
+    """
+    replaced = {word.casefold() for word in {*_WORD.findall(old)}.difference(_WORD.findall(new))} - FORM_WORDS
+    return any(word.casefold() in replaced for tag in tags for each in _VALUE.finditer(tag) for word in _words(each))
+
+
+def _words(attribute: re.Match[str]) -> list[str]:
+    return _WORD.findall(f"{attribute[2] or ''} {attribute[3] or ''}")
 
 
 def with_tags(text: str, tags: tuple[str, ...]) -> str | None:

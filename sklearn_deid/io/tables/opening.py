@@ -86,6 +86,8 @@ def open_table(
     kind = table_kind(path)
     if table_kind(output) != kind:
         raise DeidError(f"The output must be a table of the same kind as the input: {kind}.", path=str(output))
+    if encoding is not None and (fhir is not None or kind == "parquet"):
+        raise DeidError("FHIR exports and parquet files have an encoding of their own. Leave out --encoding.")
     if fhir is not None:
         if kind != "jsonl":
             raise DeidError("FHIR resources are read from .ndjson or .jsonl files.", path=str(path))

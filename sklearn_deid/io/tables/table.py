@@ -73,6 +73,8 @@ class TableChunk:
         ``check(texts)`` returns the numbers of cells whose new text cannot be written, and the reasons.
     field_counts : mapping of str to int, optional
         Number of texts in each field that a profile of the user names. A field without texts may be misspelt.
+    n_without : int, default=0
+        Number of rows that lack a text column.
     """
 
     digest: str
@@ -82,6 +84,7 @@ class TableChunk:
     group: int = 0
     check: Callable[[Sequence[str | None]], Sequence[tuple[int, str]]] | None = None
     field_counts: Mapping[str, int] = field(default_factory=dict)
+    n_without: int = 0
 
 
 class Table(Protocol):

@@ -290,6 +290,21 @@ def test_entity_that_the_service_never_gives_is_refused(rules, entities):
     assert answer.status_code == 422 and "supportedentities" in answer.json()["error"] and NAME not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/analyze", {"ad_hoc_recognizers": [{"name": "staff", "supported_entity": "PERSON", "deny_list": [NAME]}]}),
+        ("/redact", {"labels": "all"}),
+        ("/redact", {"Mode": "remove"}),
+    ],
+)
+def test_field_that_asks_for_more_than_is_found_is_refused(rules, path, field):
+    """It was ignored, and the names of the list passed as clean."""
+    assert rules.post(path, json={"text": TEXT, **field}).status_code == 422
+    assert rules.post("/analyze", json={"text": TEXT, "ad_hoc_recognizers": []}).status_code == 200
+    assert rules.post("/analyze", json={"text": TEXT, "allow_list": ["roe"]}).status_code == 200
+
+
 def test_mask_without_a_character_is_refused(rules):
     form = {"text": TEXT, "analyzer_results": [{"start": 0, "end": 10, "entity_type": "PERSON"}]}
     answer = rules.post("/anonymize", json=form | {"anonymizers": {"PERSON": {"type": "mask", "chars_to_mask": 0}}})

@@ -43,6 +43,13 @@ PLANTED = {
     "<textarea><Zyxwvutski></textarea>": "<textarea><[N]></textarea>",
     "<a name=Zyxwvutski><p id=Zyxwvutski class='a Zyxwvutski'>h</p></a>": "<a ><p  >h</p></a>",
     "<font face='Zyxwvutski' xmlns='Zyxwvutski' lang='Zyxwvutski'>f</font>": "<font   >f</font>",
+    "<a href='#Zyxwvutski'>x</a><h3 id=Zyxwvutski>y</h3><a name='Zyxwvutski'></a>": (
+        "<a href='#n1'>x</a><h3 id=n1>y</h3><a name='n1'></a>"
+    ),
+    "<style>.Zyxwvutski b, p#a-Zyxwvutski:hover{color:#fff} @media print{.Zyxwvutski{margin:.5em}}</style>"
+    "<p class='Zyxwvutski other' id=a-Zyxwvutski>z</p>": (
+        "<style>.n1 b, p#n2:hover{color:#fff} @media print{.n1{margin:.5em}}</style><p class='n1' id=n2>z</p>"
+    ),
     "<option label='A &quot;Zyxwvutski&quot; &amp; B'>g": "<option label='A &quot;[N]&quot; &amp; B'>g",
 }
 REFUSED = [
@@ -104,16 +111,29 @@ def test_pages_that_are_not_read_are_refused(opened, source):
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "<style>.note-zyxwvutski {}</style><p class=note-zyxwvutski>",
-        "<a href='#Zyxwvutski'>x</a>",
-        "<style>.zyxwvutski{}</style>",
-    ],
+    ["<style>zyxwvutski {}</style>", "<style>p { --zyxwvutski: 1 }</style>", "<p style='font-family: Zyxwvutski'>"],
 )
 def test_name_in_the_form_of_the_page_withholds_the_page(opened, source):
     page = opened(f"{source}<p>Seen Zyxwvutski</p>")
     with pytest.raises(CorpusFormatError, match="holds a word that is PHI"):
         page.redacted(name_spans(page.text))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<a href='#Lee'>a</a><h2 id='Lee'>b</h2>",
+        "<style>.Lee{} p#Lee-Ann{}</style><p class=Lee id=Lee-Ann>",
+        "<a href='#Lee'>",
+    ],
+)
+def test_short_names_and_names_that_are_not_in_the_text_are_in_no_link(opened, source):
+    """Only words of four letters were compared with what is replaced in the text."""
+    page = opened(f"{source}<p>Seen by Dr.Lee</p>")
+    for spans in (name_spans(page.text, "Lee"), []):
+        redacted = page.redacted(spans)
+        assert redacted.count(b"Lee") == (not spans)
+        assert opened(redacted).redacted([]) == redacted
 
 
 def test_text_is_that_of_a_parser(opened):

@@ -93,6 +93,28 @@ def test_only_the_named_fields_change(tmp_path):
     assert {cell.patient_id for chunk in chunks for cell in chunk.cells} == {f"Patient/{n}" for n in range(7)}
 
 
+def test_texts_of_contained_resources_are_texts(tmp_path):
+    """They were copied: the data of a contained Binary is the whole note."""
+    rng = np.random.default_rng(2)
+    inner = [json.loads(resource(rng, n)) for n in range(30)]
+    inner[3]["contained"] = [inner[4] | {"subject": {"reference": "Patient/9"}}]
+    whole = {"resourceType": "Observation", "contained": inner, "subject": {"reference": "Patient/5"}}
+    (found,), problems, chunks = redacted(tmp_path, [json.dumps(whole)], lambda text: text.replace(NAME, "[X]"))
+    assert problems == [] and NAME not in found
+    assert all(
+        NAME not in base64.b64decode(v).decode("latin-1")
+        for p, v in leaves(json.loads(found)).items()
+        if p[-1] == "data"
+    )
+    cells = [cell for chunk in chunks for cell in chunk.cells]
+    assert len({cell.place for cell in cells}) == len(cells)
+    assert {cell.patient_id for cell in cells} == {"Patient/5"}
+    # Alone, each of them has the same texts.
+    alone = redacted(tmp_path, [json.dumps(one) for one in [*inner[:3], *inner[4:], inner[4]]], str)[2]
+    alone += redacted(tmp_path, [json.dumps({k: v for k, v in inner[3].items() if k != "contained"})], str)[2]
+    assert sorted(cell.text for chunk in alone for cell in chunk.cells) == sorted(cell.text for cell in cells)
+
+
 def test_unchanged_texts_give_the_same_bytes(tmp_path):
     rng = np.random.default_rng(1)
     lines = [line for line in (resource(rng, n) for n in range(40)) if '"Observation"' in line and "\\" not in line]
@@ -117,6 +139,9 @@ def test_size_and_hash_are_those_of_the_new_data(tmp_path):
         "{not json",
         '{"resourceType": "Patient", "name": [{"family": "Zyxwvutski"}]}',
         '{"id": "1"}',
+        '{"resourceType": "Observation", "contained": [{"resourceType": "Patient", "name": [{"text": "Zyxwvutski"}]}]}',
+        '{"resourceType": "Observation", "contained": ["Zyxwvutski"]}',
+        '{"resourceType": "Observation", "contained": [{"resourceType": "Observation", "note": "Zyxwvutski"}]}',
         '{"resourceType": ["Binary"]}',
         '{"resourceType": "Binary", "contentType": "application/pdf", "data": "QQ=="}',
         '{"resourceType": "Binary", "data": "QQ=="}',
@@ -164,6 +189,10 @@ def test_line_with_one_text_that_fails_is_left_out(tmp_path):
         "&#x2064;",
         "Seen <Alder> today",
         "<p",
+        '<p lang="Alder">a</p>',
+        '<p dir="Alder">a</p>',
+        '<div xmlns="urn:alder">a</div>',
+        '<td width="6175551234">a</td>',
     ],
 )
 def test_markup_that_may_hide_text_is_refused(markup):
@@ -175,6 +204,23 @@ def test_markup_comes_back(markup):
     marked = marked_text(markup)
     assert with_tags(marked.text, marked.tags) == markup
     assert with_tags(marked.text + "\u2064", marked.tags) is None
+
+
+@pytest.mark.parametrize("name", ["Zyxwvutski", "Li"])
+@pytest.mark.parametrize("attribute", ['class="of-{}"', "class='{}'", 'style="--x: {}"'])
+def test_name_in_a_class_or_style_leaves_the_line_out(tmp_path, name, attribute):
+    """The value was copied."""
+    div = f"<div><p {attribute.format(name.upper())}>Seen by {name}</p></div>"
+    lines = [
+        json.dumps({"resourceType": "Observation", "text": {"div": markup}}) for markup in (div, "<p class='a'>x</p>")
+    ]
+    path = tmp_path / "in.ndjson"
+    path.write_text("".join(line + "\n" for line in lines))
+    (chunk,) = open_table(path, tmp_path / "out.ndjson", fhir=FHIR_FIELDS).chunks()
+    texts = [cell.text.replace(name, "[X]") for cell in chunk.cells]
+    assert [number for number, _ in chunk.check(texts)] == [0]
+    assert chunk.render(texts).decode() == lines[1] + "\n"
+    assert chunk.check([cell.text for cell in chunk.cells]) == []
 
 
 def test_tagger_reads_the_words_of_markup_without_the_tags():

@@ -129,6 +129,49 @@ def test_rest_of_a_text_behind_a_separator_in_clear_is_left_out(tmp_path):
     assert (done, len(problems)) == (b"", 1)
 
 
+@pytest.mark.parametrize(
+    "segment",
+    [
+        "OBX|1|ST|N||well | Zyxwvutski",
+        "OBX|1|ST|N||well | Zyxwvutski||||||F",
+        "OBX|1|ST|N||well || Zyxwvutski||||||F|||20200101",
+        "OBX|1|TX|N||well || Zyxwvutski||||||F",
+        "OBX|1|FT|N||well ||| Zyxwvutski||||||F",
+        "OBX|1|ST|N||a|b|c|d|e|f|Zyxwvutski",
+        "NTE|1|L|well | Zyxwvutski",
+        "NTE|1||well|Zyxwvutski|RE",
+        "NTE|1||well|||6175551234x",
+        "OBX|1|TX|N||well||||||F\rADD|Zyxwvutski",
+    ],
+)
+def test_rest_of_a_text_in_a_field_that_is_copied_leaves_the_message_out(tmp_path, segment):
+    wrong = MESSAGE + segment + "\r"
+    done, problems, _ = redacted(tmp_path, wrong + MESSAGE, hide)
+    assert (done.decode(), [place for place, _ in problems]) == (REDACTED, ["row 1"])
+
+
+@pytest.mark.parametrize(
+    "segment",
+    [
+        "OBX|1|ST|N||120|mg/dL^^UCUM|70-110|H|||F|||20200101120000+0100",
+        "OBX|1|ST|N||120|beats per minute|||||C|2020",
+        "OBX|1|TX|N||fine|||A|||F|||20200101||7^DOE^ANN",
+        "NTE|1|L|fine|RE",
+        "NTE|1|L|fine|ZZ^Local^L|7^DOE^ANN|20200101|2020||RE",
+    ],
+)
+def test_usual_fields_behind_a_text_are_copied(tmp_path, segment):
+    content = MESSAGE + segment + "\r"
+    done, problems, _ = redacted(tmp_path, content, str)
+    assert (done.decode(), problems) == (content, [])
+
+
+def test_comment_behind_a_note_is_read_if_a_profile_names_it(tmp_path):
+    content = MESSAGE + "NTE|1||well|by Zyxwvutski\r"
+    done, problems, _ = redacted(tmp_path, content, hide, {**HL7_FIELDS, "NTE-4": []})
+    assert (done.decode(), problems) == (REDACTED + "NTE|1||well|by [N]\r", [])
+
+
 def test_type_that_a_profile_names_is_known(tmp_path):
     _, problems, cells = redacted(tmp_path, MESSAGE.replace("|TX|", "|ZZ|"), hide, {"OBX-5": ["ZZ"]})
     assert (problems, len(cells)) == ([], 1)

@@ -94,6 +94,25 @@ def test_texts_change_and_nothing_else(tmp_path, kind):
     assert len({chunk.digest for chunk in chunks}) == len(chunks)
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_line_ends_in_cells_end_no_row(tmp_path, kind, line_end):
+    """A carriage return stood in a cell without quotes: readers took the rest of the note for a new row."""
+    cells = ["a\rb", "a\nb", "a\r\nb", '"\r', ",\t", "a\r"]
+    path, output = tmp_path / f"notes.{kind}", tmp_path / f"out.{kind}"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream, delimiter="," if kind == "csv" else "\t", quoting=csv.QUOTE_ALL)
+        writer.writerows([["id", "text"], *([cell, cell] for cell in cells)])
+    path.write_bytes(path.read_bytes().replace(b'"\r\n"', b'"' + line_end.encode() + b'"'))
+    expected = rows_of(path)
+    assert [row["text"] for row in expected] == cells
+    change(open_table(path, output, Columns(("text",))), output, str)
+    assert rows_of(output) == expected
+    pandas = pytest.importorskip("pandas")
+    read = pandas.read_csv(output, sep="," if kind == "csv" else "\t")
+    assert read["id"].tolist() == cells
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_withheld_texts_are_null(tmp_path, kind):
     path, output = written(tmp_path / f"notes.{kind}"), tmp_path / f"out.{kind}"
@@ -155,6 +174,23 @@ def test_lines_without_a_text_column_are_an_error(tmp_path, content, name, messa
     path.write_bytes(content)
     with pytest.raises(CorpusFormatError, match=message):
         list(open_table(path, tmp_path / "out.jsonl", Columns((name,))).chunks())
+
+
+@pytest.mark.parametrize("columns", [Columns(("text",), "mrm"), Columns(("text",), None, "mrm")])
+def test_lines_without_a_column_of_identifiers_are_an_error(tmp_path, columns):
+    """Each text was a patient of its own: surrogates and shifts of dates differed within a patient."""
+    path = written(tmp_path / "notes.jsonl")
+    with pytest.raises(CorpusFormatError, match="No line of the table has the key 'mrm'"):
+        list(open_table(path, tmp_path / "out.jsonl", columns).chunks())
+
+
+@pytest.mark.parametrize("columns", [Columns(("text",), "mrn"), Columns(("text",), None, "mrn")])
+def test_line_with_a_key_like_that_of_identifiers_is_left_out(tmp_path, columns):
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(b'{"mrn": 1, "text": "a"}\n{"MRN": 1, "text": "b"}\n{"text": "c"}\n')
+    chunks = change(open_table(path, output, columns), output, str)
+    assert [(place, "differs" in reason) for chunk in chunks for place, reason in chunk.problems] == [("row 2", True)]
+    assert output.read_bytes() == b'{"mrn": 1, "text": "a"}\n{"text": "c"}\n'
 
 
 def test_keys_of_lines_are_taken_as_they_are(tmp_path):
