@@ -40,7 +40,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
     of the result. No word vectors and no training notes are needed.
 
     Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
-    surrogate, and all dates of a patient move by the same number of days.
+    surrogate, and all dates of a patient move by the same number of days. Two calls have two shifts: whoever sees both
+    results knows that a date is within reach of both.
 
     Parameters
     ----------
@@ -197,7 +198,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
     def fit_resample(self, X: Any, y: Any = None, groups: Any = None, *, n_copies: int = 1) -> tuple:
         """Fit, and return copies of X with different surrogates, in random order, without X itself.
 
-        Sentences without annotated PHI are the same in X and in all copies.
+        Sentences without annotated PHI are the same in X and in all copies. The dates of a patient move by the same
+        number of days in all copies: several shifts would narrow down the dates.
 
         Parameters
         ----------

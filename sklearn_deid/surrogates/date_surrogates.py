@@ -15,11 +15,15 @@ from .written_date import WrittenDate
 _YEAR_DAYS = 365.2425
 _SPACED = re.compile(r"\s*\d(?: \d){7}\s*")
 _NO_REFERENCE = date(2010, 7, 1)
+_DEFAULT_SHIFT = (3650, False, False)
 LAST_AGE = 89
 
 
 def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_seasons: bool) -> int:
-    """Draw the secret shift of a patient in days.
+    """Draw the secret shift of a patient in days, the same for all copies of the notes.
+
+    Other settings have an independent shift. Otherwise the same draw would be stretched to another range, and two
+    releases under one key would tell the shift to the day.
 
     Parameters
     ----------
@@ -38,7 +42,9 @@ def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_se
     >>> shift % 7, 365 <= abs(shift) <= 3650
     (0, True)
     """
-    draws = chance.of("date shift")
+    chosen = (most_days, whole_weeks, keep_seasons)
+    # The defaults are not part of the description, so that a key has the shifts that it had in earlier releases.
+    draws = chance.of_all_copies("date shift", *(() if chosen == _DEFAULT_SHIFT else map(str, map(int, chosen))))
     if keep_seasons:
         years = draws.number(1, max(1, int((most_days - 14) / _YEAR_DAYS)))
         days = round(years * _YEAR_DAYS) + draws.number(-14, 14)

@@ -15,7 +15,7 @@ class PatientChance:
     patient : str
         Id of the patient.
     copy : int, default=0
-        Number of the copy. Copies of the same notes have other surrogates.
+        Number of the copy. Copies of the same notes have other surrogates, but the draws of `of_all_copies`.
 
     Examples
     --------
@@ -39,3 +39,7 @@ class PatientChance:
     def of(self, kind: str, *entity: str) -> KeyedChance:
         """Draws for an entity of the patient, such as a town; equal entities have equal draws."""
         return KeyedChance(self._key, self._patient, self._copy, kind, *entity)
+
+    def of_all_copies(self, kind: str, *entity: str) -> KeyedChance:
+        """Draws as in `of`, the same in all copies: for what moves dates and ages, since each value narrows them."""
+        return KeyedChance(self._key, self._patient, "0", kind, *entity)

@@ -77,7 +77,7 @@ class PatientSurrogates:
         self._institutions = InstitutionSurrogates(chance, words, avoided, self._places.town)
         self._numbers = NumberSurrogates(chance, words.locale, settings.check_digits)
         self._net = NetSurrogates(chance, words, self._people.names_in)
-        years = chance.of("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
+        years = chance.of_all_copies("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
         self._ages = AgeSurrogates(words, settings.ages, years)
         days = draw_shift(chance, settings.date_shift, settings.whole_weeks, settings.keep_seasons)
         # Birth dates get the offset of the ages, so that both agree in the new note.

@@ -80,7 +80,8 @@ class SurrogateEngine:
         Words that no surrogate may be, such as the names of the corpus. The surrogates then tell which words the
         corpus does not hold.
     copy : int, default=0
-        Number of the copy. Copies of the same notes under one key have different surrogates.
+        Number of the copy. Copies of the same notes under one key have different surrogates. Only dates and ages
+        move alike in all copies, because each further shift would narrow down the original.
 
     Notes
     -----

@@ -83,6 +83,13 @@ def test_labels_choose_what_moves(data):
         SurrogatePseudonymizer(labels=["X"], locale="en").fit(data.X, data.y)
 
 
+def test_copies_have_the_dates_of_one_shift():
+    X, y, _ = SurrogatePseudonymizer(locale="en").fit_resample(
+        [["seen", "March", "5", "2011"]], [["O", "B-DATE", "I-DATE", "I-DATE"]], ["p1"], n_copies=4
+    )
+    assert len({tuple(row) for row in X}) == 1
+
+
 def test_copies_are_different_and_hold_no_sentence_of_X(data):
     pseudonymizer = SurrogatePseudonymizer(locale="en", random_state=0)
     X, y, groups = pseudonymizer.fit_resample(data.X, data.y, data.groups, n_copies=3)

@@ -20,7 +20,8 @@ from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack
 from .reidentification import known_table
 from .word_draws import WordDraws
 
-# Probability that an intact release raises the alarm, over all labels together.
+# Probability that an intact release raises the alarm: half of it for the labels, and a quarter each for the patients
+# and the sentences.
 FALSE_ALARM = 5e-4
 _POSITIVE_BAR = 0.99
 _N_SIMULATED = 3
@@ -33,8 +34,8 @@ class KeptTokensAttack(AuditAttack):
 
     A mechanism may draw the word itself: one of N neighbours is the word. The number of unchanged words is then a sum
     of independent Bernoulli variables with known probabilities. The attack computes the exact tail probability of the
-    count, for each label and for all labels together. If one of them is below ``FALSE_ALARM`` divided by their number,
-    the release shows words that the mechanism did not draw, and the result is invalid.
+    count, for each label, each patient, each sentence and for all together. If one of them is below its part of
+    ``FALSE_ALARM``, the release shows words that the mechanism did not draw, and the result is invalid.
 
     The attack uses all sentences of an audit, because the attacker learns nothing from them. Tokens that stay by the
     parameters of the estimator (``labels``, ``exclude``, ``unknown="keep"``) are not counted. With ``coherence``, all
@@ -116,12 +117,13 @@ class KeptTokensAttack(AuditAttack):
         """
         started = perf_counter()
         chances = self._chances(released)
-        threshold = FALSE_ALARM / (len(np.unique(released.label_ids)) + 1)
+        threshold = FALSE_ALARM / 2 / (len(np.unique(released.label_ids)) + 1)
         counts = _counts(released, chances)
+        worst = _worst(released, chances)
         alarms = [
             f"{name}: {of['unchanged']} of {of['words']}, {of['expected']:.1f} expected"
-            for name, of in counts.items()
-            if of["tail"] < threshold
+            for name, of in [*counts.items(), *worst.items()]
+            if of["tail"] < of.get("level", threshold)
         ]
         fault = f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."
         return self.result(
@@ -133,7 +135,11 @@ class KeptTokensAttack(AuditAttack):
             seconds=perf_counter() - started,
             faults=(fault,) if alarms else (),
             settings={"false_alarm": FALSE_ALARM},
-            details={"by label": counts, "share of restored words that is noticed": _noticed(chances, threshold)},
+            details={
+                "by label": counts,
+                **worst,
+                "share of restored words that is noticed": _noticed(chances, threshold),
+            },
         )
 
     def _chances(self, released: WordDraws) -> np.ndarray:
@@ -209,16 +215,34 @@ def _counts(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, flo
     """Number of words, of unchanged words and of expected unchanged words, and the tail, for each label and for all."""
     parts = {name: released.label_ids == i for i, name in enumerate(released.labels)}
     parts["all labels"] = np.ones(len(released), dtype=bool)
+    return {name: _count(released, chances, mine) for name, mine in parts.items() if mine.any()}
+
+
+def _count(released: WordDraws, chances: np.ndarray, mine: np.ndarray) -> dict[str, float]:
+    n_kept, chances = int(released.kept[mine].sum()), chances[:, mine]
+    expected = float(chances.sum() / len(chances))
     return {
-        name: {
-            "words": int(mine.sum()),
-            "unchanged": int(released.kept[mine].sum()),
-            "expected": float(chances[:, mine].sum() / len(chances)),
-            "tail": _tail(int(released.kept[mine].sum()), chances[:, mine]),
-        }
-        for name, mine in parts.items()
-        if mine.any()
+        "words": chances.shape[1],
+        "unchanged": n_kept,
+        "expected": expected,
+        "tail": _tail(n_kept, chances),
     }
+
+
+def _worst(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, float]]:
+    """The patient and the sentence with the most surprising count: words of one note do not show in the sum of all."""
+    out = {}
+    for name, groups in (("one patient", released.groups), ("one sentence", released.sentences)):
+        if groups is None:
+            continue
+        number = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        some = np.unique(number[released.kept])
+        order = np.argsort(number, kind="stable")
+        members = np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
+        counts = [_count(released, chances, members[i]) for i in some.tolist()]
+        if counts:
+            out[name] = {**min(counts, key=lambda of: of["tail"]), "level": FALSE_ALARM / 4 / len(members)}
+    return out
 
 
 def _tail(n_kept: int, chances: np.ndarray) -> float:

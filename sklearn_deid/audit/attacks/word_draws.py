@@ -33,6 +33,10 @@ class WordDraws:
         Labels of the tokens.
     groups : ndarray of shape (n_draws,) or None
         Patient of the first token.
+    sentences : ndarray of int, shape (n_draws,)
+        Sentence of the first token.
+    positions : ndarray of int, shape (n_draws,)
+        Position of the first token among the tokens of all sentences.
     """
 
     words: list[str]
@@ -42,6 +46,8 @@ class WordDraws:
     label_ids: np.ndarray
     labels: tuple[str, ...]
     groups: np.ndarray | None
+    sentences: np.ndarray
+    positions: np.ndarray
 
     def __len__(self) -> int:
         return len(self.words)
@@ -89,6 +95,8 @@ def draws_of_text(
         phi.label_ids[able][first],
         phi.labels,
         None if groups is None else np.asarray(groups)[sentences[first]],
+        sentences[first],
+        positions[first],
     )
 
 

@@ -95,6 +95,24 @@ def test_restored_words_are_named(kind, data):
     assert found(pseudonymizer, data, released).status == "ok"
 
 
+@pytest.mark.parametrize("unit", ["one patient", "one sentence"])
+def test_words_of_one_note_are_named(unit, data):
+    X, y, _ = data
+    rng = np.random.default_rng(0)
+    rows = np.array_split(rng.permutation(len(X)), 60)  # longer sentences, so that one of them has several words
+    X, y = (
+        TokenSequences.from_rows([[item for i in row.tolist() for item in part[i]] for row in rows]) for part in (X, y)
+    )
+    groups = np.arange(len(X)) // 4
+    pseudonymizer = NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=12, random_state=0).fit(X, y, groups)
+    released = pseudonymizer.sample(X, y, groups)
+    words, start, stop = released.data.copy(), X.offsets[0], X.offsets[1 if unit == "one sentence" else 4]
+    words[start:stop] = X.data[start:stop]
+    result = found(pseudonymizer, (X, y, groups), TokenSequences(words, X.offsets))
+    assert result.status == "invalid" and unit in result.failures[0]
+    assert found(pseudonymizer, (X, y, groups), released).status == "ok"
+
+
 def test_share_that_is_noticed(data):
     X, y, groups = data
     pseudonymizer = KINDS["near"].set_params(random_state=0).fit(X, y, groups)
