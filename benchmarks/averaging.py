@@ -13,7 +13,9 @@ without the last site, ``attacked`` averaging in which the last site multiplies 
 ``unlimited`` the same without the limit on long updates. The arms of `benchmarks.site_sessions` run the sites and the
 service of a federation in one process: the last site multiplies its updates by ``--attack``, sends millions, values
 that are not numbers, and stale and replayed content; with ``-excluded`` it is excluded after half of the epochs.
-``stale-unlimited`` is stale content without the limit on similar updates. ``--warm-start`` begins with the starter
+``stale-unlimited`` is stale content without the limit on similar updates. A ``disguised`` site sends -3 times each
+update, which the limits allow. With ``-median`` and ``-trimmed`` the updates of a round are combined so.
+``sessions-dp`` and ``dp`` train with `PatientPrivacy` and ``--epsilon``. ``--warm-start`` begins with the starter
 model, which was trained on generated notes, so that its F1 here flatters. Prints a line of JSON for each run.
 """
 

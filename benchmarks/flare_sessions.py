@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sklearn_deid import load, make_clinical_notes, write_corpus
-from sklearn_deid.federated import ParameterServer
+from sklearn_deid.federated import AGGREGATES, ParameterServer
 from sklearn_deid.federated.sites import SessionRules, harden_server, harden_site, write_session
 from sklearn_deid.federated.sites.flare_kits import CHECKPOINT, STATE_FOLDER
 from tests.federated.sites.flare_lab import HOST, Lab
@@ -38,7 +38,7 @@ def run(lab: Lab, options: argparse.Namespace) -> dict:
     lab.certify()
     with tempfile.TemporaryDirectory() as folder:
         # The agreement and the settings of the sites are those of the arm, and nothing is trained here.
-        model = Federation(Path(folder), corpora, labels, options, seed, masked=False)
+        model = Federation(Path(folder), corpora, labels, options, seed, False, options.aggregation)
         harden_server(lab.kit(HOST), model.agreement)
         for name, corpus in zip(model.names, corpora, strict=True):
             write_corpus(corpus, lab.root / "notes" / name, "brat")
@@ -75,6 +75,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--aggregation", choices=AGGREGATES, default="mean", help="how updates are combined")
+    parser.set_defaults(warm_start=False)
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(folder, [f"site-{i}" for i in range(1, len(options.sites) + 1)])

@@ -27,25 +27,31 @@ from sklearn_deid.federated.derived_settings import averaging_step, divided_batc
 from sklearn_deid.federated.sites import (
     ExchangeService,
     FederationConfig,
-    MaskedExchangeService,
     SessionRules,
     SiteSettings,
     SiteTraining,
     make_mask_key,
+    make_service,
     pack,
     unpack,
 )
 
+# Factor of an update that points away from the goal and is short enough for the limits.
+DISGUISED = -3.0
 # Rounds from which the host rebuilds the models of the sites.
 _N_SEEN = 10
-HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack")
+HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack", "disguised")
+_ATTACKED_BY_THE_HOST = ("sessions", "sessions-masked", "sessions-dp")
+AGGREGATIONS = {"-median": "median", "-trimmed": "trimmed_mean"}
 ARMS = (
     "sessions",
     "sessions-absent",
     "sessions-masked",
+    "sessions-dp",
     "stale-unlimited",
     *HOSTILE_ARMS,
     *(f"{arm}-excluded" for arm in HOSTILE_ARMS),
+    *(arm + how for arm in ("sessions", "sessions-absent", "every-attack", "disguised") for how in AGGREGATIONS),
 )
 
 
@@ -81,7 +87,7 @@ class HostileLine:
         if fields["ask"] != "upload":
             return self._send(fields, body)
         self._first = self._first or body
-        wanted = HOSTILE_ARMS[:-1] if self._attack == "every-attack" else (self._attack,)
+        wanted = HOSTILE_ARMS[:5] if self._attack == "every-attack" else (self._attack,)
         for kind in wanted:
             send = self._send if kind == wanted[-1] else self._whisper
             reply = send({"ask": "upload", "sequence": self._number}, self._message(kind, body))[0]
@@ -95,6 +101,8 @@ class HostileLine:
         update = SparseUpdate.from_bytes(body)
         if kind == "multiplied":
             return _with(update, np.float32(self._factor) * update.values)
+        if kind == "disguised":
+            return _with(update, np.float32(DISGUISED) * update.values)
         if kind == "millions":
             return _with(update, np.where(update.values > 0, np.float32(1e6), np.float32(-1e6)))
         if kind == "not-a-number":
@@ -134,18 +142,32 @@ class Federation:
         Random seed of the first weights; those of the sites follow from it.
     masked : bool
         Whether the sites mask their updates.
+    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
+        How updates are combined.
+    epsilon : float or None, default=None
+        Total epsilon of each patient.
     """
 
     def __init__(
-        self, folder: Path, corpora: list[Corpus], labels: list[str], options: Any, seed: int, masked: bool
+        self,
+        folder: Path,
+        corpora: list[Corpus],
+        labels: list[str],
+        options: Any,
+        seed: int,
+        masked: bool,
+        aggregation: str = "mean",
+        epsilon: float | None = None,
     ) -> None:
+        self.epsilon = epsilon
         self.folder, n = folder, len(corpora)
         self.names = [f"site-{i}" for i in range(1, n + 1)]
         whole = DeidTagger().batch_size
         n_words = sum(len(sentence) for corpus in corpora for sentence in corpus.to_sentences().X)
-        n_parts = rounds_per_epoch(n_words, whole)
+        n_parts = rounds_per_epoch(n_words, whole) if epsilon is None else 1
         keys = {name: make_mask_key(folder / f"{name}.key") for name in self.names} if masked else {}
-        tagger = {"hidden_size": options.hidden_size, "batch_size": divided_batch_size(whole, n)}
+        tagger = {"batch_size": divided_batch_size(whole, n)}
+        tagger |= {"warm_start_from": "starter-en"} if options.warm_start else {"hidden_size": options.hidden_size}
         self.agreement = FederationConfig(
             "lab",
             self.names,
@@ -155,6 +177,7 @@ class Federation:
             n_parts=n_parts,
             seed=seed,
             step=averaging_step(n) / n,
+            aggregation=aggregation,
             mask_keys=keys,
         )
         for name, corpus in zip(self.names, corpora, strict=True):
@@ -165,11 +188,7 @@ class Federation:
         self.starts: dict[int, np.ndarray] = {}
         rules, events = SessionRules(self.agreement.n_epochs), []
         self.events: list[dict[str, Any]] = events
-        self.service: ExchangeService = (
-            MaskedExchangeService(self.server, self.agreement, rules, events.append)
-            if masked
-            else ExchangeService(self.server, self.names, rules, events.append)
-        )
+        self.service: ExchangeService = make_service(self.server, self.agreement, rules, events.append)
 
     def _training(self, name: str, seed: int) -> SiteTraining:
         settings = SiteSettings(
@@ -182,10 +201,12 @@ class Federation:
             threshold=0.0,
             upload_dtype="float16",
             mask_key=str(self.folder / f"{name}.key"),
+            patient_epsilon=self.epsilon,
         )
         training = SiteTraining(self.agreement, settings, name)
-        if training.masks is not None:
-            training.masks._pause = 0.0
+        for rounds in (training.masks, training.votes):
+            if rounds is not None:
+                rounds._pause = 0.0
         return training
 
     def run(self, attack: str | None, factor: float, excluded_from: int | None) -> HostileLine | None:
@@ -286,14 +307,18 @@ def run_sessions(
 ) -> dict[str, Any]:
     """Train one arm, and score the network of the server and the honest sites' own taggers."""
     begin, scored = time.process_time(), test.to_sentences()
-    attack = arm.removesuffix("-excluded").removesuffix("-unlimited") if arm.startswith(HOSTILE_ARMS) else None
+    private = options.epsilon if arm == "sessions-dp" else None
+    how = next((how for suffix, how in AGGREGATIONS.items() if arm.endswith(suffix)), "mean")
+    plain = arm.removesuffix("-median").removesuffix("-trimmed")
+    attack = plain.removesuffix("-excluded").removesuffix("-unlimited") if arm.startswith(HOSTILE_ARMS) else None
     with tempfile.TemporaryDirectory() as folder:
-        federation = Federation(Path(folder), corpora, labels, options, seed, arm == "sessions-masked")
+        federation = Federation(Path(folder), corpora, labels, options, seed, arm == "sessions-masked", how, private)
         half = federation.agreement.n_epochs // 2 if arm.endswith("-excluded") else None
         if arm == "stale-unlimited":
             federation.server.limits = replace(federation.server.limits, max_similarity=math.inf)
-        if arm == "sessions-absent":
-            federation.names.pop()  # the agreement names the site, which never takes part
+        if plain == "sessions-absent":
+            # The agreement names the site, which never takes part, and nobody waits for it.
+            federation.service.sites = federation.service.sites - {federation.names.pop()}
         hostile = federation.run(attack, options.attack, half)
         taggers = [federation.trainings[name].learner.tagger for name in federation.names]
         common = federation.agreement.tagger_with(federation.server.parameters, federation.server.model)
@@ -306,7 +331,7 @@ def run_sessions(
             "rounds": federation.agreement.n_epochs,
             "global": round(common.score(scored.X, scored.y), 4),
             "workers": [round(tagger.score(scored.X, scored.y), 4) for tagger in honest],
-            "name_attack": name_attack(federation, corpora) if arm in ("sessions", "sessions-masked") else None,
+            "name_attack": name_attack(federation, corpora) if arm in _ATTACKED_BY_THE_HOST else None,
             "refused": hostile.n_refused if hostile else federation.server.n_refused,
             "added": hostile.n_added if hostile else len(uploads),
             "bytes_up": max(uploads),

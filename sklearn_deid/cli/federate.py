@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..exceptions import DeidError
 from .failures import DONE
 from .federate_masks import add_mask_steps
-from .federate_sharing import add_sharing, sharing_of
+from .federate_sharing import add_aggregation, add_sharing, sharing_of
 from .federate_simulation import add_simulation
 from .federate_state import add_state_steps
 from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, not_negative, positive, seed
@@ -151,6 +151,7 @@ def site(arguments: argparse.Namespace) -> int:
         FederationConfig,
         SiteSettings,
         check_masks,
+        check_votes,
         harden_site,
         read_settings,
         read_site_corpus,
@@ -176,6 +177,8 @@ def site(arguments: argparse.Namespace) -> int:
         )
     if agreement.mask_keys:
         check_masks(agreement, settings)
+    if agreement.has_votes:
+        check_votes(settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
@@ -267,6 +270,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
         help="factor of updates at the server; 1 / number of sites adds their mean (default: 1 / square root of the "
         "number of sites)",
     )
+    add_aggregation(parser)
     parser.add_argument(
         "--download-selection",
         choices=("most-updated", "random", "most-changed"),
@@ -352,6 +356,8 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         # The server adds each update on arrival: a part of the mean, times the step of averaging.
         step=arguments.step or averaging_step(n_sites) / n_sites,
         download_selection=arguments.download_selection,
+        aggregation=arguments.aggregation,
+        n_trim=arguments.n_trim,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
     return agreement

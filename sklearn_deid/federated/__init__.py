@@ -45,7 +45,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "random_delay": "RandomDelay",
         "ranking": "kth_largest largest_mask random_subset",
         "record": "ExchangeRecord RecordedMessage",
-        "robust": "AGGREGATES aggregate clip_norm coordinate_median trimmed_mean",
+        "robust": "AGGREGATES aggregate clip_norm combine_round coordinate_median trimmed_mean",
         "rounds": "Evaluate MapEpochs run_rounds",
         "schedules": "SCHEDULES Step plan_steps",
         "selection": "DOWNLOAD_SELECTIONS SELECTIONS Selected n_shared select_download select_upload",

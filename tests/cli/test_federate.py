@@ -77,6 +77,21 @@ def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
     assert "another key for this site" in capsys.readouterr().err
 
 
+def test_a_median_is_agreed_on_by_three_sites(federation, capsys):
+    named = [word for site in ("site-1", "site-2", "site-3") for word in ("--site", site)]
+    assert main([*PLAN, "two", *named[:4], *SMALL, "--aggregation", "median"]) == 2
+    assert "at least 3 sites" in capsys.readouterr().err
+    assert main([*PLAN, "trimmed", *named, *SMALL, "--aggregation", "trimmed_mean", "--n-trim", "2"]) == 2
+    assert main([*PLAN, "voting", *named, *SMALL, "--aggregation", "median"]) == 0
+    agreement = read_settings(FederationConfig, federation / "voting" / "federation.json")
+    assert (agreement.aggregation, agreement.n_trim) == ("median", 1)
+    assert agreement.limits().step == pytest.approx(3**0.5)
+    whole = ["federate", "site", "site-1", "--agreement", "voting/federation.json", "--corpus", "notes"]
+    assert main(whole) == 0
+    assert main([*whole, "--upload-fraction", "0.5"]) == 2
+    assert "sends and fetches all parameters" in capsys.readouterr().err
+
+
 def test_site_keeps_its_settings(federation, capsys):
     assert site("--upload-fraction", "0.25", "--clip", "0.5") == 0
     out = capsys.readouterr().out

@@ -87,6 +87,8 @@ class ExchangeService:
         self._heard: dict[str, float] = {}
         self._majority: float | None = None
         self._closed = False
+        # Told to sites, which compare it with their own agreement.
+        self._terms: dict[str, Any] = {}
         self._lock = Lock()
         # A request can only name one of these methods.
         self._answers: dict[str, Callable[[str, Mapping[str, Any], bytes], bytes]] = {
@@ -131,7 +133,7 @@ class ExchangeService:
         self.record({"event": "hello", "site": site})
         applied = self.server.delivered(site)
         fields = {"model": self.server.model, "size": self.server.size, "n_epochs": self.rules.n_epochs}
-        return self._reply(**fields, next=applied[-1][1] + 1 if applied else 0)
+        return self._reply(**fields, **self._terms, next=applied[-1][1] + 1 if applied else 0)
 
     def _ping(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         return self._reply()

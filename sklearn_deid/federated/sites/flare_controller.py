@@ -15,12 +15,12 @@ from nvflare.fuel.f3.cellnet.utils import new_cell_message
 
 from ..server import ParameterServer
 from .checkpoints import keep_checkpoint
-from .exchange_service import ExchangeService, SessionRules
+from .exchange_service import SessionRules
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
 from .flare_peer import CHANNEL, TOPIC, PeerNames
 from .json_file import read_settings
-from .masked_exchange import MaskedExchangeService
+from .service_of_agreement import make_service
 
 _TASK = "sklearn_deid_session"
 
@@ -48,11 +48,7 @@ class SessionController(Controller):
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
         # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.
         self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
-        self.service = (
-            MaskedExchangeService(server, agreement, self.rules, self._events)
-            if agreement.mask_keys
-            else ExchangeService(server, agreement.sites, self.rules, self._events)
-        )
+        self.service = make_service(server, agreement, self.rules, self._events)
         self._peers = PeerNames(Path(workspace.get_startup_kit_dir()) / "server.crt")
         self._events({"event": "start", "version": server.version, "n_refused": server.n_refused})
         engine.get_cell().register_request_cb(channel=CHANNEL, topic=TOPIC, cb=self._answer)
