@@ -18,7 +18,7 @@ from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, not_negative
 from .options import add_command as add
 
 if TYPE_CHECKING:
-    from ..federated.sites import FederationConfig, SessionRules
+    from ..federated.sites import FederationConfig, SessionRules, SiteSettings
 
 _EPOCHS, _WORDS_OF_A_NOTE = 50, 300
 
@@ -145,6 +145,7 @@ training, and read the notes once to check them. The settings stay on this compu
 
 def site(arguments: argparse.Namespace) -> int:
     """Harden a site's kit and check its notes."""
+    from ..federated.noise import SparseVectorUpload
     from ..federated.sites import (
         MASK_KEY,
         STATE_FOLDER,
@@ -158,6 +159,10 @@ def site(arguments: argparse.Namespace) -> int:
     )
 
     agreement = read_settings(FederationConfig, arguments.agreement)
+    shared = sharing_of(arguments)
+    if arguments.epsilon is not None:
+        # The option is the total; the settings have the noise of one epoch.
+        shared["epsilon"] = SparseVectorUpload.for_total(arguments.epsilon, agreement.n_epochs).epsilon
     settings = SiteSettings(
         corpus=str(Path(arguments.corpus).resolve()),
         state=str(Path(arguments.state or Path(arguments.kit, STATE_FOLDER)).resolve()),
@@ -166,8 +171,9 @@ def site(arguments: argparse.Namespace) -> int:
         format=arguments.format,
         encoding=arguments.encoding,
         mask_key=str(Path(arguments.kit, MASK_KEY).resolve()) if agreement.mask_keys else None,
-        **sharing_of(arguments),
+        **shared,
     )
+    settings.promise(agreement.n_epochs)  # refuses noise that promises nothing
     corpus = read_site_corpus(settings)
     # Labels are compared now, because an unknown label would stop the training at this site later.
     unknown = {span.label for document in corpus for span in document.spans} - set(agreement.labels)
@@ -185,16 +191,27 @@ def site(arguments: argparse.Namespace) -> int:
     if agreement.mask_keys:
         print(f"Updates are masked: the server learns the sum of {', '.join(agreement.sites)}.")
         print(f"Fingerprint of the keys: {agreement.mask_fingerprint()}. Compare it with the other sites by telephone.")
-    patients = settings.patient_privacy()
+    print(_promise(settings, agreement, len(corpus.patients)))
+    return DONE
+
+
+def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
+    """Planned epsilon of the whole training, for the officer of the site."""
+    from ..federated.privacy_ledger import SITE_DELTA, spent_epsilon
+
+    patients, uploads = settings.patient_privacy(), settings.promise(agreement.n_epochs)
     if patients is not None:
-        patients.check(len(corpus.patients))
-        print(
+        patients.check(n_patients)
+        return (
             f"Each patient: epsilon {patients.epsilon:g} at delta {patients.delta:g} for all {agreement.n_epochs} "
             f"local epochs of {patients.n_steps} steps; nothing is spent yet."
         )
-    elif settings.privacy() is None:
-        print("Updates are sent without noise: the information about the notes in them is not bounded.")
-    return DONE
+    if uploads is None:
+        return "Updates are sent without noise: the information about the notes in them is not bounded."
+    return (
+        f"This site as a whole, and so each of its patients: epsilon {spent_epsilon(uploads, SITE_DELTA):.3f} at delta "
+        f"{SITE_DELTA:g} for the uploads of all {agreement.n_epochs} local epochs; nothing is spent yet."
+    )
 
 
 def _add_model(steps: Any) -> None:

@@ -99,7 +99,7 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
 def _add_noise(group: Any) -> None:
     """Add options for noise on uploads, whose unit is the site."""
     group.add_argument(
-        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
+        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: total epsilon of this site over all epochs"
     )
     group.add_argument(
         "--noise-multiplier", type=positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"

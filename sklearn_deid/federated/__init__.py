@@ -41,7 +41,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "patient_ledger": "PatientLedger epsilon_of_steps",
         "patient_privacy": "PatientPrivacy",
         "patient_steps": "PatientSteps noisy_mean",
-        "privacy_ledger": "PrivacyEvent PrivacyLedger",
+        "privacy_ledger": "PrivacyEvent PrivacyLedger bounded_epsilon check_promise spent_epsilon",
         "random_delay": "RandomDelay",
         "ranking": "kth_largest largest_mask random_subset",
         "record": "ExchangeRecord RecordedMessage",

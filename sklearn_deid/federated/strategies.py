@@ -14,6 +14,7 @@ from .held_out_guard import HeldOutGuard
 from .history import EpochRecord, History
 from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
 from .noise import GaussianUpload, SparseVectorUpload
+from .privacy_ledger import check_promise
 from .record import ExchangeRecord
 from .robust import AGGREGATES, clip_norm, combine_round
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
@@ -104,6 +105,8 @@ class StrategyPlan:
             raise ValueError("With 'masks', 'strategy' must be 'fedavg' and 'aggregation' must be 'mean'.")
         if self.privacy is not None and self.strategy != "dssgd":
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r} instead.")
+        if self.privacy is not None:
+            check_promise(self.privacy.event(), self.n_epochs)
 
 
 @dataclass

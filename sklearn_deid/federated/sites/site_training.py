@@ -11,6 +11,7 @@ from typing import Any
 
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
+from ..privacy_ledger import SITE_DELTA, spent_epsilon
 from ..state_file import read_state, write_state
 from ..worker import Worker
 from .asking import Ask, granted
@@ -59,16 +60,9 @@ class SiteTraining:
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
         from ..tagger_learner import make_learner
 
-        if name not in agreement.sites:
-            raise ExchangeError("The federation does not name this site.")
+        _check(agreement, settings, name)
         self.agreement, self.settings, self.name = agreement, settings, name
-        if agreement.proximal and settings.patient_privacy() is not None:
-            raise ExchangeError(
-                "The agreement has a proximal term ('proximal'), which cannot be used with privacy for each patient. "
-                "Plan the federation without --proximal, or set up this site without --patient-epsilon."
-            )
-        if agreement.mask_keys:
-            check_masks(agreement, settings, name)
+        self.promised = settings.promise(agreement.n_epochs)
         self.votes = VotingSite(settings) if agreement.has_votes else None
         self.folder = Path(settings.state)
         # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
@@ -245,7 +239,12 @@ class SiteTraining:
         sent = (
             f"at most {self.settings.upload_fraction:.0%} of an update of {len(worker.learner.get_flat())} parameters"
         )
-        promise = "Each patient: no epsilon is promised." if ledger is None else ledger.line()
+        promise = "Each patient: no epsilon is promised."
+        if ledger is not None:
+            promise = ledger.line()
+        elif self.promised is not None:
+            spent, total = spent_epsilon(worker.ledger, SITE_DELTA), spent_epsilon(self.promised, SITE_DELTA)
+            promise = f"This site as a whole: epsilon {spent:.3f} of {total:.3f} spent at delta {SITE_DELTA:g}."
         report(f"{when} the epoch: {promise} Sent: {sent}, to {to}. Epochs so far: {worker.n_epochs}.")
 
     def _wanted(self) -> dict[str, Any]:
@@ -328,6 +327,18 @@ class SiteTraining:
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"
+
+
+def _check(agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
+    if name not in agreement.sites:
+        raise ExchangeError("The federation does not name this site.")
+    if agreement.proximal and settings.patient_privacy() is not None:
+        raise ExchangeError(
+            "The agreement has a proximal term ('proximal'), which cannot be used with privacy for each patient. "
+            "Plan the federation without --proximal, or set up this site without --patient-epsilon."
+        )
+    if agreement.mask_keys:
+        check_masks(agreement, settings, name)
 
 
 def read_site_corpus(settings: SiteSettings) -> Any:
