@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from sklearn_deid import Corpus, DeidTagger, write_corpus
+from sklearn_deid.audit.site_models import N_SEEN, name_attack, names_of
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.federated import SparseUpdate
 from sklearn_deid.federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch
@@ -38,8 +38,6 @@ from sklearn_deid.federated.sites import (
 
 # Factor of an update that points away from the goal and is short enough for the limits.
 DISGUISED = -3.0
-# Rounds from which the host rebuilds the models of the sites.
-_N_SEEN = 10
 HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack", "disguised")
 _ATTACKED_BY_THE_HOST = ("sessions", "sessions-masked", "sessions-dp")
 AGGREGATIONS = {"-median": "median", "-trimmed": "trimmed_mean"}
@@ -245,7 +243,7 @@ class Federation:
 
     def rebuilt(self, name: str) -> list[Any]:
         """Models of a site that the host rebuilds from the last messages of this site."""
-        own = [body for site, body in self.uploads if site == name][-_N_SEEN:]
+        own = [body for site, body in self.uploads if site == name][-N_SEEN:]
         models = []
         for number, body in enumerate(own, start=self.server.version - len(own)):
             if self.agreement.mask_keys:
@@ -269,37 +267,14 @@ class Federation:
             turns.pass_on(name, last=True)
 
 
-def name_attack(federation: Federation, corpora: list[Corpus]) -> dict[str, list[float]]:
-    """Whose name is this? AUC of a host that rebuilds the model of each site, for names of one site only.
-
-    A name belongs to the site whose model is surest that the name is PHI, compared with the models of the other sites.
-    """
+def host_attack(federation: Federation, corpora: list[Corpus]) -> dict[str, list[float]]:
+    """Whose name is this? AUC of a host that rebuilds the model of each site, for names of one site only."""
+    models = {site: federation.rebuilt(site) for site in federation.names}
     results = {}
     for label in ("PATIENT", "DOCTOR"):
-        own = [_names(corpus, label) for corpus in corpora]
-        names = sorted(name for name in set.union(*own) if sum(name in some for some in own) == 1)
-        sentences = [["Seen", "by", *name.split(), "."] for name in names]
-        columns = []
-        for site in federation.names:
-            sure = [_log_odds(model, sentences) for model in federation.rebuilt(site)]
-            columns.append(np.mean(sure, axis=0))
-        scores = np.stack(columns)  # shape: sites x names
-        scores = scores - scores.mean(axis=0)
-        is_own = [[name in some for name in names] for some in own]
-        results[label] = [round(float(roc_auc_score(*pair)), 3) for pair in zip(is_own, scores, strict=True)]
+        names = {site: names_of(corpus, label) for site, corpus in zip(federation.names, corpora, strict=True)}
+        results[label] = [round(auc, 3) for auc in name_attack(models, names).values()]
     return results
-
-
-def _names(corpus: Corpus, label: str) -> set[str]:
-    spans = [(note, span) for note in corpus for span in note.spans if span.label == label]
-    return {" ".join(note.text[span.start : span.end].split()) for note, span in spans}
-
-
-def _log_odds(model: Any, sentences: list[list[str]]) -> np.ndarray:
-    """Mean log-odds that the words of a name are PHI, shape (names,)."""
-    outside = list(model.classes_).index("O")
-    inner = [p[2:-1, outside].clip(1e-9, 1 - 1e-9) for p in model.predict_proba(sentences)]
-    return np.array([np.mean(np.log1p(-p) - np.log(p)) for p in inner])
 
 
 def run_sessions(
@@ -331,7 +306,7 @@ def run_sessions(
             "rounds": federation.agreement.n_epochs,
             "global": round(common.score(scored.X, scored.y), 4),
             "workers": [round(tagger.score(scored.X, scored.y), 4) for tagger in honest],
-            "name_attack": name_attack(federation, corpora) if arm in _ATTACKED_BY_THE_HOST else None,
+            "name_attack": host_attack(federation, corpora) if arm in _ATTACKED_BY_THE_HOST else None,
             "refused": hostile.n_refused if hostile else federation.server.n_refused,
             "added": hostile.n_added if hostile else len(uploads),
             "bytes_up": max(uploads),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from .failures import DONE
+from .federate_audit import add_audit_step
 from .federate_masks import add_mask_steps
 from .federate_sharing import add_aggregation, add_sharing, sharing_of
 from .federate_simulation import add_simulation
@@ -59,6 +60,7 @@ def add_command(commands: Any) -> None:
     add_mask_steps(steps)
     add_state_steps(steps)
     add_simulation(steps)
+    add_audit_step(steps)
 
 
 def _add_plan(steps: Any) -> None:
@@ -191,6 +193,8 @@ def site(arguments: argparse.Namespace) -> int:
     if agreement.mask_keys:
         print(f"Updates are masked: the server learns the sum of {', '.join(agreement.sites)}.")
         print(f"Fingerprint of the keys: {agreement.mask_fingerprint()}. Compare it with the other sites by telephone.")
+    if agreement.keep_exchange:
+        print("The server keeps all updates of this site on its disk, for an audit.")
     print(_promise(settings, agreement, len(corpus.patients)))
     return DONE
 
@@ -375,6 +379,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         download_selection=arguments.download_selection,
         aggregation=arguments.aggregation,
         n_trim=arguments.n_trim,
+        keep_exchange=arguments.keep_exchange,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
     return agreement

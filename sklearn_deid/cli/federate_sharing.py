@@ -45,6 +45,9 @@ def add_aggregation(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="smallest and largest values that the trimmed mean leaves out (default: 1)",
     )
+    parser.add_argument(
+        "--keep-exchange", action="store_true", help="the server keeps all messages, so that 'audit' can attack them"
+    )
 
 
 def add_sharing(parser: argparse.ArgumentParser) -> None:

@@ -106,6 +106,9 @@ class FederationConfig:
         least three sites, and more than ``2 * n_trim``, and cannot be combined with masks.
     n_trim : int, default=1
         Number of smallest and of largest values that the trimmed mean leaves out.
+    keep_exchange : bool, default=False
+        Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
+        as the messages. Not with masks, under which there is nothing to attack.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
         their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys
@@ -144,6 +147,7 @@ class FederationConfig:
     download_selection: str = "most-updated"
     aggregation: str = "mean"
     n_trim: int = 1
+    keep_exchange: bool = False
     mask_keys: Mapping[str, str] = field(default_factory=dict)
     mask_bound: float = 0.25
     mask_fraction: float = 1.0
@@ -220,6 +224,8 @@ class FederationConfig:
             raise ExchangeError(f"'aggregation' must be one of {', '.join(AGGREGATES)}.")
         if isinstance(self.n_trim, bool) or not isinstance(self.n_trim, int) or self.n_trim < 1:
             raise ExchangeError("'n_trim' must be a whole number of at least 1.")
+        if type(self.keep_exchange) is not bool or (self.keep_exchange and self.mask_keys):
+            raise ExchangeError("'keep_exchange' must be true or false, and false with masks.")
         if not self.has_votes:
             return
         if self.mask_keys:

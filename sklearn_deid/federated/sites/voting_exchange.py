@@ -94,6 +94,7 @@ class VotingExchangeService(ExchangeService):
             if update is not None and is_new:
                 self._updates[site] = sequence, update
                 self._refused.discard(site)
+                self._keep("up", site, body)
                 event = {"event": "upload", "site": site, "sequence": sequence, "applied": True, "bytes": len(body)}
                 self.record({**event, "norm": round(update.norm(), 3), "version": self.server.version})
                 self._end_if_complete()
@@ -136,7 +137,9 @@ class VotingExchangeService(ExchangeService):
             # Where more sites are refused than not, nobody can tell who is hostile.
             if 2 * len(self._updates) <= len(answered):
                 raise ExchangeError("Most updates of this round were refused.")
-            left_out = self.server.add_round(self._updates, self.agreement.aggregation, self.agreement.n_trim)
+            # A refused update is one that the trimmed mean need not leave out.
+            n_trim = min(self.agreement.n_trim, (len(self._updates) - 1) // 2)
+            left_out = self.server.add_round(self._updates, self.agreement.aggregation, n_trim)
         except ExchangeError as error:
             self.record({"event": "refused", "site": None, "round": number, "reason": error.message})
             # Sites send no second update from the same version.
