@@ -8,13 +8,16 @@
     python -m benchmarks.averaging --corpus meddocan --sites 100 100 100 100 100 --hidden-size 128
 
 Strict F1 of typed spans on notes of other patients. Sites of generated notes draw from the same templates; those of
-MEDDOCAN share the notes of train by chance, and are scored on dev. ``two`` is averaging
-without the last site, ``attacked`` averaging in which the last site multiplies its updates by ``--attack``, and
-``unlimited`` the same without the limit on long updates. The arms of `benchmarks.site_sessions` run the sites and the
-service of a federation in one process: the last site multiplies its updates by ``--attack``, sends millions, values
-that are not numbers, and stale and replayed content; with ``-excluded`` it is excluded after half of the epochs.
-``stale-unlimited`` is stale content without the limit on similar updates. ``--warm-start`` begins with the starter
-model, which was trained on generated notes, so that its F1 here flatters. Prints a line of JSON for each run.
+MEDDOCAN share the notes of train by chance, and are scored on dev. ``feedback`` is selective SGD with error feedback,
+which sends a tenth of the values, ``two`` averaging without the last site, ``attacked`` averaging in which the last
+site multiplies its updates by ``--attack``, and ``unlimited`` the same without the limit on long updates. The arms of
+`benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
+updates by ``--attack``, sends millions, values that are not numbers, and stale and replayed content; with
+``-excluded`` it is excluded after half of the epochs. ``stale-unlimited`` is stale content without the limit on
+similar updates. A ``disguised`` site sends -3 times each update, which the limits allow. With ``-median`` and
+``-trimmed`` the updates of a round are combined so. ``sessions-dp`` and ``dp`` train with `PatientPrivacy` and
+``--epsilon``. ``--warm-start`` begins with the starter model, which was trained on generated notes, so that its F1
+here flatters. Prints a line of JSON for each run.
 """
 
 from __future__ import annotations
@@ -39,6 +42,15 @@ from .site_sessions import run_sessions
 ARMS: dict[str, dict[str, Any]] = {
     "local": {"strategy": "local", "predict_with": "vote"},
     "dssgd": {"strategy": "dssgd"},
+    "feedback": {
+        "strategy": "dssgd",
+        "upload_fraction": 0.1,
+        "selection": "largest",
+        "error_feedback": True,
+        "download_selection": "most-changed",
+        "schedule": "sequential",
+        "upload_dtype": "float16",
+    },
     "fedavg": {},
     "fedavg-plain": {"strategy": FederatedAveraging(divide_batches=False, rounds_per_epoch=1), "server_step": 1.0},
     "median": {"strategy": FederatedAveraging("median")},
@@ -113,6 +125,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
         "rounds": max(history.column("epoch")),
         "global": None if arm == "local" else round(ensemble.global_estimator_.score(scored.X, scored.y), 4),
         "workers": ensemble.score_workers(scored.X, scored.y).round(4).tolist(),
+        "bytes_up": max(line.bytes_up for line in history),
+        "half_precision": 2 * len(ensemble._training.workers[0].learner.get_flat()),
         "left_out": sum(line.refused is not None for line in history),
         "epsilon": round(float(ensemble.epsilon_.max()), 3) if arm == "dp" else None,
         "cpu_seconds": round(seconds),

@@ -2,6 +2,7 @@
 
     .ci/pinned install
     .venv-pinned/bin/python -m benchmarks.flare_sessions --sites 20 20 20 --epochs 40 --seed 0
+    .venv-pinned/bin/python -m benchmarks.flare_sessions --audit
 
 Certificates, a server process and a process for each site on this computer, as in the integration test; notes,
 agreement and seeds as in the arm. Uploads arrive in another order than in one process. Prints one JSON object.
@@ -17,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from sklearn_deid import load, make_clinical_notes, write_corpus
-from sklearn_deid.federated import ParameterServer
-from sklearn_deid.federated.sites import SessionRules, harden_server, harden_site, write_session
+from sklearn_deid.federated import AGGREGATES, ParameterServer
+from sklearn_deid.federated.sites import EXCHANGE, SessionRules, harden_server, harden_site, write_session
 from sklearn_deid.federated.sites.flare_kits import CHECKPOINT, STATE_FOLDER
 from tests.federated.sites.flare_lab import HOST, Lab
 
@@ -38,7 +39,8 @@ def run(lab: Lab, options: argparse.Namespace) -> dict:
     lab.certify()
     with tempfile.TemporaryDirectory() as folder:
         # The agreement and the settings of the sites are those of the arm, and nothing is trained here.
-        model = Federation(Path(folder), corpora, labels, options, seed, masked=False)
+        model = Federation(Path(folder), corpora, labels, options, seed, False, options.aggregation)
+        model.agreement = replace(model.agreement, keep_exchange=options.audit)
         harden_server(lab.kit(HOST), model.agreement)
         for name, corpus in zip(model.names, corpora, strict=True):
             write_corpus(corpus, lab.root / "notes" / name, "brat")
@@ -65,7 +67,15 @@ def run(lab: Lab, options: argparse.Namespace) -> dict:
         "bytes_up": max(event["bytes"] for event in uploads),
         "half_precision": 2 * state.size,
         "seconds": round(time.monotonic() - begin),
+        "audit": audited(lab) if options.audit else None,
     }
+
+
+def audited(lab: Lab) -> list[str]:
+    """What a host learns from the messages of this session: the output of the command."""
+    lab.wait((lab.kit(HOST) / EXCHANGE).exists, "the exchange is saved")
+    notes = [word for site in lab.sites for word in ("--notes", f"{site}=notes/{site}")]
+    return lab.command("sklearn-deid", "federate", "audit", lab.kit(HOST), *notes, check=False).splitlines()
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -75,6 +85,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--aggregation", choices=AGGREGATES, default="mean", help="how updates are combined")
+    parser.add_argument("--audit", action="store_true", help="keep the exchange, and attack it")
+    parser.set_defaults(warm_start=False)
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(folder, [f"site-{i}" for i in range(1, len(options.sites) + 1)])

@@ -18,34 +18,38 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from sklearn_deid import Corpus, DeidTagger, write_corpus
+from sklearn_deid.audit.site_models import N_SEEN, name_attack, names_of
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.federated import SparseUpdate
 from sklearn_deid.federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch
 from sklearn_deid.federated.sites import (
     ExchangeService,
     FederationConfig,
-    MaskedExchangeService,
     SessionRules,
     SiteSettings,
     SiteTraining,
     make_mask_key,
+    make_service,
     pack,
     unpack,
 )
 
-# Rounds from which the host rebuilds the models of the sites.
-_N_SEEN = 10
-HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack")
+# Factor of an update that points away from the goal and is short enough for the limits.
+DISGUISED = -3.0
+HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack", "disguised")
+_ATTACKED_BY_THE_HOST = ("sessions", "sessions-masked", "sessions-dp")
+AGGREGATIONS = {"-median": "median", "-trimmed": "trimmed_mean"}
 ARMS = (
     "sessions",
     "sessions-absent",
     "sessions-masked",
+    "sessions-dp",
     "stale-unlimited",
     *HOSTILE_ARMS,
     *(f"{arm}-excluded" for arm in HOSTILE_ARMS),
+    *(arm + how for arm in ("sessions", "sessions-absent", "every-attack", "disguised") for how in AGGREGATIONS),
 )
 
 
@@ -81,7 +85,7 @@ class HostileLine:
         if fields["ask"] != "upload":
             return self._send(fields, body)
         self._first = self._first or body
-        wanted = HOSTILE_ARMS[:-1] if self._attack == "every-attack" else (self._attack,)
+        wanted = HOSTILE_ARMS[:5] if self._attack == "every-attack" else (self._attack,)
         for kind in wanted:
             send = self._send if kind == wanted[-1] else self._whisper
             reply = send({"ask": "upload", "sequence": self._number}, self._message(kind, body))[0]
@@ -95,6 +99,8 @@ class HostileLine:
         update = SparseUpdate.from_bytes(body)
         if kind == "multiplied":
             return _with(update, np.float32(self._factor) * update.values)
+        if kind == "disguised":
+            return _with(update, np.float32(DISGUISED) * update.values)
         if kind == "millions":
             return _with(update, np.where(update.values > 0, np.float32(1e6), np.float32(-1e6)))
         if kind == "not-a-number":
@@ -134,18 +140,32 @@ class Federation:
         Random seed of the first weights; those of the sites follow from it.
     masked : bool
         Whether the sites mask their updates.
+    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
+        How updates are combined.
+    epsilon : float or None, default=None
+        Total epsilon of each patient.
     """
 
     def __init__(
-        self, folder: Path, corpora: list[Corpus], labels: list[str], options: Any, seed: int, masked: bool
+        self,
+        folder: Path,
+        corpora: list[Corpus],
+        labels: list[str],
+        options: Any,
+        seed: int,
+        masked: bool,
+        aggregation: str = "mean",
+        epsilon: float | None = None,
     ) -> None:
+        self.epsilon = epsilon
         self.folder, n = folder, len(corpora)
         self.names = [f"site-{i}" for i in range(1, n + 1)]
         whole = DeidTagger().batch_size
         n_words = sum(len(sentence) for corpus in corpora for sentence in corpus.to_sentences().X)
-        n_parts = rounds_per_epoch(n_words, whole)
+        n_parts = rounds_per_epoch(n_words, whole) if epsilon is None else 1
         keys = {name: make_mask_key(folder / f"{name}.key") for name in self.names} if masked else {}
-        tagger = {"hidden_size": options.hidden_size, "batch_size": divided_batch_size(whole, n)}
+        tagger = {"batch_size": divided_batch_size(whole, n)}
+        tagger |= {"warm_start_from": "starter-en"} if options.warm_start else {"hidden_size": options.hidden_size}
         self.agreement = FederationConfig(
             "lab",
             self.names,
@@ -155,6 +175,7 @@ class Federation:
             n_parts=n_parts,
             seed=seed,
             step=averaging_step(n) / n,
+            aggregation=aggregation,
             mask_keys=keys,
         )
         for name, corpus in zip(self.names, corpora, strict=True):
@@ -165,11 +186,7 @@ class Federation:
         self.starts: dict[int, np.ndarray] = {}
         rules, events = SessionRules(self.agreement.n_epochs), []
         self.events: list[dict[str, Any]] = events
-        self.service: ExchangeService = (
-            MaskedExchangeService(self.server, self.agreement, rules, events.append)
-            if masked
-            else ExchangeService(self.server, self.names, rules, events.append)
-        )
+        self.service: ExchangeService = make_service(self.server, self.agreement, rules, events.append)
 
     def _training(self, name: str, seed: int) -> SiteTraining:
         settings = SiteSettings(
@@ -182,10 +199,12 @@ class Federation:
             threshold=0.0,
             upload_dtype="float16",
             mask_key=str(self.folder / f"{name}.key"),
+            patient_epsilon=self.epsilon,
         )
         training = SiteTraining(self.agreement, settings, name)
-        if training.masks is not None:
-            training.masks._pause = 0.0
+        for rounds in (training.masks, training.votes):
+            if rounds is not None:
+                rounds._pause = 0.0
         return training
 
     def run(self, attack: str | None, factor: float, excluded_from: int | None) -> HostileLine | None:
@@ -224,7 +243,7 @@ class Federation:
 
     def rebuilt(self, name: str) -> list[Any]:
         """Models of a site that the host rebuilds from the last messages of this site."""
-        own = [body for site, body in self.uploads if site == name][-_N_SEEN:]
+        own = [body for site, body in self.uploads if site == name][-N_SEEN:]
         models = []
         for number, body in enumerate(own, start=self.server.version - len(own)):
             if self.agreement.mask_keys:
@@ -248,37 +267,14 @@ class Federation:
             turns.pass_on(name, last=True)
 
 
-def name_attack(federation: Federation, corpora: list[Corpus]) -> dict[str, list[float]]:
-    """Whose name is this? AUC of a host that rebuilds the model of each site, for names of one site only.
-
-    A name belongs to the site whose model is surest that the name is PHI, compared with the models of the other sites.
-    """
+def host_attack(federation: Federation, corpora: list[Corpus]) -> dict[str, list[float]]:
+    """Whose name is this? AUC of a host that rebuilds the model of each site, for names of one site only."""
+    models = {site: federation.rebuilt(site) for site in federation.names}
     results = {}
     for label in ("PATIENT", "DOCTOR"):
-        own = [_names(corpus, label) for corpus in corpora]
-        names = sorted(name for name in set.union(*own) if sum(name in some for some in own) == 1)
-        sentences = [["Seen", "by", *name.split(), "."] for name in names]
-        columns = []
-        for site in federation.names:
-            sure = [_log_odds(model, sentences) for model in federation.rebuilt(site)]
-            columns.append(np.mean(sure, axis=0))
-        scores = np.stack(columns)  # shape: sites x names
-        scores = scores - scores.mean(axis=0)
-        is_own = [[name in some for name in names] for some in own]
-        results[label] = [round(float(roc_auc_score(*pair)), 3) for pair in zip(is_own, scores, strict=True)]
+        names = {site: names_of(corpus, label) for site, corpus in zip(federation.names, corpora, strict=True)}
+        results[label] = [round(auc, 3) for auc in name_attack(models, names).values()]
     return results
-
-
-def _names(corpus: Corpus, label: str) -> set[str]:
-    spans = [(note, span) for note in corpus for span in note.spans if span.label == label]
-    return {" ".join(note.text[span.start : span.end].split()) for note, span in spans}
-
-
-def _log_odds(model: Any, sentences: list[list[str]]) -> np.ndarray:
-    """Mean log-odds that the words of a name are PHI, shape (names,)."""
-    outside = list(model.classes_).index("O")
-    inner = [p[2:-1, outside].clip(1e-9, 1 - 1e-9) for p in model.predict_proba(sentences)]
-    return np.array([np.mean(np.log1p(-p) - np.log(p)) for p in inner])
 
 
 def run_sessions(
@@ -286,14 +282,18 @@ def run_sessions(
 ) -> dict[str, Any]:
     """Train one arm, and score the network of the server and the honest sites' own taggers."""
     begin, scored = time.process_time(), test.to_sentences()
-    attack = arm.removesuffix("-excluded").removesuffix("-unlimited") if arm.startswith(HOSTILE_ARMS) else None
+    private = options.epsilon if arm == "sessions-dp" else None
+    how = next((how for suffix, how in AGGREGATIONS.items() if arm.endswith(suffix)), "mean")
+    plain = arm.removesuffix("-median").removesuffix("-trimmed")
+    attack = plain.removesuffix("-excluded").removesuffix("-unlimited") if arm.startswith(HOSTILE_ARMS) else None
     with tempfile.TemporaryDirectory() as folder:
-        federation = Federation(Path(folder), corpora, labels, options, seed, arm == "sessions-masked")
+        federation = Federation(Path(folder), corpora, labels, options, seed, arm == "sessions-masked", how, private)
         half = federation.agreement.n_epochs // 2 if arm.endswith("-excluded") else None
         if arm == "stale-unlimited":
             federation.server.limits = replace(federation.server.limits, max_similarity=math.inf)
-        if arm == "sessions-absent":
-            federation.names.pop()  # the agreement names the site, which never takes part
+        if plain == "sessions-absent":
+            # The agreement names the site, which never takes part, and nobody waits for it.
+            federation.service.sites = federation.service.sites - {federation.names.pop()}
         hostile = federation.run(attack, options.attack, half)
         taggers = [federation.trainings[name].learner.tagger for name in federation.names]
         common = federation.agreement.tagger_with(federation.server.parameters, federation.server.model)
@@ -306,7 +306,7 @@ def run_sessions(
             "rounds": federation.agreement.n_epochs,
             "global": round(common.score(scored.X, scored.y), 4),
             "workers": [round(tagger.score(scored.X, scored.y), 4) for tagger in honest],
-            "name_attack": name_attack(federation, corpora) if arm in ("sessions", "sessions-masked") else None,
+            "name_attack": host_attack(federation, corpora) if arm in _ATTACKED_BY_THE_HOST else None,
             "refused": hostile.n_refused if hostile else federation.server.n_refused,
             "added": hostile.n_added if hostile else len(uploads),
             "bytes_up": max(uploads),

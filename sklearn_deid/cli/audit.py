@@ -136,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         report = auditor.audit(arguments.release, *notes, representer=representer)
     for path in arguments.output:
         report.save(path)
-    _show(report)
+    show_report(report)
     for path in arguments.output:
         print(f"Report saved in {path}")
     errors = [] if result is None else result.errors
@@ -167,7 +167,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _show(report: AuditReport) -> None:
+def show_report(report: AuditReport) -> None:
     """Print the score, the deciding attack, the verdicts, and the missing parts of the audit."""
     low, high = report.score_interval
     print(f"Score: {low:.2f} (up to {high:.2f}), on {report.n_sentences} sentences of {report.n_patients} patients.")

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from .failures import DONE
+from .federate_audit import add_audit_step
 from .federate_masks import add_mask_steps
-from .federate_sharing import add_sharing, sharing_of
+from .federate_sharing import add_aggregation, add_sharing, sharing_of
 from .federate_simulation import add_simulation
 from .federate_state import add_state_steps
 from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, not_negative, positive, seed
 from .options import add_command as add
 
 if TYPE_CHECKING:
-    from ..federated.sites import FederationConfig, SessionRules
+    from ..federated.sites import FederationConfig, SessionRules, SiteSettings
 
 _EPOCHS, _WORDS_OF_A_NOTE = 50, 300
 
@@ -59,6 +60,7 @@ def add_command(commands: Any) -> None:
     add_mask_steps(steps)
     add_state_steps(steps)
     add_simulation(steps)
+    add_audit_step(steps)
 
 
 def _add_plan(steps: Any) -> None:
@@ -145,18 +147,24 @@ training, and read the notes once to check them. The settings stay on this compu
 
 def site(arguments: argparse.Namespace) -> int:
     """Harden a site's kit and check its notes."""
+    from ..federated.noise import SparseVectorUpload
     from ..federated.sites import (
         MASK_KEY,
         STATE_FOLDER,
         FederationConfig,
         SiteSettings,
         check_masks,
+        check_votes,
         harden_site,
         read_settings,
         read_site_corpus,
     )
 
     agreement = read_settings(FederationConfig, arguments.agreement)
+    shared = sharing_of(arguments)
+    if arguments.epsilon is not None:
+        # The option is the total; the settings have the noise of one epoch.
+        shared["epsilon"] = SparseVectorUpload.for_total(arguments.epsilon, agreement.n_epochs).epsilon
     settings = SiteSettings(
         corpus=str(Path(arguments.corpus).resolve()),
         state=str(Path(arguments.state or Path(arguments.kit, STATE_FOLDER)).resolve()),
@@ -165,8 +173,9 @@ def site(arguments: argparse.Namespace) -> int:
         format=arguments.format,
         encoding=arguments.encoding,
         mask_key=str(Path(arguments.kit, MASK_KEY).resolve()) if agreement.mask_keys else None,
-        **sharing_of(arguments),
+        **shared,
     )
+    settings.promise(agreement.n_epochs)  # refuses noise that promises nothing
     corpus = read_site_corpus(settings)
     # Labels are compared now, because an unknown label would stop the training at this site later.
     unknown = {span.label for document in corpus for span in document.spans} - set(agreement.labels)
@@ -176,22 +185,37 @@ def site(arguments: argparse.Namespace) -> int:
         )
     if agreement.mask_keys:
         check_masks(agreement, settings)
+    if agreement.has_votes:
+        check_votes(settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
     if agreement.mask_keys:
         print(f"Updates are masked: the server learns the sum of {', '.join(agreement.sites)}.")
         print(f"Fingerprint of the keys: {agreement.mask_fingerprint()}. Compare it with the other sites by telephone.")
-    patients = settings.patient_privacy()
+    if agreement.keep_exchange:
+        print("The server keeps all updates of this site on its disk, for an audit.")
+    print(_promise(settings, agreement, len(corpus.patients)))
+    return DONE
+
+
+def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
+    """Planned epsilon of the whole training, for the officer of the site."""
+    from ..federated.privacy_ledger import SITE_DELTA, spent_epsilon
+
+    patients, uploads = settings.patient_privacy(), settings.promise(agreement.n_epochs)
     if patients is not None:
-        patients.check(len(corpus.patients))
-        print(
+        patients.check(n_patients)
+        return (
             f"Each patient: epsilon {patients.epsilon:g} at delta {patients.delta:g} for all {agreement.n_epochs} "
             f"local epochs of {patients.n_steps} steps; nothing is spent yet."
         )
-    elif settings.privacy() is None:
-        print("Updates are sent without noise: the information about the notes in them is not bounded.")
-    return DONE
+    if uploads is None:
+        return "Updates are sent without noise: the information about the notes in them is not bounded."
+    return (
+        f"This site as a whole, and so each of its patients: epsilon {spent_epsilon(uploads, SITE_DELTA):.3f} at delta "
+        f"{SITE_DELTA:g} for the uploads of all {agreement.n_epochs} local epochs; nothing is spent yet."
+    )
 
 
 def _add_model(steps: Any) -> None:
@@ -267,6 +291,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
         help="factor of updates at the server; 1 / number of sites adds their mean (default: 1 / square root of the "
         "number of sites)",
     )
+    add_aggregation(parser)
     parser.add_argument(
         "--download-selection",
         choices=("most-updated", "random", "most-changed"),
@@ -352,6 +377,9 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         # The server adds each update on arrival: a part of the mean, times the step of averaging.
         step=arguments.step or averaging_step(n_sites) / n_sites,
         download_selection=arguments.download_selection,
+        aggregation=arguments.aggregation,
+        n_trim=arguments.n_trim,
+        keep_exchange=arguments.keep_exchange,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
     return agreement

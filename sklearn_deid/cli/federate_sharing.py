@@ -1,4 +1,4 @@
-"""Options of ``sklearn-deid federate site``: how much a site shares, and with which noise."""
+"""Options of ``sklearn-deid federate``: how much a site shares, with which noise, and how updates are combined."""
 
 from __future__ import annotations
 
@@ -27,6 +27,27 @@ _SHARING = (
     "device",
     "threads",
 )
+
+
+def add_aggregation(parser: argparse.ArgumentParser) -> None:
+    """Add options for the combination of the updates; they become a part of the agreement."""
+    parser.add_argument(
+        "--aggregation",
+        choices=("mean", "median", "trimmed_mean"),
+        default="mean",
+        help="how the server combines updates; a median or trimmed mean outvotes a hostile site, in common rounds of "
+        "at least three sites (default: mean)",
+    )
+    parser.add_argument(
+        "--n-trim",
+        type=count,
+        default=1,
+        metavar="N",
+        help="smallest and largest values that the trimmed mean leaves out (default: 1)",
+    )
+    parser.add_argument(
+        "--keep-exchange", action="store_true", help="the server keeps all messages, so that 'audit' can attack them"
+    )
 
 
 def add_sharing(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +102,7 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
 def _add_noise(group: Any) -> None:
     """Add options for noise on uploads, whose unit is the site."""
     group.add_argument(
-        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
+        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: total epsilon of this site over all epochs"
     )
     group.add_argument(
         "--noise-multiplier", type=positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"

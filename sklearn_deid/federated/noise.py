@@ -73,6 +73,10 @@ class GaussianUpload:
                 f"selection='random'. Got threshold={threshold!r} and selection={selection!r} instead."
             )
 
+    def event(self) -> PrivacyEvent:
+        """What one upload costs."""
+        return PrivacyEvent("gaussian", noise_multiplier=self.noise_multiplier)
+
     def grid(self) -> float:
         """Step of the grid on which sent values lie: a power of two, 32 to 64 times finer than the noise."""
         return grid_step(self.noise_multiplier * self.norm_bound, _finest(self.norm_bound))
@@ -92,8 +96,7 @@ class GaussianUpload:
         # Noise and sum are float64; the public grid then rounds the low bits away (Mironov 2012).
         noise = rng.standard_normal(k) * (self.noise_multiplier * self.norm_bound)
         noisy = to_grid(bounded.astype(np.float64) + noise, self.grid()).astype(np.float32)
-        event = PrivacyEvent("gaussian", noise_multiplier=self.noise_multiplier)
-        return Selected(indices, noisy, len(delta), n_clipped), event
+        return Selected(indices, noisy, len(delta), n_clipped), self.event()
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,21 @@ class SparseVectorUpload:
                 f"Got selection={selection!r} and clip={clip!r} instead."
             )
 
+    @classmethod
+    def for_total(cls, epsilon: float, n_uploads: int) -> SparseVectorUpload:
+        """Noise whose uploads have this epsilon together.
+
+        Examples
+        --------
+        >>> 25 * SparseVectorUpload.for_total(1.0, 25).exact_epsilon()
+        1.0
+        """
+        return cls(epsilon / n_uploads / cls(1.0).exact_epsilon())
+
+    def event(self) -> PrivacyEvent:
+        """What one upload costs."""
+        return PrivacyEvent("sparse-vector", epsilon=self.exact_epsilon())
+
     def scales(self, n_most: int, clip: float) -> tuple[float, float]:
         """Scales s1 and s2 of the Laplace noise, for at most ``n_most`` sent values."""
         budget = 4 * n_most * clip / self.epsilon
@@ -181,7 +199,7 @@ class SparseVectorUpload:
         self.check(threshold, clip, "random")
         delta = check_finite_vector(delta)
         n_most = n_shared(upload_fraction, len(delta))
-        event = PrivacyEvent("sparse-vector", epsilon=self.exact_epsilon())
+        event = self.event()
         if not n_most:
             return Selected(np.zeros(0, np.intp), np.zeros(0, np.float32), 0, 0), event
         threshold_scale, value_scale = self.scales(n_most, clip)

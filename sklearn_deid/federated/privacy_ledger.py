@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._optional import import_optional
+
+# Whoever sees the uploads can become surer of something by a factor of e to this power. More promises nothing.
+LARGEST_EPSILON = 100.0
+# Of the uploads of a site, which has no setting of its own.
+SITE_DELTA = 1e-5
 
 
 @dataclass(frozen=True)
@@ -127,3 +133,57 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
         # sensitivity of one norm bound, and half the multiplier corrects for the factor.
         accountant.compose(dp.GaussianDpEvent(multiplier / 2), count)
     return float(accountant.get_epsilon(delta)) + float(pure)
+
+
+def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
+    """Upper bound of `spent_epsilon` in closed form, without an accountant; a few percent above it where it is large.
+
+    Zero-concentrated differential privacy (Bun & Steinke 2016, proposition 1.3), with half the noise multiplier.
+
+    Examples
+    --------
+    >>> ledger = PrivacyLedger()
+    >>> ledger.add(PrivacyEvent("gaussian", noise_multiplier=0.001), count=25)
+    >>> f"{bounded_epsilon(ledger, 1e-5):.3g}"
+    '5e+07'
+    """
+    pure = sum(count * event.epsilon for event, count in ledger.counts() if event.epsilon is not None)
+    rho = sum(
+        count * 2.0 / event.noise_multiplier**2
+        for event, count in ledger.counts()
+        if event.noise_multiplier is not None
+    )
+    return pure + rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))
+
+
+def check_promise(event: PrivacyEvent, n_uploads: int, delta: float = SITE_DELTA) -> PrivacyLedger:
+    """Refuse noise that promises nothing over all planned uploads.
+
+    Parameters
+    ----------
+    event : PrivacyEvent
+        What one upload costs (`GaussianUpload.event`).
+    n_uploads : int
+        Planned uploads of the worker.
+    delta : float, default=1e-5
+        delta of approximate differential privacy.
+
+    Returns
+    -------
+    PrivacyLedger
+        Ledger of the planned uploads.
+
+    Raises
+    ------
+    ValueError
+        If their epsilon is above 100.
+    """
+    ledger = PrivacyLedger()
+    ledger.add(event, n_uploads)
+    epsilon = bounded_epsilon(ledger, delta)
+    if epsilon > LARGEST_EPSILON:
+        raise ValueError(
+            f"This noise means epsilon {epsilon:.3g} at delta {delta:g} for the {n_uploads} planned uploads, which "
+            f"promises nothing. At most {LARGEST_EPSILON:g} is accepted: choose more noise, fewer epochs, or none."
+        )
+    return ledger

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from statistics import median
 
 import numpy as np
 
@@ -10,6 +12,8 @@ from ..exceptions import ExchangeError
 from .sparse import SparseUpdate
 
 AGGREGATES = ("mean", "median", "trimmed_mean")
+# With two, nobody can tell which of them is hostile.
+FEWEST_VOTES = 3
 # Number of coordinates that are combined at a time, so that the sorted arrays stay small.
 _BLOCK = 2**18
 
@@ -128,6 +132,60 @@ def aggregate(
     if len(share) != len(dense) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
         raise ValueError("'weights' must hold one number of at least 0 for each worker, and not only zeros.")
     return _by_block(dense, lambda block: np.einsum("w,wn->n", share / share.sum(), block.astype(np.float64)))
+
+
+def combine_round(
+    vectors: Sequence[np.ndarray],
+    how: str = "mean",
+    n_trim: int = 1,
+    max_ratio: float = math.inf,
+    max_norm: float = math.inf,
+    weights: Sequence[float] | None = None,
+) -> tuple[np.ndarray, list[int]]:
+    """Combine the updates of a round, without those that are much longer than the others.
+
+    Parameters
+    ----------
+    vectors : sequence of ndarray of shape (n,)
+        Update of each worker.
+    how, n_trim, weights
+        Parameters of `aggregate`. Where updates are left out, fewer values may remain than ``n_trim`` needs: the
+        trimmed mean then leaves out as many as it can.
+    max_ratio : float, default=inf
+        Largest norm of an update as a multiple of the median norm. Longer updates are left out. Without effect on fewer
+        than three updates, because one of two cannot be told from the other.
+    max_norm : float, default=inf
+        Updates are shrunk to this norm. Below the ratio, shrinking keeps every worker in the mean.
+
+    Returns
+    -------
+    ndarray of shape (n,), float32
+        Combined update.
+    list of int
+        Places of the updates that were left out.
+
+    Examples
+    --------
+    >>> short, long = np.ones(2, np.float32), np.full(2, 9, np.float32)
+    >>> combine_round([short, short, long], max_ratio=5.0)
+    (array([1., 1.], dtype=float32), [2])
+    """
+    norms = [_norm(vector) for vector in vectors]
+    longest = math.inf
+    if len(norms) >= FEWEST_VOTES and max_ratio < math.inf:
+        # Workers that learned nothing set no limit.
+        longest = max_ratio * median(norms) or math.inf
+    kept = [i for i, norm in enumerate(norms) if norm <= longest]
+    own = None if weights is None else [weights[i] for i in kept]
+    if len(kept) < len(vectors):
+        n_trim = min(n_trim, (len(kept) - 1) // 2)
+    combined = aggregate([clip_norm(vectors[i], max_norm) for i in kept], how, n_trim, own)
+    return combined, [i for i in range(len(norms)) if i not in kept]
+
+
+def _norm(vector: np.ndarray) -> float:
+    # The sum is in float64, because squares of finite float32 numbers can overflow.
+    return math.sqrt(np.einsum("i,i->", vector, vector, dtype=np.float64))
 
 
 def _by_block(vectors: Sequence[np.ndarray], combine: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 import os
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from statistics import median
@@ -17,6 +18,7 @@ import numpy as np
 from ..exceptions import ExchangeError
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
+from .robust import combine_round
 from .selection import DOWNLOAD_SELECTIONS, check_finite_vector, select_download
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, write_state
@@ -311,17 +313,77 @@ class ParameterServer:
         with self._lock:
             # The check of the number and the update are one step under the lock: two threads cannot apply the same
             # upload.
+            checked = self.check(update, worker, sequence)
+            if checked is None:
+                return False
             try:
-                checked = self._check(update, worker, sequence)
-                if sequence in self._delivered.get(worker, ()):
-                    return False
                 values = self._sum(checked)
             except ExchangeError as error:
-                self.n_refused += 1
-                self.refusals.append(Refusal(str(worker), sequence, error.message))
+                self._refuse(worker, sequence, error)
                 raise
-            self._apply(checked, values, worker, sequence)
+            self._apply(checked, values, [(worker, sequence, checked)])
             return True
+
+    def check(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> SparseUpdate | None:
+        """Check an update as `upload` does, without adding it. The parameters are those of `upload`.
+
+        Returns
+        -------
+        SparseUpdate or None
+            The decoded update. None for a repetition of an added one.
+
+        Raises
+        ------
+        ExchangeError
+            If the server refuses the update.
+        """
+        with self._lock:
+            try:
+                checked = self._check(update, worker, sequence)
+            except ExchangeError as error:
+                self._refuse(worker, sequence, error)
+                raise
+            return None if sequence in self._delivered.get(worker, ()) else checked
+
+    def add_round(self, updates: Mapping[str, tuple[int, SparseUpdate]], how: str, n_trim: int = 1) -> list[str]:
+        """Combine the updates of a round, and add the result to the global parameters as one new version.
+
+        Parameters
+        ----------
+        updates : mapping of str to (int, SparseUpdate)
+            Sequence number and checked update of each worker.
+        how, n_trim
+            Parameters of `aggregate`.
+
+        Returns
+        -------
+        list of str
+            Workers whose updates were left out, because they are longer than ``max_ratio`` times the median.
+
+        Raises
+        ------
+        ExchangeError
+            If the global parameters would no longer be finite. The server is unchanged in this case.
+        OSError
+            If the checkpoint cannot be written. The server is unchanged in this case.
+        """
+        with self._lock:
+            names = sorted(updates)  # the order of arrival must not change the last bits of a mean
+            vectors = [updates[name][1].dense() for name in names]
+            combined, left_out = combine_round(vectors, how, n_trim, self.limits.max_ratio)
+            whole = SparseUpdate(np.arange(self.size), combined, self.size, self.model, self.version)
+            kept = [(name, *updates[name]) for i, name in enumerate(names) if i not in left_out]
+            self._apply(whole, self._sum(whole), kept)
+            reason = ExchangeError(
+                f"The update is longer than {self.limits.max_ratio:g} times the median of its round."
+            )
+            for i in left_out:
+                self._refuse(names[i], updates[names[i]][0], reason)
+            return [names[i] for i in left_out]
+
+    def _refuse(self, worker: str, sequence: Any, error: ExchangeError) -> None:
+        self.n_refused += 1
+        self.refusals.append(Refusal(str(worker), sequence, error.message))
 
     def advance(self) -> None:
         """Give the unchanged parameters a new version, and write the checkpoint.
@@ -340,32 +402,41 @@ class ParameterServer:
                 self.version -= 1
                 raise
 
-    def _apply(self, update: SparseUpdate, values: np.ndarray, worker: str, sequence: int) -> None:
-        """Apply the update completely or not at all, also after a failed checkpoint or an interruption by Ctrl-C."""
-        indices, seen = update.indices, self._delivered.setdefault(worker, Delivered())
+    def _apply(self, update: SparseUpdate, values: np.ndarray, parts: Sequence[tuple[str, int, SparseUpdate]]) -> None:
+        """Apply an update, made of those of some workers, completely or not at all.
+
+        This also holds after a failed checkpoint or an interruption by Ctrl-C.
+        """
+        indices = update.indices
         # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
         before = self._parameters[indices], self._counts[indices], self.version
         remembered = self._digests, self._versions, self._norms, self._past
         try:
             self._parameters[indices] = values
             self._counts[indices] = before[1] + 1
-            seen.add(sequence)
             self.version += 1
-            if update.largest():
-                self._digests = [*self._digests, _digest(update)][-_N_DIGESTS:]
-                norms = sorted([*self._norms.get(worker, []), (sequence, update.norm())])
-                self._norms = {**self._norms, worker: norms[-_N_NORMS:]}
-                self._past = self._past.with_one(worker, update)
-            if self.limits.max_staleness is not None:
-                own = [*self._versions.get(worker, []), self.version][-self.limits.max_staleness - 1 :]
-                self._versions = {**self._versions, worker: own}
+            for worker, sequence, part in parts:
+                self._remember(worker, sequence, part)
             if self.checkpoint is not None:
                 self.save(self.checkpoint)
         except BaseException:
             self._parameters[indices], self._counts[indices], self.version = before
             self._digests, self._versions, self._norms, self._past = remembered
-            seen.discard(sequence)
+            for worker, sequence, _ in parts:
+                self._delivered.get(worker, Delivered()).discard(sequence)
             raise
+
+    def _remember(self, worker: str, sequence: int, update: SparseUpdate) -> None:
+        """Note an applied update, so that later ones can be compared with it."""
+        self._delivered.setdefault(worker, Delivered()).add(sequence)
+        if update.largest():
+            self._digests = [*self._digests, _digest(update)][-_N_DIGESTS:]
+            norms = sorted([*self._norms.get(worker, []), (sequence, update.norm())])
+            self._norms = {**self._norms, worker: norms[-_N_NORMS:]}
+            self._past = self._past.with_one(worker, update)
+        if self.limits.max_staleness is not None:
+            own = [*self._versions.get(worker, []), self.version][-self.limits.max_staleness - 1 :]
+            self._versions = {**self._versions, worker: own}
 
     def _check(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> SparseUpdate:
         if not isinstance(worker, str) or not worker:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from .held_out_guard import HeldOutGuard
 from .history import EpochRecord, History
 from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
 from .noise import GaussianUpload, SparseVectorUpload
+from .privacy_ledger import check_promise
 from .record import ExchangeRecord
-from .robust import AGGREGATES, aggregate, clip_norm
+from .robust import AGGREGATES, clip_norm, combine_round
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
 from .server import NO_LIMITS, ParameterServer, ServerLimits
@@ -105,6 +105,8 @@ class StrategyPlan:
             raise ValueError("With 'masks', 'strategy' must be 'fedavg' and 'aggregation' must be 'mean'.")
         if self.privacy is not None and self.strategy != "dssgd":
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r} instead.")
+        if self.privacy is not None:
+            check_promise(self.privacy.event(), self.n_epochs)
 
 
 @dataclass
@@ -318,20 +320,12 @@ class _Run:
         for worker, update, line in zip(self.workers, updates, lines, strict=True):
             sent = self._message_fields(worker, update, "update", "up")
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
-        kept = [i for i, norm in enumerate(line.update_norm for line in lines) if norm <= self._longest(lines)]
-        for i in set(range(len(lines))) - set(kept):
-            lines[i].refused = f"The norm of the update is more than {self.plan.max_ratio:g} times the median norm."
-        weights = None if self.plan.weights is None else [self.plan.weights[self.workers[i].name] for i in kept]
-        # Below the ratio, shrinking keeps every worker in the mean.
-        bounded = [clip_norm(updates[i], self._bound) for i in kept]  # shape: n_kept x (n,)
-        return aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
-
-    def _longest(self, lines: list[EpochRecord]) -> float:
-        """Norm above which an update is left out. One of two workers cannot be told from the other."""
-        if len(lines) < 3 or self.plan.max_ratio == math.inf:
-            return math.inf
-        # Workers that learned nothing set no limit.
-        return self.plan.max_ratio * median(line.update_norm for line in lines) or math.inf
+        plan = self.plan
+        weights = None if plan.weights is None else [plan.weights[worker.name] for worker in self.workers]
+        combined, left_out = combine_round(updates, plan.aggregation, plan.n_trim, plan.max_ratio, self._bound, weights)
+        for i in left_out:
+            lines[i].refused = f"The norm of the update is more than {plan.max_ratio:g} times the median norm."
+        return combined
 
     @property
     def _bound(self) -> float:

@@ -1,6 +1,7 @@
 """``sklearn-deid federate``: what it writes, what it says, what it refuses."""
 
 import json
+import re
 
 import pytest
 
@@ -77,6 +78,21 @@ def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
     assert "another key for this site" in capsys.readouterr().err
 
 
+def test_a_median_is_agreed_on_by_three_sites(federation, capsys):
+    named = [word for site in ("site-1", "site-2", "site-3") for word in ("--site", site)]
+    assert main([*PLAN, "two", *named[:4], *SMALL, "--aggregation", "median"]) == 2
+    assert "at least 3 sites" in capsys.readouterr().err
+    assert main([*PLAN, "trimmed", *named, *SMALL, "--aggregation", "trimmed_mean", "--n-trim", "2"]) == 2
+    assert main([*PLAN, "voting", *named, *SMALL, "--aggregation", "median"]) == 0
+    agreement = read_settings(FederationConfig, federation / "voting" / "federation.json")
+    assert (agreement.aggregation, agreement.n_trim) == ("median", 1)
+    assert agreement.limits().step == pytest.approx(3**0.5)
+    whole = ["federate", "site", "site-1", "--agreement", "voting/federation.json", "--corpus", "notes"]
+    assert main(whole) == 0
+    assert main([*whole, "--upload-fraction", "0.5"]) == 2
+    assert "sends and fetches all parameters" in capsys.readouterr().err
+
+
 def test_site_keeps_its_settings(federation, capsys):
     assert site("--upload-fraction", "0.25", "--clip", "0.5") == 0
     out = capsys.readouterr().out
@@ -89,6 +105,28 @@ def test_site_keeps_its_settings(federation, capsys):
     assert settings.corpus == str(federation / "notes")
     assert site("--epsilon", "1") == 0
     assert "without noise" not in capsys.readouterr().out
+
+
+def test_noise_has_a_total_of_the_whole_training(federation, capsys):
+    """The option is the total of all epochs, whatever their number; each upload has its part of it."""
+    for n_epochs in (5, 40):
+        folder = f"epochs-{n_epochs}"
+        assert main([*PLAN, folder, "--site", "site-1", "--site", "site-2", *SMALL, "--epochs", str(n_epochs)]) == 0
+        whole = ["federate", "site", "site-1", "--agreement", f"{folder}/federation.json", "--corpus", "notes"]
+        assert main([*whole, "--epsilon", "2"]) == 0
+        assert f"epsilon 2.000 at delta 1e-05 for the uploads of all {n_epochs}" in capsys.readouterr().out
+        settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")
+        assert n_epochs * settings.privacy().exact_epsilon() == pytest.approx(2)
+
+
+def test_noise_that_promises_nothing_is_refused_with_its_epsilon(federation, capsys):
+    assert site("--noise-multiplier", "0.001", "--norm-bound", "1000", "--threshold", "0") == 2
+    assert re.search(r"means epsilon \d.*e\+0\d at delta 1e-05 .* promises nothing", capsys.readouterr().err)
+    assert site("--epsilon", "1e6") == 2
+    assert not (federation / "site-1" / "local" / "site.json").exists()
+    pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
+    assert site("--noise-multiplier", "8", "--norm-bound", "1", "--threshold", "0") == 0
+    assert "This site as a whole, and so each of its patients: epsilon" in capsys.readouterr().out
 
 
 def test_server_and_model(federation, capsys):

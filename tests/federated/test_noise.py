@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_deid.exceptions import ExchangeError
-from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
+from sklearn_deid.federated import (
+    GaussianUpload,
+    PrivacyEvent,
+    PrivacyLedger,
+    SparseVectorUpload,
+    bounded_epsilon,
+    check_promise,
+    spent_epsilon,
+)
 from sklearn_deid.federated.noise import _above_threshold
 from sklearn_deid.federated.ranking import random_subset
 from sklearn_deid.federated.robust import clip_norm
@@ -205,3 +213,20 @@ def test_pure_epsilons_add_up_and_gaussian_noise_needs_an_accountant():
     assert ledger.pure_epsilon() is None
     assert PrivacyLedger.from_list(ledger.to_list()).counts() == ledger.counts()
     assert [count for _, count in ledger.counts()] == [4, 1, 3]
+
+
+@pytest.mark.parametrize(("multiplier", "n"), [(40.0, 3), (8.0, 25), (2.0, 25), (0.5, 2)])
+def test_the_closed_form_is_above_the_accountant_and_near_it(multiplier, n):
+    pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
+    ledger = PrivacyLedger()
+    ledger.add(PrivacyEvent("gaussian", noise_multiplier=multiplier), n)
+    ledger.add(PrivacyEvent("sparse-vector", epsilon=0.25), 2)
+    exact = spent_epsilon(ledger, 1e-5)
+    assert exact <= bounded_epsilon(ledger, 1e-5) < 1.2 * exact + 0.1
+
+
+def test_noise_is_refused_by_the_total_of_all_uploads():
+    event = GaussianUpload(2.0, 1.0).event()
+    assert len(check_promise(event, 10)) == 10
+    with pytest.raises(ValueError, match="for the 200 planned uploads, which promises nothing"):
+        check_promise(event, 200)

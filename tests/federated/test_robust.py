@@ -12,6 +12,7 @@ from sklearn_deid.federated import (
     SparseUpdate,
     aggregate,
     clip_norm,
+    combine_round,
     coordinate_median,
     robust,
     trimmed_mean,
@@ -88,3 +89,20 @@ def test_what_cannot_be_combined():
     for weights in ([1], [-1, 2], [0, 0], [np.inf, 1], [np.nan, 1]):
         with pytest.raises(ValueError, match="one number of at least 0 for each worker"):
             aggregate([one, one], weights=weights)
+
+
+@pytest.mark.parametrize("how", AGGREGATES)
+@pytest.mark.parametrize("n_workers", [3, 5])
+def test_a_round_without_a_long_update_needs_no_smaller_trim(how, n_workers):
+    """Two of three are left, of which a trimmed mean can leave out none; the long one counts for nothing."""
+    honest = [np.full(3, value, np.float32) for value in (1.0, 2.0, 4.0, 5.0)[: n_workers - 1]]
+    combined, left_out = combine_round([*honest, np.full(3, -99, np.float32)], how, n_trim=1, max_ratio=5.0)
+    assert left_out == [n_workers - 1]
+    assert combined.tolist() == [{3: 1.5, 5: 3.0}[n_workers]] * 3
+
+
+def test_a_round_without_a_limit_leaves_nothing_out():
+    vectors = [np.zeros(2, np.float32)] * 2 + [np.ones(2, np.float32)]
+    for max_ratio in (np.inf, 5.0):  # the median norm is 0: whoever learned nothing sets no limit
+        assert combine_round(vectors, "median", max_ratio=max_ratio)[1] == []
+    assert combine_round(vectors[1:] * 1, max_ratio=1.0)[1] == []

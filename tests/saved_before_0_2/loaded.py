@@ -291,11 +291,14 @@ def _(folder):
         "max_ratio",
         "n_parts",
         "proximal",
+        "aggregation",
+        "n_trim",
+        "keep_exchange",
         "mask_keys",
         "mask_bound",
         "mask_fraction",
     )  # of 0.2.0: as before without them
-    assert [agreed.pop(name) for name in since] == [None, 1, 0.0, {}, 0.25, 1.0]
+    assert [agreed.pop(name) for name in since] == [None, 1, 0.0, "mean", 1, False, {}, 0.25, 1.0]
     assert [own.pop(name) for name in ("mask_key", "report_f1")] == [None, False]
     return said([own, agreed])
 

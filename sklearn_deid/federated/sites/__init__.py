@@ -20,8 +20,12 @@ __all__, __getattr__, __dir__ = lazy_names(
         "masked_exchange": "MaskedExchangeService",
         "masked_site": "MaskedSite check_masks",
         "json_file": "read_settings write_settings",
+        "recorded_exchange": "EXCHANGE recorded_ensemble",
+        "service_of_agreement": "make_service",
         "site_settings": "SiteSettings",
         "site_training": "SiteTraining read_site_corpus",
+        "voting_exchange": "VotingExchangeService",
+        "voting_site": "VotingSite check_votes",
         "wire": "pack unpack",
     },
 )

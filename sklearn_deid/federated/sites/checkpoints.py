@@ -52,8 +52,8 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
     """Return the server to the parameters of an earlier version.
 
     The server keeps its record of applied uploads, so that an old upload is not applied a second time. Uploads that
-    started from a later version are refused. The current state is kept as a checkpoint. With masks, the parameters
-    have a new version, because sites send no second update from a version.
+    started from a later version are refused. The current state is kept as a checkpoint. With masks, a median or a
+    trimmed mean, the parameters have a new version, because sites send no second update from a version.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
         raise ExchangeError("The checkpoint belongs to another model.", path=str(copies[version]))
     keep_checkpoint(checkpoint)
     vectors = {name: old_arrays[name] for name in ("parameters", "counts")}
-    number = state["version"] + 1 if agreement.mask_keys else version
+    number = state["version"] + 1 if agreement.mask_keys or agreement.has_votes else version
     write_state(checkpoint, _KIND, {**state, "version": number}, {**arrays, **vectors})
     return int(state["version"])
 
@@ -85,7 +85,8 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
 def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
     """Remove a site from the server's agreement. From the next session on, the server refuses its requests.
 
-    With masks, at least three sites must remain. Rounds begin again when all of them have the new agreement.
+    With masks, a median or a trimmed mean, at least three sites must remain. With masks, rounds begin again when all
+    of them have the new agreement.
 
     Returns
     -------

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from ...exceptions import ExchangeError
+from ..record import ExchangeRecord
 from ..server import ParameterServer
 from ..sparse import DTYPES
 from .wire import pack, unpack
@@ -86,7 +87,11 @@ class ExchangeService:
         self._clock, self._begin = clock, clock()
         self._heard: dict[str, float] = {}
         self._majority: float | None = None
+        # With a record, all messages that hold parameters or updates are kept for an audit.
+        self.exchange: ExchangeRecord | None = None
         self._closed = False
+        # Told to sites, which compare it with their own agreement.
+        self._terms: dict[str, Any] = {}
         self._lock = Lock()
         # A request can only name one of these methods.
         self._answers: dict[str, Callable[[str, Mapping[str, Any], bytes], bytes]] = {
@@ -131,7 +136,7 @@ class ExchangeService:
         self.record({"event": "hello", "site": site})
         applied = self.server.delivered(site)
         fields = {"model": self.server.model, "size": self.server.size, "n_epochs": self.rules.n_epochs}
-        return self._reply(**fields, next=applied[-1][1] + 1 if applied else 0)
+        return self._reply(**fields, **self._terms, next=applied[-1][1] + 1 if applied else 0)
 
     def _ping(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         return self._reply()
@@ -145,16 +150,25 @@ class ExchangeService:
             raise ExchangeError("A download has values of the type float32 or float16.")
         message = self.server.download(float(fraction), site)
         data = message.to_bytes(dtype)
+        self._keep("down", site, data)
         self.record({"event": "download", "site": site, "version": message.version, "bytes": len(data)})
         return self._reply(data)
 
     def _upload(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         sequence: Any = fields.get("sequence")
         applied = self.server.upload(body, site, sequence)
+        if applied:
+            self._keep("up", site, body)
         event = {"event": "upload", "site": site, "sequence": sequence, "applied": applied, "bytes": len(body)}
         norm = round(self.server.norms(site)[-1], 3) if applied and self.server.norms(site) else None
         self.record({**event, "norm": norm, "version": self.server.version})
         return self._reply(applied=applied)
+
+    def _keep(self, direction: str, site: str, data: bytes) -> None:
+        if self.exchange is not None:
+            with self._lock:
+                n_uploads = len(self.exchange.uploads(site))
+                self.exchange.add(direction, site, n_uploads + (direction == "up"), data)
 
     def _done(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         with self._lock:

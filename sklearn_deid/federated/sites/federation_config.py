@@ -15,6 +15,7 @@ import numpy as np
 from ...exceptions import ExchangeError
 from ...tagging.old_parameters import current_parameters
 from ..masks import FixedPoint, MaskedRound
+from ..robust import AGGREGATES, FEWEST_VOTES
 from ..server import LARGEST_PROXIMAL, ParameterServer, ServerLimits
 
 # No dots: in the addresses of FLARE a dot separates a site from its processes.
@@ -99,6 +100,15 @@ class FederationConfig:
         Selection of the parameters that a site fetches (`federated.ServerLimits`). With "most-changed" the first
         download of a site in each session is random, because the server does not store the downloads of earlier
         sessions.
+    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
+        How updates are combined (`federated.FederatedAveraging`). With the mean, the server adds each update on
+        arrival. With the median or the trimmed mean, all sites send their whole updates in common rounds. They need at
+        least three sites, and more than ``2 * n_trim``, and cannot be combined with masks.
+    n_trim : int, default=1
+        Number of smallest and of largest values that the trimmed mean leaves out.
+    keep_exchange : bool, default=False
+        Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
+        as the messages. Not with masks, under which there is nothing to attack.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
         their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys
@@ -135,6 +145,9 @@ class FederationConfig:
     max_staleness: int | None = None
     step: float = 1.0
     download_selection: str = "most-updated"
+    aggregation: str = "mean"
+    n_trim: int = 1
+    keep_exchange: bool = False
     mask_keys: Mapping[str, str] = field(default_factory=dict)
     mask_bound: float = 0.25
     mask_fraction: float = 1.0
@@ -156,6 +169,7 @@ class FederationConfig:
             raise ExchangeError("At least one label is needed, and the labels must be distinct.")
         self._check_tagger()
         self._check_masks()
+        self._check_aggregation()
         for name in ("n_epochs", "n_parts"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -205,6 +219,30 @@ class FederationConfig:
         # Refuses fewer than three sites, and equal keys.
         self.masked_round(0, "0" * 32, 1, "")
 
+    def _check_aggregation(self) -> None:
+        if self.aggregation not in AGGREGATES:
+            raise ExchangeError(f"'aggregation' must be one of {', '.join(AGGREGATES)}.")
+        if isinstance(self.n_trim, bool) or not isinstance(self.n_trim, int) or self.n_trim < 1:
+            raise ExchangeError("'n_trim' must be a whole number of at least 1.")
+        if type(self.keep_exchange) is not bool or (self.keep_exchange and self.mask_keys):
+            raise ExchangeError("'keep_exchange' must be true or false, and false with masks.")
+        if not self.has_votes:
+            return
+        if self.mask_keys:
+            raise ExchangeError("A median or a trimmed mean needs the update of each site, which masks hide.")
+        if len(self.sites) < self.fewest_votes:
+            raise ExchangeError(f"This 'aggregation' needs at least {self.fewest_votes} sites.")
+
+    @property
+    def has_votes(self) -> bool:
+        """Whether the updates of a round are combined by a median or a trimmed mean."""
+        return self.aggregation != "mean"
+
+    @property
+    def fewest_votes(self) -> int:
+        """Smallest number of sites in a round with a median or a trimmed mean."""
+        return max(FEWEST_VOTES, 2 * self.n_trim + 1 if self.aggregation == "trimmed_mean" else 0)
+
     def masked_round(self, number: int, model: str, size: int, start: str) -> MaskedRound:
         """Terms of a masked round of all sites. The parameters are those of `federated.MaskedRound`."""
         keys = {name: bytes.fromhex(key) for name, key in self.mask_keys.items()}
@@ -221,8 +259,8 @@ class FederationConfig:
             "max_norm": self.max_norm,
             "max_ratio": self.max_ratio,
             "max_staleness": self.max_staleness,
-            # With masks the server adds one mean of all sites instead of the update of each site.
-            "step": self.step * (len(self.sites) if self.mask_keys else 1),
+            # In common rounds the server adds one mean of all sites instead of the update of each site.
+            "step": self.step * (len(self.sites) if self.mask_keys or self.has_votes else 1),
             "download_selection": self.download_selection,
         }
         return ServerLimits(**{name: value for name, value in given.items() if value is not None})

@@ -13,14 +13,16 @@ from nvflare.apis.impl.controller import Controller
 from nvflare.apis.shareable import Shareable
 from nvflare.fuel.f3.cellnet.utils import new_cell_message
 
+from ..record import ExchangeRecord
 from ..server import ParameterServer
 from .checkpoints import keep_checkpoint
-from .exchange_service import ExchangeService, SessionRules
+from .exchange_service import SessionRules
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
 from .flare_peer import CHANNEL, TOPIC, PeerNames
 from .json_file import read_settings
-from .masked_exchange import MaskedExchangeService
+from .recorded_exchange import EXCHANGE
+from .service_of_agreement import make_service
 
 _TASK = "sklearn_deid_session"
 
@@ -48,11 +50,10 @@ class SessionController(Controller):
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
         # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.
         self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
-        self.service = (
-            MaskedExchangeService(server, agreement, self.rules, self._events)
-            if agreement.mask_keys
-            else ExchangeService(server, agreement.sites, self.rules, self._events)
-        )
+        self.service = make_service(server, agreement, self.rules, self._events)
+        self._exchange = root / EXCHANGE if agreement.keep_exchange else None
+        if self._exchange is not None:
+            self.service.exchange = ExchangeRecord.load(self._exchange) if self._exchange.exists() else ExchangeRecord()
         self._peers = PeerNames(Path(workspace.get_startup_kit_dir()) / "server.crt")
         self._events({"event": "start", "version": server.version, "n_refused": server.n_refused})
         engine.get_cell().register_request_cb(channel=CHANNEL, topic=TOPIC, cb=self._answer)
@@ -68,6 +69,8 @@ class SessionController(Controller):
         while not abort_signal.triggered and not self.service.is_over():
             time.sleep(0.2)
         self.service.close()
+        if self._exchange is not None and self.service.exchange is not None:
+            self.service.exchange.save(self._exchange)
         self.cancel_all_tasks(fl_ctx=fl_ctx)
 
     def stop_controller(self, fl_ctx: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +14,7 @@ import numpy as np
 
 from ...exceptions import ExchangeError
 from ..sparse import SparseUpdate
+from .asking import Ask, granted, wait_for
 from .federation_config import FederationConfig
 from .json_file import write_settings
 from .mask_key import MaskKey, read_mask_key
@@ -22,8 +22,6 @@ from .site_settings import SiteSettings
 
 # A hostile server or site could otherwise use up the numbers.
 _LONGEST_JUMP = 1_000_000
-
-Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
 
 
 class MaskedSite:
@@ -115,7 +113,8 @@ class MaskedSite:
         vector = np.zeros(update.size, dtype=np.float32)  # shape: (n,)
         vector[update.indices] = update.values
         while True:
-            number = self._wait(ask, {"ask": "ready", "next": self.key.last_round + 1}, "round", stopped)
+            ready = {"ask": "ready", "next": self.key.last_round + 1}
+            number = wait_for(ask, ready, "round", stopped, self._pause)
             if number is None:
                 return False
             terms = self.agreement.masked_round(self._checked(number), update.model, update.size, self.key.start)
@@ -123,10 +122,8 @@ class MaskedSite:
             masked = site.mask(vector, terms)
             # Before anything is sent: after a crash the same masks would otherwise hide another update.
             self._save(last_round=terms.number)
-            reply = ask({"ask": "upload", "round": terms.number}, masked)[0]
-            if reply.get("status") not in ("ok", "closed"):
-                raise ExchangeError(f"The server refuses: {reply.get('reason')}")
-            how = self._wait(ask, {"ask": "sum", "round": terms.number}, "sum", stopped)
+            granted(ask({"ask": "upload", "round": terms.number}, masked))
+            how = wait_for(ask, {"ask": "sum", "round": terms.number}, "sum", stopped, self._pause)
             report(f"round {terms.number}: {how or 'no sum yet'}; {site.n_clipped} values were beyond the bound.")
             if how != "repeat":
                 return how is not None
@@ -137,17 +134,6 @@ class MaskedSite:
         if number > self.key.last_round + _LONGEST_JUMP:
             raise ExchangeError("The number of the round is far beyond the numbers of this site.")
         return number
-
-    def _wait(self, ask: Ask, fields: Mapping[str, Any], wanted: str, stopped: Callable[[], bool]) -> Any:
-        """Repeat a question until the answer is there. None if the session ends before."""
-        while not stopped():
-            reply = ask(fields)[0]
-            if reply.get("status") not in ("ok", "closed"):
-                raise ExchangeError(f"The server refuses: {reply.get('reason')}")
-            if reply.get(wanted) is not None or reply["status"] == "closed":
-                return reply.get(wanted)
-            time.sleep(self._pause)
-        return None
 
     def _save(self, **changes: Any) -> None:
         with _locked(self._path.with_name(f".{self._path.name}.lock")):

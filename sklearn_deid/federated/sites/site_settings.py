@@ -9,6 +9,7 @@ from typing import Any
 from ...exceptions import ExchangeError
 from ..noise import GaussianUpload, SparseVectorUpload
 from ..patient_privacy import PatientPrivacy
+from ..privacy_ledger import PrivacyLedger, check_promise
 from ..worker import WorkerSettings
 
 PATIENT_LEDGER = "patient-privacy.json"
@@ -129,3 +130,17 @@ class SiteSettings:
                 raise ExchangeError("Choose either 'epsilon' or 'noise_multiplier' with 'norm_bound'.")
             return GaussianUpload(noise, bound)
         return None if self.epsilon is None else SparseVectorUpload(self.epsilon)
+
+    def promise(self, n_epochs: int) -> PrivacyLedger | None:
+        """Ledger of the uploads of all planned epochs; None without noise on them.
+
+        Raises
+        ------
+        ExchangeError
+            If their noise promises nothing (`federated.check_promise`).
+        """
+        privacy = self.privacy()
+        try:
+            return None if privacy is None else check_promise(privacy.event(), n_epochs)
+        except ValueError as error:
+            raise ExchangeError(str(error)) from None

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
+from ..privacy_ledger import SITE_DELTA, spent_epsilon
 from ..state_file import read_state, write_state
 from ..worker import Worker
+from .asking import Ask, granted
 from .federation_config import FederationConfig
 from .masked_exchange import MASK_DTYPE
 from .masked_site import MaskedSite, check_masks
 from .site_settings import SiteSettings
 from .state_lock import StateLock
+from .voting_site import VotingSite
 
-Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
 _KIND = "learner"
 _WORKER = "worker.state"
 _GOOD, _GOOD_FILE = "good model", "good.state"
@@ -58,16 +60,10 @@ class SiteTraining:
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
         from ..tagger_learner import make_learner
 
-        if name not in agreement.sites:
-            raise ExchangeError("The federation does not name this site.")
+        _check(agreement, settings, name)
         self.agreement, self.settings, self.name = agreement, settings, name
-        if agreement.proximal and settings.patient_privacy() is not None:
-            raise ExchangeError(
-                "The agreement has a proximal term ('proximal'), which cannot be used with privacy for each patient. "
-                "Plan the federation without --proximal, or set up this site without --patient-epsilon."
-            )
-        if agreement.mask_keys:
-            check_masks(agreement, settings, name)
+        self.promised = settings.promise(agreement.n_epochs)
+        self.votes = VotingSite(settings) if agreement.has_votes else None
         self.folder = Path(settings.state)
         # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -146,12 +142,17 @@ class SiteTraining:
             self._lock.release()
 
     def _session(self, ask: Ask, stopped: Callable[[], bool], report: Callable[[str], None]) -> int:
-        hello = _granted(ask({"ask": "hello"}))[0]
+        hello = granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
             raise ExchangeError("The server has another model: its federation.json differs from the file of this site.")
+        if hello.get("aggregation", "mean") != self.agreement.aggregation:
+            raise ExchangeError(
+                "The server combines updates in another way than the federation.json of this site says."
+            )
         self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
-        rounds = self._rounds if self.masks is None else self._masked_rounds
-        n_trained = rounds(ask, stopped, report, int(hello["n_epochs"]))
+        common = self.masks or self.votes
+        session = (ask, stopped, report, int(hello["n_epochs"]))
+        n_trained = self._rounds(*session) if common is None else self._common_rounds(common, *session)
         self._save_model()  # before the server hears of the end, because it may then end this process
         ask({"ask": "done", **self._reported()})
         return n_trained
@@ -179,7 +180,7 @@ class SiteTraining:
             # After a crash an epoch is trained, and charged, a second time: the budget can end before the epochs.
             if stopped() or not self._may_spend():
                 break
-            fields, message = _granted(ask({"ask": "download", **self._wanted()}))
+            fields, message = granted(ask({"ask": "download", **self._wanted()}))
             if fields["status"] == "closed":
                 break
             self._report(report, "before")
@@ -189,28 +190,32 @@ class SiteTraining:
             n_trained += 1
         return n_trained
 
-    def _masked_rounds(
-        self, ask: Ask, stopped: Callable[[], bool], report: Callable[[str], None], n_epochs: int
+    def _common_rounds(
+        self,
+        common: MaskedSite | VotingSite,
+        ask: Ask,
+        stopped: Callable[[], bool],
+        report: Callable[[str], None],
+        n_epochs: int,
     ) -> int:
-        """Train, and send each update as a part of a sum. Returns the number of trained epochs."""
-        assert self.masks is not None
+        """Train, and send each update as a part of a round of all sites. Returns the number of trained epochs."""
         n_trained, pending = 0, self.worker.pending
         for _ in range(n_epochs):
             if stopped():
                 break
-            fields, message = _granted(ask({"ask": "download", "fraction": 1.0, "dtype": MASK_DTYPE}))
+            fields, message = granted(ask({"ask": "download", **self._wanted()}))
             if fields["status"] == "closed":
                 break
-            # An update that no sum contains is sent again. Any other is a part of the downloaded parameters, or void.
-            if not self.masks.keeps(pending, message):
+            # An update that no round contains is sent again. Any other is a part of the downloaded parameters, or void.
+            if not common.keeps(pending, message):
                 pending.clear()
                 if self.n_left == 0 or not self._may_spend():
                     break
-                self.masks.begin(message, self.worker.sequence)
+                common.begin(message, self.worker.sequence)
                 self._report(report, "before")
                 self._epoch(message)
                 n_trained += 1
-            if not self.masks.exchange(ask, next(iter(pending.values())), stopped, report):
+            if not common.exchange(ask, next(iter(pending.values())), stopped, report):
                 break
             pending.clear()
             self._report(report, "after")
@@ -234,10 +239,18 @@ class SiteTraining:
         sent = (
             f"at most {self.settings.upload_fraction:.0%} of an update of {len(worker.learner.get_flat())} parameters"
         )
-        promise = "Each patient: no epsilon is promised." if ledger is None else ledger.line()
+        promise = "Each patient: no epsilon is promised."
+        if ledger is not None:
+            promise = ledger.line()
+        elif self.promised is not None:
+            spent, total = spent_epsilon(worker.ledger, SITE_DELTA), spent_epsilon(self.promised, SITE_DELTA)
+            promise = f"This site as a whole: epsilon {spent:.3f} of {total:.3f} spent at delta {SITE_DELTA:g}."
         report(f"{when} the epoch: {promise} Sent: {sent}, to {to}. Epochs so far: {worker.n_epochs}.")
 
     def _wanted(self) -> dict[str, Any]:
+        # The same message for all sites.
+        if self.masks is not None:
+            return {"fraction": 1.0, "dtype": MASK_DTYPE}
         # The first download takes all parameters in full, because the worker has no earlier copy.
         if self.worker.version is None:
             return {"fraction": 1.0, "dtype": "float32"}
@@ -316,6 +329,18 @@ class SiteTraining:
         return self.folder / f"learner-{n_epochs}.state"
 
 
+def _check(agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
+    if name not in agreement.sites:
+        raise ExchangeError("The federation does not name this site.")
+    if agreement.proximal and settings.patient_privacy() is not None:
+        raise ExchangeError(
+            "The agreement has a proximal term ('proximal'), which cannot be used with privacy for each patient. "
+            "Plan the federation without --proximal, or set up this site without --patient-epsilon."
+        )
+    if agreement.mask_keys:
+        check_masks(agreement, settings, name)
+
+
 def read_site_corpus(settings: SiteSettings) -> Any:
     """Read the notes that a site trains on.
 
@@ -330,9 +355,3 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     if not corpus.n_spans:
         raise DeidError("No PHI is annotated in the notes.", path=settings.corpus)
     return corpus
-
-
-def _granted(reply: tuple[Mapping[str, Any], bytes]) -> tuple[Mapping[str, Any], bytes]:
-    if reply[0].get("status") not in ("ok", "closed"):
-        raise ExchangeError(f"The server refuses: {reply[0].get('reason')}")
-    return reply

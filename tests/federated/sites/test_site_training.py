@@ -404,3 +404,20 @@ class TestPatientPrivacy:
         for own, message in (({"patient_epsilon": -1.0}, "'epsilon'"), ({"patient_delta": 1.0}, "'delta'")):
             with pytest.raises(ExchangeError, match=message):
                 SiteSettings("notes", str(tmp_path), **{**self.OWN, **own})
+
+
+def test_an_officer_reads_the_total_of_the_noise_on_uploads(tmp_path, notes):
+    """Before and after each epoch, also in a later session; noise that promises nothing is refused before the first."""
+    noise = {"epsilon": 1.8, "upload_fraction": 0.01, "clip": 0.001}
+    federation, lines = Federation(tmp_path, notes, n_epochs=2, **noise), []
+    for _ in range(2):
+        training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+        service = ExchangeService(federation.server, SITES, SessionRules(1), lambda event: None)
+        training.run_session(direct(service, "site-1"), report=lines.append)
+    assert [line.split(" epsilon ")[1].split(" at ")[0] for line in lines] == [
+        f"{spent}.000 of 2.000 spent" for spent in (0, 1, 1, 2)
+    ]
+    assert all("This site as a whole:" in line and "at delta 1e-05" in line for line in lines)
+    loud = Federation(tmp_path / "loud", notes, n_epochs=2, **{**noise, "epsilon": 1000.0})
+    with pytest.raises(ExchangeError, match="promises nothing"):
+        SiteTraining(loud.agreement, loud.settings("site-1"), "site-1")

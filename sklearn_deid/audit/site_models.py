@@ -1,0 +1,138 @@
+"""Whose name is this? Attacks of a host that rebuilds the model of each site from the recorded exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+from ..federated.record import ExchangeRecord
+from ..federated.tagger_learner import tagger_from_vector
+from ..text import Corpus
+
+# Uploads of a site from which its models are rebuilt: the last ones tell most.
+N_SEEN = 10
+
+
+def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = N_SEEN) -> list[Any]:
+    """Models of a site after its last uploads: the parameters that it had fetched, plus what it sent.
+
+    Parameters
+    ----------
+    record : ExchangeRecord
+        Messages in the order in which the server saw them. Downloads must hold all parameters.
+    model : fitted DeidTagger
+        Tagger with the classes and inputs of the federation.
+    site : str
+        Name of the site.
+    n_seen : int, default=10
+        Number of its last uploads.
+
+    Returns
+    -------
+    list of DeidTagger
+        Fitted taggers, one for each upload.
+
+    Raises
+    ------
+    ValueError
+        If the record has no upload of the site, or a download with a part of the parameters.
+    """
+    start, vectors = None, []
+    for message in record:
+        if message.worker != site:
+            continue
+        update = message.decode()
+        if message.direction == "down":
+            if len(update) != update.size:
+                raise ValueError("A model can be rebuilt only where the site fetched all parameters.")
+            start = update.dense()
+        elif start is not None:
+            vectors.append(start + update.dense())  # shape: (n,)
+    if not vectors:
+        raise ValueError(f"The record has no update of the site {site!r}.")
+    return [tagger_from_vector(model, clone(model), vector) for vector in vectors[-n_seen:]]
+
+
+def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collection[str]]) -> dict[str, float]:
+    """AUC with which a host tells whose name it is. 0.5 is guessing.
+
+    A name belongs to the site whose models are surest that it is PHI, compared with the models of the other sites. The
+    host needs candidates for names, and no word vectors. Names of several sites are left out.
+
+    Parameters
+    ----------
+    models : mapping of str to list of DeidTagger
+        Models of each site (`rebuilt_models`).
+    names : mapping of str to collection of str
+        Names of each site.
+
+    Returns
+    -------
+    dict of str to float
+        AUC for each site. A site whose names all others share is left out.
+    """
+    return _attack(models, names, lambda words: ["Seen", "by", *words, "."], _phi_log_odds)
+
+
+def word_attack(models: Mapping[str, Sequence[Any]], words: Mapping[str, Collection[str]]) -> dict[str, float]:
+    """AUC with which a host tells whose word it is, PHI or not: the site whose models are surest of any tag.
+
+    The parameters are those of `name_attack`, with words instead of names.
+    """
+    return _attack(models, words, lambda words: ["The", *words, "was"], _certainty)
+
+
+def names_of(corpus: Corpus, label: str) -> set[str]:
+    """Different texts of the spans with a label."""
+    spans = [(note, span) for note in corpus for span in note.spans if span.label == label]
+    return {" ".join(note.text[span.start : span.end].split()) for note, span in spans}
+
+
+def words_of(corpus: Corpus) -> set[str]:
+    """Different words of letters, without those of spans."""
+    rows = corpus.to_sentences()
+    return {
+        word
+        for sentence, tags in zip(rows.X, rows.y, strict=True)
+        for word, tag in zip(sentence, tags, strict=True)
+        if tag == "O" and word.isalpha()
+    }
+
+
+def _attack(
+    models: Mapping[str, Sequence[Any]],
+    candidates: Mapping[str, Collection[str]],
+    sentence: Callable[[list[str]], list[str]],
+    score: Callable[[Any, list[list[str]]], np.ndarray],
+) -> dict[str, float]:
+    sites = list(models)
+    unique = sorted(
+        name for name in set().union(*candidates.values()) if sum(name in candidates[site] for site in sites) == 1
+    )
+    sentences = [sentence(name.split()) for name in unique]
+    # shape: sites x candidates
+    scores = np.stack([np.mean([score(model, sentences) for model in models[site]], axis=0) for site in sites])
+    scores -= scores.mean(axis=0)
+    is_own = {site: [name in candidates[site] for name in unique] for site in sites}
+    return {
+        site: float(roc_auc_score(is_own[site], row))
+        for site, row in zip(sites, scores, strict=True)
+        if 0 < sum(is_own[site]) < len(unique)
+    }
+
+
+def _phi_log_odds(model: Any, sentences: list[list[str]]) -> np.ndarray:
+    """Mean log-odds that the words of a name are PHI, shape (names,)."""
+    outside = list(model.classes_).index("O")
+    inner = [p[2:-1, outside].clip(1e-9, 1 - 1e-9) for p in model.predict_proba(sentences)]
+    return np.array([np.mean(np.log1p(-p) - np.log(p)) for p in inner])
+
+
+def _certainty(model: Any, sentences: list[list[str]]) -> np.ndarray:
+    """Negative entropy of the tag of a word, shape (words,)."""
+    inner = [p[1].clip(1e-9, 1.0) for p in model.predict_proba(sentences)]
+    return np.array([np.sum(p * np.log(p)) for p in inner])

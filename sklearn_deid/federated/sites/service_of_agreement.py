@@ -1,0 +1,27 @@
+"""The service that an agreement asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..server import ParameterServer
+from .exchange_service import ExchangeService, SessionRules
+from .federation_config import FederationConfig
+from .masked_exchange import MaskedExchangeService
+from .voting_exchange import VotingExchangeService
+
+
+def make_service(
+    server: ParameterServer,
+    agreement: FederationConfig,
+    rules: SessionRules,
+    record: Callable[[dict[str, Any]], None],
+    **clock: Callable[[], float],
+) -> ExchangeService:
+    """Create the server side of a session. The parameters are those of `MaskedExchangeService`."""
+    if agreement.mask_keys:
+        return MaskedExchangeService(server, agreement, rules, record, **clock)
+    if agreement.has_votes:
+        return VotingExchangeService(server, agreement, rules, record, **clock)
+    return ExchangeService(server, agreement.sites, rules, record, **clock)

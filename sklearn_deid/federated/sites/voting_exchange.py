@@ -1,0 +1,170 @@
+"""Server side of a session with a median or a trimmed mean: rounds that end when the sites have sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import RLock
+from typing import Any
+
+from ...exceptions import ExchangeError
+from ..server import ParameterServer
+from ..sparse import SparseUpdate
+from .exchange_service import ExchangeService, SessionRules
+from .federation_config import FederationConfig
+
+
+class VotingExchangeService(ExchangeService):
+    """Collects one update of each site in a round, and combines them by a median or a trimmed mean.
+
+    A round is named by the version of the parameters from which its updates start. It ends when every site that the
+    server waits for has sent an update, or ``grace`` seconds after more than half of all sites have. A site that is
+    late loses the update of this round, and joins the next one. A refused update counts as sent, so that a hostile
+    site cannot hold a round up; it takes no part in the median. A round needs at least ``fewest_votes`` sites. Updates
+    of a round without an end are sent again in the next session.
+
+    Parameters
+    ----------
+    server : ParameterServer
+        Server with the global parameters.
+    agreement : FederationConfig
+        Agreement whose ``aggregation`` is "median" or "trimmed_mean".
+    rules, record, clock
+        Parameters of `ExchangeService`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.federated.sites import pack, unpack
+    >>> agreement = FederationConfig("lab", ["a", "b", "c"], ["DATE"], aggregation="median")
+    >>> server = ParameterServer(np.zeros(4), "0" * 32, agreement.limits())
+    >>> service = VotingExchangeService(server, agreement, SessionRules(), record=lambda event: None)
+    >>> for site, value in (("a", 0.25), ("b", 0.5), ("c", 1.0)):
+    ...     update = SparseUpdate(np.arange(4), np.full(4, value / 3, np.float32), 4, "0" * 32)
+    ...     reply = service.answer(site, pack({"ask": "upload", "sequence": 0}, update.to_bytes()))
+    >>> server.parameters.tolist(), unpack(service.answer("a", pack({"ask": "sum", "round": 0})))[0]
+    ([0.5, 0.5, 0.5, 0.5], {'status': 'ok', 'sum': 'added'})
+    """
+
+    def __init__(
+        self,
+        server: ParameterServer,
+        agreement: FederationConfig,
+        rules: SessionRules,
+        record: Callable[[dict[str, Any]], None],
+        **clock: Callable[[], float],
+    ) -> None:
+        super().__init__(server, agreement.sites, rules, record, **clock)
+        self.agreement = agreement
+        self._terms = {"aggregation": agreement.aggregation}
+        self._answers |= {"sum": self._sum}
+        self._updates: dict[str, tuple[int, SparseUpdate]] = {}
+        # Sites with the parameters of the open round, and those of them whose update was refused.
+        self._joined: set[str] = set()
+        self._refused: set[str] = set()
+        # Sites that missed the end of a round. The server waits for them again when they join one.
+        self._late: set[str] = set()
+        self._half_since: float | None = None
+        self._results: dict[tuple[int, str], str] = {}
+        self._rounds = RLock()
+
+    def _hello(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        with self._rounds:
+            self._late.discard(site)
+        return super()._hello(site, fields, body)
+
+    def _download(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        with self._rounds:
+            reply = super()._download(site, fields, body)
+            self._joined.add(site)
+            self._late.discard(site)
+            return reply
+
+    def _upload(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        sequence: Any = fields.get("sequence")
+        with self._rounds:
+            try:
+                update = self.server.check(body, site, sequence)
+                is_new = update is not None and self._is_new(site, sequence, update)
+            except ExchangeError:
+                # A site that has joined the round sends nothing of an earlier one, unless it is hostile or broken.
+                if site in self._joined and site not in self._updates:
+                    self._refused.add(site)
+                    self._end_if_complete()
+                raise
+            if update is not None and is_new:
+                self._updates[site] = sequence, update
+                self._refused.discard(site)
+                self._keep("up", site, body)
+                event = {"event": "upload", "site": site, "sequence": sequence, "applied": True, "bytes": len(body)}
+                self.record({**event, "norm": round(update.norm(), 3), "version": self.server.version})
+                self._end_if_complete()
+        return self._reply(applied=is_new)
+
+    def _is_new(self, site: str, sequence: int, update: SparseUpdate) -> bool:
+        """Whether an update is the first one of the site in the open round. False for a repetition."""
+        if update.version != self.server.version:
+            raise ExchangeError("The update is late: its round has ended. Take part in the next one.")
+        if site not in self._updates:
+            return True
+        earlier, sent = self._updates[site]
+        if earlier != sequence or sent.to_bytes() != update.to_bytes():
+            raise ExchangeError("The site has already sent an update in this round.")
+        return False
+
+    def _sum(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        number = fields.get("round")
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ExchangeError("The number of a round must be a whole number.")
+        with self._rounds:
+            # Sites that wait ask again and again: nobody else would notice that a site has fallen silent.
+            self._end_if_complete()
+            how = None if number == self.server.version else self._results.get((number, site), "late")
+            return self._reply(sum=how)
+
+    def _end_if_complete(self) -> None:
+        now = self._clock()
+        answered = self._updates.keys() | self._refused
+        if self._half_since is None and 2 * len(answered) > len(self.sites):
+            self._half_since = now
+        is_slow = self._half_since is not None and now - self._half_since > self.rules.grace
+        if (self._expected(now) - answered and not is_slow) or len(answered) < self.agreement.fewest_votes:
+            return
+        self._end(answered)
+
+    def _end(self, answered: set[str]) -> None:
+        number, left_out, how = self.server.version, [], "added"
+        try:
+            # Where more sites are refused than not, nobody can tell who is hostile.
+            if 2 * len(self._updates) <= len(answered):
+                raise ExchangeError("Most updates of this round were refused.")
+            # A refused update is one that the trimmed mean need not leave out.
+            n_trim = min(self.agreement.n_trim, (len(self._updates) - 1) // 2)
+            left_out = self.server.add_round(self._updates, self.agreement.aggregation, n_trim)
+        except ExchangeError as error:
+            self.record({"event": "refused", "site": None, "round": number, "reason": error.message})
+            # Sites send no second update from the same version.
+            self.server.advance()
+            how = "refused"
+        for site in left_out:
+            reason = "The update is much longer than those of the other sites."
+            self.record({"event": "refused", "site": site, "round": number, "reason": reason})
+        self._results |= {(number, site): "left out" if site in left_out else how for site in self._updates}
+        n_votes = len(self._updates) - len(left_out)
+        event = {"event": "sum", "round": number, "how": how, "sites": n_votes, "version": self.server.version}
+        self.record(event)
+        self._late |= self.sites - answered - self.done
+        self._updates, self._joined, self._refused, self._half_since = {}, set(), set(), None
+
+    def _expected(self, now: float) -> set[str]:
+        """Sites that can still send an update, and that the server waits for."""
+        with self._lock:
+            return self.waited_for(now) - self._late
+
+    def is_over(self) -> bool:
+        """Whether all sites are done, or too few are left for the open round."""
+        if super().is_over():
+            return True
+        with self._rounds:
+            self._end_if_complete()
+            left = self._expected(self._clock()) | self._updates.keys() | self._refused
+            return bool(self._updates) and len(left) < self.agreement.fewest_votes

@@ -1,0 +1,93 @@
+"""The site's side of rounds with a median or a trimmed mean: one whole update in each round, and its fate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ...exceptions import ExchangeError
+from ..sparse import SparseUpdate
+from .asking import Ask, wait_for
+from .site_settings import SiteSettings
+
+
+class VotingSite:
+    """Updates of one site in common rounds. The number of a round is the version of the server's parameters.
+
+    Parameters
+    ----------
+    settings : SiteSettings
+        Settings of this site.
+    pause : float, default=0.5
+        Seconds between two questions to the server.
+
+    Raises
+    ------
+    ExchangeError
+        If the settings would send a part of the update only.
+    """
+
+    def __init__(self, settings: SiteSettings, pause: float = 0.5) -> None:
+        check_votes(settings)
+        self._pause, self._sequence = pause, 0
+
+    def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
+        """Whether the unacknowledged update started from this very version, so that no round contains it."""
+        self._sequence = max(pending, default=0)
+        if not pending:
+            return False
+        version = SparseUpdate.from_bytes(download, kind="parameters").version
+        return SparseUpdate.from_bytes(pending[self._sequence], kind="update").version == version
+
+    def begin(self, download: bytes, sequence: int) -> None:
+        """Note the number of the next update.
+
+        Raises
+        ------
+        ExchangeError
+            If the server does not send all parameters: the update of this site would start from other ones.
+        """
+        parameters = SparseUpdate.from_bytes(download, kind="parameters")
+        if len(parameters) != parameters.size:
+            raise ExchangeError("With this 'aggregation', the server must send all parameters.")
+        self._sequence = sequence
+
+    def exchange(self, ask: Ask, message: bytes, stopped: Callable[[], bool], report: Callable[[str], None]) -> bool:
+        """Send an update, and wait for the end of its round.
+
+        Parameters
+        ----------
+        ask, stopped, report
+            Parameters of `SiteTraining.run_session`.
+        message : bytes
+            Whole update of the site (`federated.SparseUpdate`).
+
+        Returns
+        -------
+        bool
+            True if the update is a part of a round, or void. False if the session ends before: keep the update for the
+            next session.
+        """
+        number = SparseUpdate.from_bytes(message, kind="update").version
+        reply = ask({"ask": "upload", "sequence": self._sequence}, message)[0]
+        if reply.get("status") == "refused":
+            report(f"round {number}: refused.")
+            return True
+        how = wait_for(ask, {"ask": "sum", "round": number}, "sum", stopped, self._pause)
+        report(f"round {number}: {how or 'no sum yet'}.")
+        return how is not None
+
+
+def check_votes(settings: SiteSettings) -> None:
+    """Refuse settings that send or fetch a part of the parameters.
+
+    Raises
+    ------
+    ExchangeError
+        If they do. A value that is not sent counts as zero, and most sites would outvote the others with zeros.
+    """
+    fractions = (settings.upload_fraction, settings.download_fraction)
+    if fractions != (1.0, 1.0) or settings.threshold > 0 or settings.error_feedback:
+        raise ExchangeError(
+            "With a median or a trimmed mean, every site sends and fetches all parameters: leave out "
+            "--upload-fraction, --download-fraction, --threshold and --error-feedback."
+        )

@@ -1,0 +1,59 @@
+"""A host that rebuilds the models of sites: exact vectors, and attacks that find planted names and nothing else."""
+
+import numpy as np
+import pytest
+
+from sklearn_deid import DeidTagger
+from sklearn_deid.audit.site_models import name_attack, rebuilt_models, word_attack
+from sklearn_deid.federated import ExchangeRecord, SparseUpdate
+from sklearn_deid.federated.tagger_learner import tagger_layout
+
+NAMES = {"a": {"Ada Alder", "Bo Birch", "Both Of"}, "b": {"Cy Cedar", "Di Dahlia", "Both Of"}}
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    small = DeidTagger(hidden_size=2, embeddings=None, max_epochs=1, random_state=0, augmenter=None)
+    return small.fit([["Mr", "Alder"]] * 4, [["O", "B-PATIENT"]] * 4)
+
+
+def message(values, kind, version=0):
+    values = np.asarray(values, dtype=np.float32)
+    return SparseUpdate(np.arange(len(values)), values, len(values), "0" * 32, version, kind).to_bytes()
+
+
+def test_a_model_is_what_the_site_fetched_plus_what_it_sent(tagger):
+    layout, rng = tagger_layout(tagger), np.random.default_rng(0)
+    starts, updates = rng.normal(size=(2, 3, layout.size)).astype(np.float32)
+    record = ExchangeRecord()
+    for epoch, (start, update) in enumerate(zip(starts, updates, strict=True)):
+        record.add("down", "a", epoch, message(start, "parameters"))
+        record.add("down", "b", epoch, message(np.zeros(layout.size), "parameters"))
+        record.add("up", "a", epoch + 1, message(update, "update"))
+    models = rebuilt_models(record, tagger, "a", n_seen=2)
+    for model, start, update in zip(models, starts[1:], updates[1:], strict=True):
+        np.testing.assert_array_equal(tagger_layout(model).flatten(model.module_.state_dict()), start + update)
+    with pytest.raises(ValueError, match="no update of the site 'b'"):
+        rebuilt_models(record, tagger, "b")
+
+
+class Knowing:
+    """A model that is surest of the words it knows, and the same of all others."""
+
+    classes_ = np.array(["B-PATIENT", "O"])
+
+    def __init__(self, known):
+        self.known = {word for name in known for word in name.split()}
+
+    def predict_proba(self, sentences):
+        return [np.array([[p, 1 - p] for p in (0.9 if w in self.known else 0.5 for w in s)]) for s in sentences]
+
+
+@pytest.mark.parametrize("attack", [name_attack, word_attack])
+def test_names_of_one_site_are_told_and_common_ones_left_out(attack):
+    candidates = NAMES if attack is name_attack else {s: {n.split()[0] for n in own} for s, own in NAMES.items()}
+    models = {site: [Knowing(own - {"Both Of"})] for site, own in NAMES.items()}
+    assert attack(models, candidates) == {"a": 1.0, "b": 1.0}
+    assert attack({site: [Knowing(())] for site in NAMES}, candidates) == {"a": 0.5, "b": 0.5}
+    assert attack({"a": models["b"], "b": models["a"]}, candidates) == {"a": 0.0, "b": 0.0}
+    assert attack(models, {"a": candidates["a"], "b": set()}) == {}
