@@ -14,7 +14,8 @@ from sklearn_deid.text import I2B2_2014, SentenceData
 from .rewriting import make_notes
 from .texts import make_texts
 
-SEED = 20_261_123
+SEED = 20_261_124
+HIDDEN = 192  # units of each direction: fewer give names up for words that are names elsewhere
 _FEW = 2000  # sentences that show the network its inputs
 BUCKET = 32_768  # rows of the table of n-grams, as in `DeidTagger`
 #: Share of the sentences that are copied, and probabilities that a sentence or a word of a copy is changed. The words
@@ -36,7 +37,7 @@ class Stage(NamedTuple):
 STAGES = (
     *[Stage(300, 24_000, 2, 3e-3)] * 6,
     *[Stage(300, 24_000, 2, 2e-3)] * 4,
-    *[Stage(300, 24_000, 2, 1e-3)] * 10,
+    *[Stage(300, 24_000, 2, 1e-3)] * 8,
     *[Stage(300, 24_000, 2, 5e-4)] * 2,
 )
 
@@ -56,6 +57,7 @@ def new_tagger(seed: int = SEED, **parameters: Any) -> DeidTagger:
     table = train_subword_table(data.X, bucket=BUCKET, random_state=0)
     tagger = DeidTagger(
         embeddings=table,
+        hidden_size=HIDDEN,
         # The texts have names of many origins and places of many countries, the surrogates those of a single language.
         span_swap=SpanSwap(invented=0),
         augmenter=NoteAugmenter(**DISORDER),
