@@ -101,7 +101,8 @@ def city(scene: Scene) -> str:
 _REGIONS = (
     "{} County|{} County|Lake {}|{} Lake|{} Valley|{} Island|{} Beach|{} Heights|{} Hills|{} Park|{} Bay|{} District|"
     "Fort {}|Camp {}|Port {}|{} Bridge|{} Airport|{} Mountains|Mount {}|Cape {}|{} River|{} Province|{} Parish|"
-    "{} Falls|{} Reservation|{} Forest|{} Square|{} Quarter|{} Township|{} Peninsula|{} Station|{} Village|{} Campus|{} Mall"
+    "{} Falls|{} Reservation|{} Forest|{} Square|{} Quarter|{} Township|{} Peninsula|{} Station|{} Village|{} Campus|"
+    "{} Mall"
 ).split("|")
 _AROUND = "downtown |central |greater |suburban |rural |metropolitan |midtown |just outside of |near ".split("|")
 
