@@ -15,7 +15,6 @@ from .rewriting import make_notes
 from .texts import make_texts
 
 SEED = 20_261_124
-HIDDEN = 192  # units of each direction: fewer give names up for words that are names elsewhere
 _FEW = 2000  # sentences that show the network its inputs
 BUCKET = 32_768  # rows of the table of n-grams, as in `DeidTagger`
 #: Share of the sentences that are copied, and probabilities that a sentence or a word of a copy is changed. The words
@@ -35,9 +34,9 @@ class Stage(NamedTuple):
 
 #: Each stage ends with a learning rate of zero.
 STAGES = (
-    *[Stage(300, 24_000, 2, 3e-3)] * 6,
+    *[Stage(300, 24_000, 2, 3e-3)] * 5,
     *[Stage(300, 24_000, 2, 2e-3)] * 4,
-    *[Stage(300, 24_000, 2, 1e-3)] * 8,
+    *[Stage(300, 24_000, 2, 1e-3)] * 7,
     *[Stage(300, 24_000, 2, 5e-4)] * 2,
 )
 
@@ -57,7 +56,6 @@ def new_tagger(seed: int = SEED, **parameters: Any) -> DeidTagger:
     table = train_subword_table(data.X, bucket=BUCKET, random_state=0)
     tagger = DeidTagger(
         embeddings=table,
-        hidden_size=HIDDEN,
         # The texts have names of many origins and places of many countries, the surrogates those of a single language.
         span_swap=SpanSwap(invented=0),
         augmenter=NoteAugmenter(**DISORDER),
