@@ -35,9 +35,9 @@ class Stage(NamedTuple):
 #: Each stage ends with a learning rate of zero.
 STAGES = (
     *[Stage(300, 24_000, 2, 3e-3)] * 5,
-    *[Stage(300, 24_000, 2, 2e-3)] * 4,
-    *[Stage(300, 24_000, 2, 1e-3)] * 7,
-    *[Stage(300, 24_000, 2, 5e-4)] * 2,
+    *[Stage(300, 24_000, 2, 2e-3)] * 5,
+    *[Stage(300, 24_000, 2, 1e-3)] * 9,
+    *[Stage(300, 24_000, 2, 5e-4)] * 3,
 )
 
 
