@@ -38,18 +38,18 @@ hidden. One word of medicine of five in these texts is not in the training eithe
 of a held-out category. At this bias, {touched} of the texts without PHI are touched, and {calibrated} of the PHI words
 of the others are found.
 
-What is in the training was chosen after figures of earlier models were known. The share of new words was chosen after scores of an earlier model at several biases were
-known: with one of two, its bias was -1, half as many eponyms and brands were hidden, and more names were missed. The
-grammar was written after an earlier model of the same kind had missed names in the texts with PHI: none of their
-wordings is in the grammar. Diagnoses were added after a model without them had hidden 37 of 1,000 words of held-out
-categories, and names of four origins are drawn more often since then. Shorthand (dates without a year beside scores of
-the same form, names behind a role) was added, and diagnoses were made more frequent, after an earlier model had missed
-such dates in lines that we wrote to look at it, and had hidden 6 of 1,000 words of diagnoses. Network addresses of any
-form, more scores ("3/6 murmur") and first names alone were added after that model had missed addresses like 10.2.33.4
-in lines of our own: the training had only had the addresses that are reserved for documentation. The long lists of
-words and drugs, surnames in terms, phrases with capitals, short names, names that are words, and more forms of places
-and identifiers were added after that model had hidden 20 of 1,000 words of sentences full of eponyms, phrases with
-capitals most often, and had missed one Vietnamese name of nine.
+What is in the training was chosen after figures of earlier models were known. The share of new words was chosen after
+scores at several biases: with one of two, the bias was -1, half as many eponyms and brands were hidden, and more names
+were missed. The grammar was written after an earlier model of the same kind had missed names in the texts with PHI:
+none of their wordings is in the grammar. Diagnoses were added after a model without them had hidden 37 of 1,000 words
+of held-out categories, and names of four origins are drawn more often since then. Shorthand (dates without a year
+beside scores of the same form, names behind a role) was added, and diagnoses were made more frequent, after an earlier
+model had missed such dates in lines that we wrote to look at it, and had hidden 6 of 1,000 words of diagnoses. Network
+addresses of any form, more scores ("3/6 murmur") and first names alone were added after that model had missed addresses
+like 10.2.33.4 in lines of our own: the training had only had the addresses that are reserved for documentation. The
+long lists of words and drugs, surnames in terms, phrases with capitals, short names, names that are words, and more
+forms of places and identifiers were added after that model had hidden 20 of 1,000 words of sentences full of eponyms,
+phrases with capitals most often, and had missed one Vietnamese name of nine.
 """
 _MISSES = """\
 ## Known shortfalls
