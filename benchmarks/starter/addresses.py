@@ -8,9 +8,9 @@ from unicodedata import normalize
 
 from sklearn_deid.surrogates import Chance, places
 
+from .lists import vocabulary
 from .names import without_accents
 from .scene import Scene
-from .words import vocabulary
 
 Pieces = list[tuple[str, str | None]]
 # Locales of Faker with a list of towns, or of streets, in Latin letters.
@@ -98,6 +98,27 @@ def city(scene: Scene) -> str:
     return places.town(chance)
 
 
+_REGIONS = (
+    "{} County|{} County|Lake {}|{} Lake|{} Valley|{} Island|{} Beach|{} Heights|{} Hills|{} Park|{} Bay|{} District|"
+    "Fort {}|Camp {}|Port {}|{} Bridge|{} Airport|{} Mountains|Mount {}|Cape {}|{} River|{} Province|{} Parish|"
+    "{} Falls|{} Reservation|{} Forest|{} Square|{} Quarter|{} Township|{} Peninsula|{} Station|{} Village|{} Campus|"
+    "{} Mall"
+).split("|")
+_AROUND = "downtown |central |greater |suburban |rural |metropolitan |midtown |just outside of |near ".split("|")
+
+
+def region(scene: Scene) -> Pieces:
+    """A place that is no town, or a town with a word before it."""
+    chance = scene.chance
+    kind = chance.uniform()
+    if kind < 0.3:
+        return [(chance.pick(vocabulary()["regions"]), "LOCATION-OTHER")]
+    if kind < 0.5:
+        return [(chance.pick(_AROUND), None), (city(scene).strip(), "CITY")]
+    base = city(scene).strip() if chance.happens(0.4) else scene.name(1)
+    return [(chance.pick(_REGIONS).format(base), "LOCATION-OTHER")]
+
+
 @cache
 def _suffixes() -> tuple[str, ...]:
     return tuple(import_module("faker.providers.address.en_US").Provider.street_suffixes)
@@ -134,6 +155,20 @@ def street(scene: Scene) -> str:
     return f"corner of {name} and {scene.name(1)}"
 
 
+# Forms in which the place or the name does not come first.
+_HOSPITAL_FORMS = (
+    "Children's Hospital {}|Children's Hospital of {}|Children's {}|University of {} Medical Center|University of {}|"
+    "University Hospital {}|University Hospitals of {}|Hospital of {}|Hospital {}|Clinic of {}|VA {}|{} VA|{} VAMC|"
+    "VA Medical Center {}|Mount {}|Mt. {} Hospital|St. {}|St. {}'s|Saint {} Hospital|St {} Medical Center|"
+    "{} Children's|{} General Hospital ER|{} ED|{} ICU|{} Medical Center, West Campus|{} Health - North|"
+    "Royal {} Hospital|Royal {} Infirmary|Queen {} Hospital|Our Lady of {}|Clinica {}|Hopital {}|Hospital San {}|"
+    "Klinikum {}|Ospedale {}|{} University Medical Center|{} Presbyterian|{} Methodist|{} Baptist|{} Adventist|"
+    "{} Jewish|The {} Clinic|The {} Center for Rehabilitation|Institute of {}|{} Institute|{} Clinic at the Lake|"
+    "{} & Associates|{} Orthopedics|{} Pediatrics|{} Oncology Associates|{} Imaging|{} Eye Institute|{} Pain Clinic|"
+    "{} Birth Center"
+).split("|")
+
+
 def hospital(scene: Scene) -> str:
     """A hospital, a practice or a clinic."""
     chance = scene.chance
@@ -145,6 +180,8 @@ def hospital(scene: Scene) -> str:
     if kind < 0.7:
         return places.named_after(chance, chance.pick(("practices", "nursing homes")))
     base = city(scene) if chance.happens(0.6) else scene.name(1)
+    if kind < 0.8:
+        return chance.pick(_HOSPITAL_FORMS).format(base)
     types = (
         "General|General Hospital|Medical Center|Clinic|Hospital|Memorial|Regional|Health|Health System|Urgent Care|"
         "Children's Hospital|University Hospital|Cancer Center|Heart Institute|Community Clinic|Rehab|Family Practice|"

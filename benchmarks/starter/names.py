@@ -74,7 +74,7 @@ def names(origin: str, held_out: bool = False) -> tuple[tuple[str, ...], tuple[s
     A name is held out by a digest of its letters, so that no name is in both parts, whatever its origin.
     """
     first, last = _all_names(origin)
-    return tuple(n for n in first if _held(n) == held_out), tuple(n for n in last if _held(n) == held_out)
+    return tuple(n for n in first if is_held_out(n) == held_out), tuple(n for n in last if is_held_out(n) == held_out)
 
 
 @cache
@@ -86,7 +86,7 @@ def given_names(gender: str) -> tuple[str, ...]:
         for kind, found in lists.items():
             found.update(_plain(list(getattr(person, f"first_names_{kind}", ())), ""))
     (other,) = lists.keys() - {gender}
-    return tuple(sorted(name for name in lists[gender] - lists[other] if _held(name)))
+    return tuple(sorted(name for name in lists[gender] - lists[other] if is_held_out(name)))
 
 
 def origins() -> list[str]:
@@ -111,17 +111,17 @@ _VOWELS = "a e i o u a e i o u aa ae ai au ay ea ee ei eo ey ia ie io oa oe oo o
 _CLOSINGS = ["", "", "", "", *"b ck d f g h k l ll m n nd ng nn nt r rd rk rn rt s sh ss sz t th tt v x z".split()]
 
 
-def invented_name(chance: Chance) -> str:
+def invented_name(chance: Chance, most: int = 3) -> str:
     """A name of random syllables, so that a tagger must decide by the form of the word and by the words around."""
-    parts = [chance.pick(_BEGINNINGS) + chance.pick(_VOWELS) for _ in range(chance.number(1, 3))]
+    parts = [chance.pick(_BEGINNINGS) + chance.pick(_VOWELS) for _ in range(chance.number(1, most))]
     word = "".join(parts) + chance.pick(_CLOSINGS)
-    return word.capitalize() if len(word) > 2 else invented_name(chance)
+    return word.capitalize() if len(word) > min(most, 2) else invented_name(chance, most)
 
 
 @cache
 def word_names() -> tuple[str, ...]:
     """Names that are words elsewhere ("Hope", "Banks"), for training."""
-    return tuple(name for name in _written()["words"] if not _held(name))
+    return tuple(name for name in _written()["words"] if not is_held_out(name))
 
 
 @cache
@@ -190,6 +190,7 @@ def without_accents(name: str) -> str:
     return "".join(c for c in normalize("NFD", name) if c.isascii())
 
 
-def _held(name: str) -> bool:
+def is_held_out(name: str) -> bool:
+    """Whether no text of the training has this name."""
     digest = blake2b(without_accents(name).lower().encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") % _SHARE_HELD_OUT == 0

@@ -8,7 +8,8 @@ from unicodedata import normalize
 from sklearn_deid.surrogates import Chance
 from sklearn_deid.surrogates.names import given_name, surname
 
-from .names import given_names, invented_name, names, new_name, origins, without_accents, word_names
+from .names import given_names, invented_name, is_held_out, names, new_name, origins, without_accents, word_names
+from .open_words import english_words
 
 _FIRST_DAY = date(1990, 1, 1)
 # Origins whose names an earlier model missed most often are drawn more often than the others.
@@ -32,10 +33,11 @@ class Scene:
         """First (0) or family (1) name of a list, or a new one made of two of them."""
         chance = self.chance
         listed = self.origin is None and not self.held_out
-        if listed and chance.happens(0.08):
-            return invented_name(chance)
-        if listed and chance.happens(0.04):
-            return chance.pick(word_names())
+        if listed and chance.happens(0.1):
+            # Short ones are the hardest to tell from words, so that there are more of them.
+            return invented_name(chance, 1 if chance.happens(0.25) else 3)
+        if listed and chance.happens(0.07):
+            return _word_as_name(chance)
         if listed and chance.happens(0.12):
             return given_name(chance, chance.pick("MF")) if part == 0 else surname(chance)
         origin = self.origin or ("english" if chance.happens(0.2) else chance.pick((*origins(), *_OFTEN)))
@@ -50,3 +52,11 @@ class Scene:
     def day(self) -> date:
         """A day of the last decades."""
         return _FIRST_DAY + timedelta(days=self.chance.number(0, 13_500))
+
+
+def _word_as_name(chance: Chance) -> str:
+    """A name that is a word elsewhere: a well-known one, or any noun or adjective."""
+    if chance.happens(0.6):
+        return chance.pick(word_names())
+    word = chance.pick(english_words(chance.pick(("noun", "noun", "adj"))))
+    return word.capitalize() if len(word) < 10 and not is_held_out(word) else chance.pick(word_names())

@@ -29,7 +29,7 @@ _FRAMES_HELD_OUT = 6  # one wording of six, in the blocks of the grammar that as
 _CAPITAL = 0.85  # probability that a sentence of the grammar begins with a capital
 # Shares of the texts in lower case and in capitals. A tagger does not mark the casing of a short text, as the copies of
 # its augmenter are marked.
-_LOWER, _CAPITALS = 0.15, 0.06
+_LOWER, _CAPITALS = 0.18, 0.08
 # Years, ages, lots and so on that i2b2 2014 would annotate although they say little about a person.
 _ANNOTATED = {"o.age": "AGE", "o.year": "DATE", "o.expiry": "DATE"}
 # Share of each kind of text.
@@ -41,7 +41,7 @@ KINDS = {
     "daily sentence": 22, "work sentence": 14, "news sentence": 14, "form lines": 8, "roster lines": 9,
     "everyday plain": 12, "hard sentence": 42, "twin sentence": 14, "twin daily sentence": 9, "twin place sentence": 2,
     "twin work sentence": 2, "twin roster lines": 2, "twin news sentence": 4, "twin service sentence": 2,
-    "twin query sentence": 3, "terse sentence": 20,
+    "twin query sentence": 3, "terse sentence": 20, "eponym sentence": 20, "twin eponym sentence": 6, "title lines": 20,
 }  # fmt: skip
 
 

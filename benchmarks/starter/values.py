@@ -8,10 +8,10 @@ from importlib import import_module
 
 from sklearn_deid.surrogates import dates, identifiers, places
 
-from .addresses import Pieces, address, city, hospital, organization, street
+from .addresses import Pieces, address, city, hospital, organization, region, street
 from .names import without_accents
 from .scene import Scene
-from .words import plain, vocabulary
+from .words import plain
 
 _MONTHS = "January February March April May June July August September October November December".split()
 
@@ -23,6 +23,8 @@ def slot(name: str, scene: Scene) -> Pieces:
         return [(_person(form, scene), "PATIENT" if part == "pt" else "DOCTOR")]
     if name == "addr":
         return address(scene)
+    if name == "loc":
+        return region(scene)
     if name in _PHI:
         label, make = _PHI[name]
         return [(make(scene).strip(), label)]
@@ -123,6 +125,35 @@ def _form(scene: Scene, *forms: str) -> str:
         "@": lambda: identifiers.letters(chance, 1),
     }
     return "".join(draw[c]() if c in draw else c for c in chance.pick(forms))
+
+
+_ID_FORMS = (
+    "##-#####|@##-####|########|@@#######|@@-##-####|@@@-###|#####|@@@@-####-##|@#-####-@#|####-@@-##|ID#####"
+).split("|")
+_ID_WORDS = "PT SUBJ STUDY SITE CASE REF TKT ENC ACC VISIT LAB RX CLM ORD TRIAL BATCH DEV PID UID EMP REG NHS".split()
+
+
+def _identifier(scene: Scene) -> str:
+    """A number of one of some forms, or of parts of any length with any sign between them."""
+    chance = scene.chance
+    if chance.happens(0.5):
+        return _form(scene, *_ID_FORMS)
+    if chance.happens(0.12):
+        return _hexadecimal(chance.pick(("########-####-####-####-############", "########", "####-####")), scene)
+    parts = [chance.pick(_PARTS)(scene) for _ in range(chance.number(1, 3))]
+    parts += [_form(scene, "###", "####", "#####", "######")]
+    if chance.happens(0.4):
+        parts.insert(0, chance.pick(_ID_WORDS))
+    made = chance.pick(("-", "-", "-", "/", "_", ".", "")).join(parts)
+    return made.lower() if chance.happens(0.1) else made
+
+
+_PARTS: tuple[Callable[[Scene], str], ...] = (
+    lambda s: str(s.day().year),
+    lambda s: _form(s, "##", "###", "####", "#"),
+    lambda s: _form(s, "@", "@@", "@@@", "@@@@"),
+    lambda s: _form(s, "@#", "#@", "@##", "##@", "@#@#", "@@##"),
+)
 
 
 def _phone(scene: Scene) -> str:
@@ -256,7 +287,6 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
     "country": ("COUNTRY", lambda s: places.country(s.chance)),
     "street": ("STREET", street),
     "zip": ("ZIP", lambda s: str(s.chance.number(10000, 99999))),
-    "loc": ("LOCATION-OTHER", lambda s: s.chance.pick(vocabulary()["regions"])),
     "room": ("ROOM", lambda s: identifiers.room(s.chance)),
     "prof": ("PROFESSION", lambda s: s.chance.pick(_professions())),
     "mrn": (
@@ -330,23 +360,7 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
             "@@@ #### ####",
         ),
     ),
-    "id": (
-        "IDNUM",
-        lambda s: _form(
-            s,
-            "##-#####",
-            "@##-####",
-            "########",
-            "@@#######",
-            "@@-##-####",
-            "@@@-###",
-            "#####",
-            "@@@@-####-##",
-            "@#-####-@#",
-            "####-@@-##",
-            "ID#####",
-        ),
-    ),
+    "id": ("IDNUM", _identifier),
     "lic": ("LICENSE", lambda s: identifiers.license_number(s.chance)),
     "device": ("DEVICE", lambda s: identifiers.device(s.chance)),
     "vehicle": (

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from hashlib import blake2b
-from importlib import import_module
-from pathlib import Path
 
 from sklearn_deid.surrogates import Chance, dates, identifiers
-from sklearn_deid.surrogates.word_list import read_word_lists
 
 from .diagnoses import diagnosis
+from .lists import everyday, held_out_words, only_held_out, vocabulary
 from .names import invented_name
+from .open_words import drug_names, english_words
 from .scene import Scene
-
-
-@cache
-def vocabulary() -> dict[str, tuple[str, ...]]:
-    """Lists of vocabulary.txt, and common English words of Faker."""
-    lists = read_word_lists(Path(__file__).parent / "vocabulary.txt")
-    common = import_module("faker.providers.lorem.en_US").Provider.word_list
-    return {**lists, "common": tuple(common)}
-
-
-@cache
-def held_out_words() -> dict[str, tuple[str, ...]]:
-    """Words of medicine that the training does not have."""
-    return read_word_lists(Path(__file__).parent / "held_out_words.txt")
-
 
 _STEMS = "ab al bri car da ela fo gal ibu ka lor mir na ola pex qui ri sa tel ul va zo pe lu mo ti".split()
 _MIDDLES = "li ra to xi ne mu da ci lo ri va te pi so".split()
@@ -63,7 +45,9 @@ def plain(part: str, form: str, scene: Scene) -> str:
     elif part == "icd" or (part == "dis" and chance.happens(_CLASSIFIED)):
         made = diagnosis(chance, scene.held_out, form)
     elif part in _EVERYDAY:
-        made = _everyday(_EVERYDAY[part], scene)
+        made = _everyday(part, scene)
+    elif part in _OF_SCENE and (part in _ALWAYS or (not scene.held_out and chance.happens(_OPEN))):
+        made = _OF_SCENE[part](scene)
     else:
         made = _WORDS[part](chance) if part in _WORDS else chance.pick(vocabulary()[_LISTS[part]])
     if form == "cap":
@@ -71,22 +55,19 @@ def plain(part: str, form: str, scene: Scene) -> str:
     return {"caps": made.upper(), "title": made.title()}.get(form, made)
 
 
-def _everyday(kind: str, scene: Scene) -> str:
+def _everyday(part: str, scene: Scene) -> str:
     """An everyday word; one word of five is held out, and one of 25 is of random syllables."""
-    chance = scene.chance
+    chance, kind = scene.chance, _EVERYDAY[part]
     if chance.happens(0.04):
         return invented_name(chance).lower()
-    known, new = _parts(kind)
-    return chance.pick(new if scene.held_out and chance.happens(0.5) else known)
-
-
-@cache
-def _parts(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    digests = {w: blake2b(w.encode(), digest_size=4).digest()[0] for w in vocabulary()[f"everyday {kind}"]}
-    return tuple(w for w, d in digests.items() if d % 5), tuple(w for w, d in digests.items() if d % 5 == 0)
+    if scene.held_out:
+        return chance.pick(everyday(kind, chance.happens(0.5)))
+    # Half of the words of the training are any English words, so that it meets many thousand of them.
+    return chance.pick(english_words(_ENGLISH[part]) if chance.happens(_OPEN) else everyday(kind, False))
 
 
 _EVERYDAY = {"noun": "nouns", "med": "clinical", "did": "past", "do": "verbs", "adj": "adjectives", "adv": "adverbs"}
+_ENGLISH = {"noun": "noun", "med": "noun", "did": "past", "do": "verb", "adj": "adj", "adv": "adv"}
 _LISTS = {
     "dis": "diseases",
     "sym": "symptoms",
@@ -135,6 +116,63 @@ def _disease(chance: Chance) -> str:
         return _new_term(chance)
     return chance.pick(vocabulary()["eponyms" if kind < 0.3 else "abbreviations" if kind < 0.35 else "diseases"])
 
+
+def _open_drug(scene: Scene) -> str:
+    name = scene.chance.pick(drug_names())
+    return name.capitalize() if scene.chance.happens(0.3) else name
+
+
+def _open_words(scene: Scene) -> str:
+    """Words of all kinds in no order, a third of them rare ones."""
+    chance = scene.chance
+    kinds = ("noun", "noun", "past", "adj", "adv")
+    common = vocabulary()["common"]
+    words = (english_words(chance.pick(kinds)) if chance.happens(0.35) else common for _ in range(chance.number(3, 9)))
+    return " ".join(chance.pick(of) for of in words)
+
+
+def _surname(scene: Scene) -> str:
+    """A surname that names no person here, from the lists that give patients and doctors theirs."""
+    while True:
+        name = scene.name(1)
+        if " " not in name and not (not scene.held_out and name.lower() in only_held_out()):
+            return name
+
+
+def _eponym(scene: Scene) -> str:
+    """A term that bears a surname: the words around decide whether a surname is that of a person."""
+    chance = scene.chance
+    name, head, kind = _surname(scene), chance.pick(vocabulary()["eponym heads"]), chance.uniform()
+    if kind < 0.42:
+        return f"{name} {head}"
+    if kind < 0.64:
+        return f"{name}{chance.pick(_POSSESSIVES)} {head}"
+    if kind < 0.76:
+        return f"{name}-{_surname(scene)} {head}"
+    if kind < 0.84:
+        return f"{name} {chance.pick(_DEGREES)} {chance.pick(_RANKS)}"
+    if kind < 0.89:
+        return f"{name} and {_surname(scene)} {head}"
+    return f"{chance.pick(_BEFORE_EPONYMS)} {name} {head}"
+
+
+_POSSESSIVES = ("'s", "'s", "'s", "\u2019s", "s")
+_DEGREES = "grade stage class type level classification score category group zone".split()
+_RANKS = "I II III IV 1 2 3 4 A B C".split()
+_BEFORE_EPONYMS = (
+    "modified|revised|positive|negative|equivocal|classic|early|late|severe|mild|known|suspected|possible|no|bilateral|"
+    "left|right|anterior|posterior|primary|secondary|familial|juvenile|atypical|refractory|non|anti|repeat|standard|the"
+).split("|")
+_OPEN = 0.5  # probability that a word of the training comes from a long list or from the names of people
+_OF_SCENE: dict[str, Callable[[Scene], str]] = {
+    "drug": _open_drug,
+    "brand": lambda s: s.chance.pick(drug_names()).capitalize(),
+    "words": _open_words,
+    "epo": _eponym,
+    "eponym": _eponym,
+    "epn": _surname,
+}
+_ALWAYS = ("eponym", "epn")  # no list has them
 
 _CLASSIFIED = 0.4  # probability that a disease is one of ICD-10-CM
 _AMOUNTS = (2.5, 5, 10, 20, 25, 40, 50, 75, 81, 100, 250, 500, 1000)

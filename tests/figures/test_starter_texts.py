@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 import benchmarks.starter.texts as texts
+from benchmarks.starter import words
 from benchmarks.starter.diagnoses import _categories, diagnosis
+from benchmarks.starter.lists import everyday, held_out_words, vocabulary
 from benchmarks.starter.measuring import names_of, new_sentences
-from benchmarks.starter.names import given_names, names, origins, word_names
+from benchmarks.starter.names import given_names, is_held_out, names, origins, word_names
+from benchmarks.starter.open_words import drug_names, english_words
 from benchmarks.starter.report import KINDS_PHI, KINDS_PLAIN
-from benchmarks.starter.words import held_out_words, vocabulary
+from benchmarks.starter.scene import Scene
 from sklearn_deid.surrogates import Chance, read_data_file
 
 FOLDER = Path(texts.__file__).parent
@@ -72,6 +75,47 @@ def test_names_that_are_measured_are_not_trained_on():
     assert not trained & measured
     assert not {*given_names("female"), *given_names("male")} & trained
     assert not set(given_names("female")) & set(given_names("male"))
+
+
+KINDS_OF_WORDS = ("noun", "verb", "past", "adj", "adv")
+
+
+def test_long_lists_are_long_and_leave_out_what_is_measured():
+    lists = [*map(english_words, KINDS_OF_WORDS), drug_names()]
+    assert [len(words) > 2000 for words in lists] == [True] * 6
+    drawn = {word for words in lists for word in words}
+    measured = {word for kind in ("nouns", "past", "verbs", "adjectives") for word in everyday(kind, True)}
+    measured |= {word for entries in held_out_words().values() for word in entries}
+    short = {name: entries for name, entries in vocabulary().items() if not name.startswith("everyday")}
+    trained = " ".join(word for entries in short.values() for word in entries).lower()
+    kinds = [name.removeprefix("everyday ") for name in vocabulary() if name.startswith("everyday")]
+    trained += " ".join(word for kind in kinds for word in everyday(kind, False))
+    assert "prediabetes" in measured
+    assert not [word for word in measured & drawn if not re.search(rf"\b{word}\b", trained)]
+
+
+def test_eponyms_of_the_training_bear_its_surnames_and_no_measured_one():
+    chance = Chance(np.random.SeedSequence(1))
+    found = [words.plain(part, "", Scene(chance)) for part in ("eponym", "epn") for _ in range(400)]
+    assert not {w for text in found for w in re.findall(r"[a-z]+", text.lower())} & words_of_measured_eponyms()
+    surnames = {name for origin in origins() for name in names(origin)[1]}
+    assert sum(any(w in surnames for w in re.split(r"[ '’-]", text)) for text in found) > 300
+    held = [words.plain("epn", "", Scene(chance, held_out=True)) for _ in range(100)]
+    assert all(is_held_out(name) for name in held)
+
+
+def words_of_measured_eponyms():
+    lists = words_of_lists({"eponyms": held_out_words()["eponyms"]}) - words_of_lists(vocabulary())
+    return {word.lower() for word in lists}
+
+
+def test_a_surname_of_a_term_is_no_phi_and_the_doctor_beside_it_is():
+    chance = Chance(np.random.SeedSequence(2))
+    template = "Dr. {doc.last} <saw|noted> the {eponym}."
+    for _ in range(50):
+        text = texts.write(template, Scene(chance)).build("a", patient_id="")
+        assert [span.label for span in text.spans] == ["DOCTOR"]
+        assert text.spans[0].end < text.text.index(" the ")
 
 
 def test_texts_depend_on_the_seed_alone():
