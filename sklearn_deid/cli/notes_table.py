@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from pathlib import Path
 
 from ..exceptions import DataNotFoundError, DeidError
+from ..text import known_id
 
 
 def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
@@ -26,7 +28,7 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     Raises
     ------
     DeidError
-        If the columns are missing, or a note has no complete row.
+        If the columns are missing, or a note has no complete row, or two rows.
     DataNotFoundError
         If there is no such file.
     """
@@ -47,7 +49,13 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     if not columns or "doc_id" not in rows[0]:
         raise DeidError("The table needs a column doc_id, and patient_id or type.", path=path)
     by_id = {row["doc_id"]: row for row in rows}
+    counts = Counter(row["doc_id"] for row in rows)
     for doc_id in ids:
-        if doc_id not in by_id or not all(by_id[doc_id][name] for name in columns):
+        row = by_id.get(doc_id, {})
+        # "NULL" names no patient: all notes with it would count as those of one.
+        has_patient = "patient_id" not in columns or known_id(row.get("patient_id")) is not None
+        if not has_patient or not all(row.get(name) for name in columns):
             raise DeidError("The table has no complete row for this note.", path=path, doc_id=doc_id)
+        if counts[doc_id] > 1:
+            raise DeidError("The table has two rows for this note.", path=path, doc_id=doc_id)
     return {name: {doc_id: by_id[doc_id][name] for doc_id in ids} for name in columns}

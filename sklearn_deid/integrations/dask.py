@@ -46,7 +46,8 @@ def redact_dask(
     Raises
     ------
     BundleError, DeidError
-        If there is no model, if a column is missing, or if an option of surrogates is missing.
+        If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also when it
+        is computed: if no record of a partition has a key, or one differs from it in case or spaces only.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError
@@ -118,6 +119,8 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
     for row in rows:
         if redactor.reason_column in row:
             raise DeidError(f"A record has a key {redactor.reason_column!r}. Choose another reason_column.")
+    for name in used if rows else ():
+        _check_key(name, rows)
     new = redactor({name: [row.get(name) for row in rows] for name in used}, len(rows))
     changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]
     # A key that a record lacks is not added.
@@ -125,3 +128,12 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
         row | {name: text for name, text in change.items() if name in row or name == redactor.reason_column}
         for row, change in zip(rows, changed, strict=True)
     ]
+
+
+def _check_key(name: str, rows: list[dict[str, Any]]) -> None:
+    """Refuse a name that no record has, and a record with a key like it: the texts would be copied unchanged."""
+    if not any(name in row for row in rows):
+        raise DeidError(f"No record of a partition has the key {name!r}. Where all texts are missing, set it to None.")
+    wanted = name.strip().casefold()
+    if any(name not in row and wanted in (str(key).strip().casefold() for key in row) for row in rows):
+        raise DeidError(f"A record has no key {name!r}, but one that differs from it in case or spaces.")

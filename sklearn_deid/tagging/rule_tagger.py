@@ -104,7 +104,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match.
         ValueError
-            If a name in ``recognizers`` is unknown, or no scheme contains all labels of y.
+            If a name in ``recognizers`` is unknown, no scheme contains all labels of y, or nothing is left to find.
         """
         check_constraints(self)
         self._rules: tuple[Rule, ...] = select_rules(self.recognizers, self._languages())
@@ -114,6 +114,9 @@ class RuleTagger(TokenTagger, BaseEstimator):
         auto = isinstance(self.label_scheme, str) and self.label_scheme == "auto"
         self.label_map_ = infer_label_map(labels) if auto else rule_label_map(self.label_scheme)
         found = sorted({label for rule in self._rules if (label := self.label_map_[rule.kind]) is not None})
+        if not found:
+            # Notes would return as they are.
+            raise ValueError("The rules find nothing: 'recognizers' is empty, or 'label_scheme' has none of its kinds.")
         tags = ["O", *(f"{prefix}-{label}" for label in found for prefix in "BI")]
         self.classes_ = np.array(tags, dtype=object)
         return self

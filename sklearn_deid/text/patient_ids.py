@@ -22,7 +22,7 @@ def known_id(value: Any) -> str | None:
     >>> known_id(17), known_id(17.0), known_id("17 "), known_id(float("nan")), known_id(" "), known_id("NULL")
     ('17', '17', '17', None, None, None)
     """
-    if isinstance(value, (Real, Decimal)) and not isinstance(value, bool) and math.isfinite(value):
-        value = int(value) if value == int(value) else value
+    if isinstance(value, (Real, Decimal)) and not isinstance(value, bool) and math.isfinite(value) and value % 1 == 0:
+        value = math.floor(value)
     written = str(value).strip()
     return None if written.casefold() in _MISSING else written

@@ -141,6 +141,25 @@ def test_types_and_patients_come_from_a_table(run, redacted, tmp_path, notes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda rows: [*rows, [rows[0][0], "another"]], "two rows for this note"),
+        (lambda rows: [[rows[0][0], "NULL"], *rows[1:]], "no complete row"),
+    ],
+)
+def test_a_table_that_names_no_or_two_patients_is_refused(run, redacted, tmp_path, notes, change, message):
+    """The last row counted, and notes with NULL were those of one patient."""
+    rows = change([[note.doc_id, note.patient_id] for note in notes])
+    (tmp_path / "table.csv").write_text("\n".join(map(",".join, [["doc_id", "patient_id"], *rows])))
+    options = ("--output", tmp_path / "work", "--sample", 8, "--table", tmp_path / "table.csv")
+    code, _, err = run("signoff", redacted, *options)
+    assert (code, message in err) == (2, True)
+    # A type may be unknown.
+    (tmp_path / "table.csv").write_text("doc_id,type\n" + "".join(f"{note.doc_id},unknown\n" for note in notes))
+    assert run("signoff", redacted, *options)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
         (lambda notes: notes[1:], "1 notes of the sample are not finished"),
         (
             lambda notes: [replace(notes[0], text=notes[0].text + "x"), *notes[1:]],

@@ -126,6 +126,25 @@ def test_dask_frames_and_bags(rules):
         redact_dask(rules, dd.from_pandas(frame, npartitions=1), "note", reason_column="n")
 
 
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([{"nota": "roe@example.org"}], "No record of a partition has the key 'note'"),
+        ([{"note": "a"}, {"Note ": "roe@example.org"}], "differs from it in case or spaces"),
+        ([{"n": 1}, {"n": 2}], "No record of a partition has the key 'note'"),
+    ],
+)
+def test_bag_whose_texts_have_another_name_is_refused(rules, records, message):
+    """The texts came back in clear, without a reason."""
+    bag = pytest.importorskip("dask.bag")
+    pytest.importorskip("dask.dataframe")
+    with pytest.raises(DeidError, match=message):
+        redact_dask(rules, bag.from_sequence(records, npartitions=1), "note").compute(scheduler="synchronous")
+    other = [{"note": None}, {"n": 1}]  # a missing text
+    found = redact_dask(rules, bag.from_sequence(other, npartitions=1), "note").compute(scheduler="synchronous")
+    assert found == [{"note": None, "withheld": None}, {"n": 1, "withheld": None}]
+
+
 @pytest.mark.parametrize("patient", [None, "", " ", float("nan"), "NULL"])
 def test_row_without_a_patient_has_no_surrogates(rules, tmp_path, patient):
     read_or_make_key(tmp_path / "key")

@@ -123,3 +123,18 @@ class TestErrors:
     def test_weights(self):
         with pytest.raises(ValueError, match="does not take sample weights"):
             RuleTagger().fit(X).score(X, Y, sample_weight=[1])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"recognizers": []},
+        {"label_scheme": {}},
+        {"label_scheme": {"DATE": None}},
+        {"recognizers": ["email"], "label_scheme": {"DATE": "DAY"}},
+    ],
+)
+def test_rules_that_find_nothing_are_refused(parameters):
+    """Notes returned as they were."""
+    with pytest.raises(ValueError, match="The rules find nothing"):
+        RuleTagger(**parameters).fit([])

@@ -76,7 +76,7 @@ class ParquetTable:
     def _chunk(self, batch: Any, before: int, group: int) -> TableChunk:
         cells: list[Cell] = []
         targets: list[tuple[str, int]] = []
-        named = {name: batch.column(at).to_pylist() for name, at in self._places.items()}
+        named = {name: self._values(batch.column(at)) for name, at in self._places.items()}
         for row in range(batch.num_rows):
             row_id, patient_id = self.columns.identifiers({name: values[row] for name, values in named.items()})
             for name in self.columns.texts:
@@ -87,8 +87,17 @@ class ParquetTable:
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
 
+    def _values(self, column: Any) -> list[Any]:
+        """Values of a column. A text that is not in UTF-8 stays bytes, which are no text."""
+        try:
+            return column.to_pylist()
+        except UnicodeDecodeError:
+            pass
+        values = column.cast(self._pa.large_binary()).to_pylist()
+        return [value if value is None else _decoded(value) for value in values]
+
     def _render(self, batch: Any, targets: Sequence[tuple[str, int]], texts: Sequence[str | None]) -> bytes:
-        changed = {name: batch.column(self._places[name]).to_pylist() for name in self.columns.texts}
+        changed = {name: self._values(batch.column(self._places[name])) for name in self.columns.texts}
         for (name, row), text in zip(targets, texts, strict=True):
             changed[name][row] = text
         arrays = batch.columns
@@ -114,3 +123,10 @@ class ParquetTable:
             return "snappy"
         name = metadata.row_group(0).column(0).compression.lower()
         return "none" if name == "uncompressed" else name
+
+
+def _decoded(value: bytes) -> str | bytes:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value

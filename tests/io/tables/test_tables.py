@@ -138,6 +138,20 @@ def test_row_groups_types_and_metadata_of_parquet_stay(tmp_path):
     assert after.read().to_pylist() == before.read().to_pylist()
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_text_of_parquet_that_is_not_utf_8_is_withheld(tmp_path, kind):
+    """One such cell ended the run."""
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    cells = [b"good", b"\xff", None, b"fine", b""]
+    texts = pa.array(cells, type=pa.large_binary() if kind == pa.large_string() else pa.binary()).view(kind)
+    pq.write_table(pa.table({"text": texts, "n": range(5)}), path)
+    table = open_table(path, output, Columns(("text",)))
+    found = [cell.text for chunk in table.chunks() for cell in chunk.cells]
+    assert found == ["good", b"\xff", "fine"]
+    change(table, output, lambda text: text.upper() if isinstance(text, str) else None)
+    assert pq.read_table(output).to_pydict() == {"text": ["GOOD", None, None, "FINE", ""], "n": [0, 1, 2, 3, 4]}
+
+
 def test_categories_of_parquet_stay_and_count_as_content(tmp_path):
     digests = []
     for names in (["a", "b", "c"], ["a", "b", "d"]):
