@@ -130,7 +130,7 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     if step.kind == SURROGATES:
         return ReleasedSurrogates(released, data, step.estimator)
     public = step.estimator.mechanism_.policy.vectors
-    return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data)
+    return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data, step.estimator)
 
 
 def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, notes: Any) -> dict[str, Any]:
