@@ -89,7 +89,7 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
     Examples
     --------
     >>> [name for name, _ in named_attacks("quick", ["words"])]
-    ['linkage', 'reidentification', 'overlap', 'kept_tokens']
+    ['linkage', 'reidentification', 'overlap', 'kept_tokens', 'drawn_words']
     """
     if isinstance(attacks, str):
         if attacks not in PRESETS:
@@ -130,7 +130,7 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     if step.kind == SURROGATES:
         return ReleasedSurrogates(released, data, step.estimator)
     public = step.estimator.mechanism_.policy.vectors
-    return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data)
+    return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data, step.estimator)
 
 
 def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, notes: Any) -> dict[str, Any]:
@@ -261,16 +261,21 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
 
     Named attacks block a pass if they are skipped, or if they attack words that can be the originals: a preset lists
     what it could not run on such words, and linkage alone would not tell. All attacks on text block a pass if the
-    parameters of the pseudonymizer leave PHI tokens as they are.
+    parameters of the pseudonymizer leave PHI tokens as they are. Named attacks also block one if the text is not what
+    the mechanism makes: the checks of a preset tell, and an attack that simulates the mechanism does not.
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:
         return [replace(attack.skip(reason), blocks=is_named)]
     results = attack.run(release)
-    if not isinstance(release, ReleasedText):
+    if not isinstance(release, (ReleasedText, ReleasedSurrogates)):
         return results
     is_unknown = is_named and release.pseudonymizer is None
-    reason = _CAN_BE_ORIGINALS if is_unknown else release.in_clear
+    reason = _CAN_BE_ORIGINALS if is_unknown else release.in_clear or (is_named and release.is_other_text) or None
+    return _blocked(results, reason)
+
+
+def _blocked(results: list[AttackResult], reason: str | None) -> list[AttackResult]:
     return [replace(result, blocks=True, reason=reason) for result in results] if reason else results
 
 

@@ -26,6 +26,8 @@ __all__, _listed, __dir__ = lazy_names(
         "class_check": "ClassCheck ReleasedClassVectors",
         "contextual": "ContextualAttack PublicNotes",
         "control_representers": "BlindRepresenter RawVectors",
+        "drawn_surrogates": "DrawnSurrogatesAttack RepeatedSurrogates",
+        "drawn_words": "DrawnWordsAttack RepeatedTexts",
         "gradient_inversion": "GradientInversionAttack GradientKnowledge SentenceUpdates one_step_update",
         "inversion": "InversionAttack",
         "kept_tokens": "KeptTokensAttack",

@@ -12,7 +12,7 @@ from scipy.stats import ttest_1samp
 
 from ...metrics import Estimate
 from ..protocol import AttackResult
-from ..released_step import REPRESENTATION
+from ..released_step import REPRESENTATION, VECTORS
 from .check_results import NOISE_LEVEL, check_result
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .noise_checks import Check, alarms, noise_checks
@@ -108,7 +108,7 @@ class NoiseAttack(AuditAttack):
     family = "noise"
     title = "Noise test"
     order = 11
-    releases = (REPRESENTATION,)
+    releases = (REPRESENTATION, VECTORS)
     presets = (AttackPreset("noise", "Noise test", 50.0, 3.0, quick=True),)
     name = "noise test"
     threat = "representation"

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from ...metrics import Estimate
 from ..protocol import AttackResult
-from ..released_step import REPRESENTATION
+from ..released_step import REPRESENTATION, VECTORS
 from .check_results import REPLAY_LEVEL, check_result
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .noise_checks import best_pairs, p_of_cosine
@@ -75,7 +75,7 @@ class ReplayAttack(AuditAttack):
     family = "replay"
     title = "Replayed noise"
     order = 12
-    releases = (REPRESENTATION,)
+    releases = (REPRESENTATION, VECTORS)
     presets = (AttackPreset("replay", "Replayed noise", 50.0, 6.0, quick=True),)
     name = "replayed noise"
     threat = "representation"

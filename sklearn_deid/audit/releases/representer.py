@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import random
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
@@ -41,6 +39,7 @@ from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
+from .global_state import same_global_state
 from .vector_release import VectorRelease, items_of
 
 # In no vocabulary: the character replaces PHI words if only their surroundings are represented.
@@ -361,22 +360,6 @@ def first_of_each(X: TokenSequences) -> np.ndarray:
     for row, tokens in enumerate(X):
         first.setdefault(tuple(tokens), row)
     return np.fromiter(first.values(), dtype=np.int64, count=len(first))
-
-
-@contextmanager
-def same_global_state() -> Iterator[Callable[[], None]]:
-    """Give a function that resets the global random generators to their state at the start; restore it in the end."""
-    states = random.getstate(), np.random.get_state(), torch.get_rng_state()
-
-    def reset() -> None:
-        random.setstate(states[0])
-        np.random.set_state(states[1])
-        torch.set_rng_state(states[2])
-
-    try:
-        yield reset
-    finally:
-        reset()
 
 
 def _copied(representer: Any) -> Any:

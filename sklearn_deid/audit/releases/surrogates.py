@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import joblib
 import numpy as np
 
+from ...pseudonyms.surrogate_pseudonymizer import SurrogatePseudonymizer
+from ...text import split_tag
+from ..attacks.drawn_surrogates import DrawnSurrogatesAttack, RepeatedSurrogates
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.surrogate_spans import SurrogateSpans, spans_of_sentences
 from ..audit_data import AuditData
 from ..released_step import SURROGATES
+
+_N_OWN = 4
 
 
 class ReleasedSurrogates:
@@ -50,6 +56,46 @@ class ReleasedSurrogates:
             own, releases, tags, groups, locale=self.pseudonymizer.locale, kinds=self.pseudonymizer.kinds
         )
 
+    @cached_property
+    def in_clear(self) -> str | None:
+        """Statement about PHI tokens that ``labels`` leaves as they are; None if there is none."""
+        labels, own = self.pseudonymizer.labels, self._labels
+        n = 0 if labels is None else int((~np.isin(own, list(labels)) & (own != "")).sum())
+        if not n:
+            return None
+        return (
+            f"{n:,} of {int((own != '').sum()):,} PHI tokens stay as they are, by 'labels' of the pseudonymizer. "
+            "Replace them, or pass y without these labels."
+        )
+
+    @cached_property
+    def is_other_text(self) -> str | None:
+        """Statement that the text is not made of surrogates of the method; None if the check finds nothing."""
+        faults = DrawnSurrogatesAttack().fit(None).attack(self.repeated_surrogates).faults
+        return " ".join(faults) or None
+
+    @cached_property
+    def repeated_surrogates(self) -> RepeatedSurrogates:
+        """PHI tokens of the release, of a second call, and of releases that the library makes with other keys."""
+        data, labels = self.data, self._labels
+        (again,) = self._further(data.X, data.y, data.groups, 1)
+        names = SurrogatePseudonymizer().get_params(deep=False)
+        parameters = {k: v for k, v in self.pseudonymizer.get_params(deep=False).items() if k in names}
+        # Not by the estimator itself: one that keeps words, or has one key, would keep or repeat them here too.
+        library = SurrogatePseudonymizer(**{**parameters, "random_state": None})
+        own = [library.fit_transform(data.X, data.y, data.groups) for _ in range(_N_OWN)]
+        words = [_folded(one.data) for one in (data.X, self.released, again, *own)]
+        some = (labels != "") & np.array([any(map(str.isalnum, word)) for word in words[0]], dtype=bool)
+        sentences = np.repeat(np.arange(len(data.X)), data.X.lengths)
+        patients = sentences if data.groups is None else np.unique(data.groups, return_inverse=True)[1][sentences]
+        originals, shown, second, *rest = (one[some] for one in words)
+        return RepeatedSurrogates(originals, shown, second, rest, patients[some], labels[some])
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        """Label of each token; empty outside of PHI."""
+        return np.array([split_tag(tag)[1] or "" for tag in self.data.y.data])
+
     def sentences(self, part: str) -> ReleasedSentences:
         """Sentences of a part, in the form that a linkage attacker sees."""
         rows = self.data.parts[part]
@@ -64,3 +110,7 @@ class ReleasedSurrogates:
             drawing.random_state = (self.data.seed + number) % 2**32 if is_seeded else None
             out.append(drawing.sample(X, y, groups))
         return out
+
+
+def _folded(words: np.ndarray) -> np.ndarray:
+    return np.array([str(word).casefold() for word in words], dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any
 
@@ -9,13 +10,16 @@ import joblib
 import numpy as np
 
 from ...metrics import phi_word_prior
-from ...pseudonyms.phi_tokens import find_phi_tokens
+from ...pseudonyms.phi_tokens import PhiTokens, find_phi_tokens
 from ...pseudonyms.policy import EXCLUDED
+from ..attacks.drawn_words import DrawnWordsAttack, RepeatedTexts
+from ..attacks.kept_tokens import KeptTokensAttack
 from ..attacks.pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.word_draws import WordDraws, draws_of_text
 from ..audit_data import AuditData
 from ..released_step import WORDS
+from .global_state import same_global_state
 
 _NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
 
@@ -75,12 +79,8 @@ class ReleasedText:
         """
         if self.pseudonymizer is None:
             return None
-        phi = find_phi_tokens(self.data.X, self.data.y)
-        # Words that the mechanism itself keeps, such as stop words, are part of what the attacks count.
-        able = (self.pseudonymizer.mechanism_.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
-        labels, most = self.pseudonymizer.labels, self.pseudonymizer.max_replacements
-        named = np.array([labels is None or label in set(labels) for label in phi.labels], dtype=bool)
-        moving = able & named[phi.label_ids]
+        phi, able, moving = self._phi_tokens()
+        most = self.pseudonymizer.max_replacements
         n_moved = int(moving.sum())
         if most is not None:
             n_moved = int(np.minimum(np.bincount(phi.sentences[moving]), most).sum())
@@ -92,6 +92,35 @@ class ReleasedText:
             "pseudonymizer, and no attack counts them. Replace them, or pass y without these labels."
         )
 
+    @cached_property
+    def repeated_texts(self) -> RepeatedTexts:
+        """The release, and two further calls of `sample` in the same state of the global random generators."""
+        draws, further = self.draws, []
+        drawing = copy.copy(self.pseudonymizer)
+        with same_global_state() as reset:
+            for number in (1, 2):
+                if drawing.random_state is not None:
+                    # A seeded step repeats itself on purpose; other seeds must not.
+                    drawing.random_state = (self.data.seed + number) % 2**32
+                reset()
+                further.append(drawing.sample(self.data.X, self.data.y, self.data.groups))
+        shown = [one.data[draws.positions].tolist() for one in (self.released, *further)]
+        return RepeatedTexts(draws, self.data.X.data[draws.positions].tolist(), shown)
+
+    @cached_property
+    def is_other_text(self) -> str | None:
+        """Statement that the text is not what the mechanism makes; None if the checks find nothing.
+
+        Attacks that simulate the mechanism, and linkage, do not compare the text with its originals.
+        """
+        if self.pseudonymizer is None or not self._phi_tokens()[2].any():
+            return None
+        results = (
+            KeptTokensAttack(random_state=self.data.seed).fit(self.pseudonymizer).attack(self.draws),
+            DrawnWordsAttack(random_state=self.data.seed).fit(self.pseudonymizer).attack(self.repeated_texts),
+        )
+        return " ".join(fault for result in results for fault in result.faults) or None
+
     @property
     def draws(self) -> WordDraws:
         """Draws of all sentences. An attacker who learns nothing from the originals can be measured on all of them."""
@@ -102,3 +131,12 @@ class ReleasedText:
         """Sentences of a part, in the form that a linkage attacker sees."""
         rows = self.data.parts[part]
         return ReleasedSentences(self.released[rows], self.data.groups_of(rows), self.data.y[rows])
+
+    def _phi_tokens(self) -> tuple[PhiTokens, np.ndarray, np.ndarray]:
+        """PHI tokens of the tags, those that the mechanism can replace, and those of them that ``labels`` names."""
+        phi = find_phi_tokens(self.data.X, self.data.y)
+        # Words that the mechanism itself keeps, such as stop words, are part of what the attacks count.
+        able = (self.pseudonymizer.mechanism_.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
+        labels = self.pseudonymizer.labels
+        named = np.array([labels is None or label in set(labels) for label in phi.labels], dtype=bool)
+        return phi, able, able & named[phi.label_ids]

@@ -1,22 +1,33 @@
-"""Releases of word vectors whose mechanism is not known."""
+"""Releases of word vectors, perturbed or not."""
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..._randomness import grid_step
+from ...pseudonyms.phi_tokens import find_phi_tokens
+from ...pseudonyms.vector_moves import RandomVectors
 from ...representations.pair_data import embedding_table
 from ...tagging.tagger_data import distinct_words
 from ...text import casing_ids
+from ..attacks.noise import NoisyVectors
+from ..attacks.noise_template import NoiseTemplate
+from ..attacks.replay import RepeatedReleases
 from ..audit_data import AuditData
 from ..released_step import VECTORS
+from .global_state import same_global_state
 from .vector_release import VectorRelease, items_of
+
+# Rounding to the public grid of 2^-20 is a part of smaller noise.
+_SMALLEST_SCALE = 2.0**-13
 
 
 class ReleasedVectors(VectorRelease):
-    """Released word vectors, perturbed or not, whose mechanism is unknown.
+    """Released word vectors, perturbed or not. The checks of the noise need the perturber.
 
     Parameters
     ----------
@@ -26,16 +37,79 @@ class ReleasedVectors(VectorRelease):
         Public vectors in which the attacker searches for the words.
     data : AuditData
         Sentences of the audit.
+    perturber : fitted VectorPerturber, optional
+        Mechanism behind the release.
     """
 
     kind = VECTORS
+    can_repeat = True
 
-    def __init__(self, vectors: np.ndarray, public: Any, data: AuditData) -> None:
+    def __init__(self, vectors: np.ndarray, public: Any, data: AuditData, perturber: Any = None) -> None:
         super().__init__(data)
-        self._released, self._public = vectors, public
+        self._released, self._public, self._perturber = vectors, public, perturber
 
     def digest(self) -> None:
-        """Return None: the mechanism is unknown, and audits of given vectors are made anew."""
+        """Return None: audits of vectors are made anew."""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the perturber states noise whose law can be tested."""
+        if self._perturber is None or self._perturber.max_replacements is not None:
+            return False
+        return self._noise_scale >= _SMALLEST_SCALE and len(self._moved) > 0
+
+    @property
+    def noise_template(self) -> NoiseTemplate:
+        """Vectors without noise of the tokens in ``noisy_vectors``, and the stated law of the noise."""
+        words, mechanism = self.data.X.data[self._moved].tolist(), self._perturber.mechanism_
+        mean = mechanism.policy.vectors.vectors_for(words).astype(np.float64)
+        if isinstance(mechanism, RandomVectors):
+            mean[:] = 0.0
+        scale = self._noise_scale
+        return NoiseTemplate(mean, np.full(mean.shape[1], scale), True, grid_step(scale), False)
+
+    @property
+    def noisy_vectors(self) -> NoisyVectors:
+        """Released vectors of the tokens that carry noise."""
+        sentences = np.searchsorted(self.data.X.offsets, self._moved, side="right") - 1
+        borders = np.flatnonzero(np.diff(sentences)) + 1
+        offsets = np.concatenate([[0], borders, [len(sentences)]])
+        return NoisyVectors(self._released[self._moved], offsets, {"word": self.words[self._moved]})
+
+    def template_of_repeated(self, part: str) -> NoiseTemplate:
+        """Template of the tokens in ``repeated_releases``: of all sentences, whatever the part."""
+        return self.noise_template
+
+    def repeated_releases(self, part: str) -> RepeatedReleases:
+        """Releases of all sentences that must not share noise."""
+        found = {"call": self._released[self._moved]}
+        drawing = copy.copy(self._perturber)
+        with same_global_state() as reset:
+            for number, name in enumerate(("process", "second process"), 1):
+                if drawing.random_state is not None:
+                    # A seeded step repeats itself on purpose; other seeds must not.
+                    drawing.random_state = (self.data.seed + number) % 2**32
+                reset()
+                released = drawing.sample(self.data.X, self.data.y, self.data.groups)
+                found[name] = np.asarray(released.data)[self._moved, : self._public.dim]
+        pairs = (
+            ("call", "process", "Two calls of sample share noise."),
+            ("process", "second process", "Noise depends on global random generators: forked processes share it."),
+        )
+        return RepeatedReleases(found, pairs)
+
+    @cached_property
+    def _moved(self) -> np.ndarray:
+        """Positions of the PHI tokens whose vectors the perturber moves."""
+        labels = None if self._perturber.labels is None else set(self._perturber.labels)
+        phi = find_phi_tokens(self.data.X, self.data.y, labels)
+        return phi.positions[self._perturber.mechanism_.moves(phi.words)[phi.word_ids]]
+
+    @property
+    def _noise_scale(self) -> float:
+        """Standard deviation of the noise before the scaling to length 1; 0 without noise."""
+        mechanism = self._perturber.mechanism_
+        return 1.0 if isinstance(mechanism, RandomVectors) else float(getattr(mechanism, "scale", 0.0))
 
     def vectors(self, part: str) -> np.ndarray:
         """Released vectors of a part."""

@@ -1,0 +1,137 @@
+"""Drawn surrogates: are originals left among surrogates, and does each call draw anew?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from ..protocol import AttackResult
+from ..released_step import SURROGATES
+from .check_results import check_result
+from .declaration import AttackPreset, AttackSettings, AuditAttack
+
+# Probability that an intact release raises the alarm, over all comparisons together.
+FALSE_ALARM = 5e-4
+_KEPT = "The text shows more words of the originals than surrogates of other keys do: originals were left."
+_CALLS = "Two calls draw the same surrogates: whoever makes a second release can check guesses."
+
+
+@dataclass(frozen=True, repr=False)
+class RepeatedSurrogates:
+    """Words of the PHI tokens of several releases. The object holds words of notes.
+
+    Attributes
+    ----------
+    originals, shown, again : ndarray of str, shape (n_tokens,)
+        Words of the notes, of the release, and of a second call.
+    own : sequence of ndarray of str, each of shape (n_tokens,)
+        Words of releases that the audit makes with other keys, with the library's own code.
+    patients, labels : ndarray of shape (n_tokens,)
+        Patient and label of each token.
+    """
+
+    originals: np.ndarray
+    shown: np.ndarray
+    again: np.ndarray
+    own: Sequence[np.ndarray]
+    patients: np.ndarray
+    labels: np.ndarray
+
+
+class DrawnSurrogatesAttack(AuditAttack):
+    """Compare surrogates with those that the audit makes of the same notes with other keys.
+
+    For each label of each patient, the attack counts the words that are equal to the original, in the release and in
+    the audit's own r releases. Of a release that is one of r + 1 equal ones, the count is the largest, without a tie,
+    with probability 1 / (r + 1) at most. The number of such cases is therefore binomial, over all patients and for each
+    patient. In the same way the attack counts the words that a second call repeats. All comparisons together raise a
+    false alarm with probability .0005, if draws for different labels of a patient are independent.
+
+    A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import DrawnSurrogatesAttack, RepeatedSurrogates
+    >>> rng = np.random.default_rng(0)
+    >>> words, *more = rng.integers(0, 99, size=(7, 400)).astype(str)
+    >>> patients, labels = np.repeat(np.arange(20), 20), np.tile(np.repeat(["CITY", "DATE"], 10), 20)
+    >>> attack = DrawnSurrogatesAttack().fit(None)
+    >>> attack.attack(RepeatedSurrogates(words, more[0], more[1], more[2:], patients, labels)).faults
+    ()
+    >>> kept = np.where(patients == 3, words, more[0])
+    >>> len(attack.attack(RepeatedSurrogates(words, kept, kept, more[2:], patients, labels)).faults)
+    2
+    """
+
+    key = "drawn_surrogates"
+    family = "drawn_surrogates"
+    title = "Drawn surrogates"
+    order = 63
+    releases = (SURROGATES,)
+    presets = (AttackPreset("drawn_surrogates", "Surrogates of other keys", 9.0, 6.0, quick=True),)
+    phrase = "An attacker who compares a release with releases of other keys finds originals or repeats in {} of tests"
+    threat = "pseudonymised text"
+    name = "drawn surrogates"
+    attacker = "A recipient of one or two releases who knows the method and the notes."
+    measure = "share of comparisons in which originals were left or surrogates returned"
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> DrawnSurrogatesAttack:
+        """Build the check. Its level is fixed and does not depend on the audit's confidence."""
+        return cls()
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Compare all PHI tokens and return the result."""
+        return [self.fit(None).attack(release.repeated_surrogates)]
+
+    def fit(self, knowledge: None) -> DrawnSurrogatesAttack:
+        """Return the attack: it learns nothing."""
+        return self
+
+    def attack(self, released: RepeatedSurrogates) -> AttackResult:
+        """Compare the releases."""
+        since = time.perf_counter()
+        cells, members = _cells(released.patients, released.labels)
+        p = {}
+        for fault, reference, candidate in (
+            (_KEPT, released.originals, released.shown),
+            (_CALLS, released.shown, released.again),
+        ):
+            counts = [np.bincount(cells, one == reference, len(members)) for one in (candidate, *released.own)]
+            p[fault] = _p_of_largest(np.stack(counts), members)
+        return check_result(
+            self,
+            [fault for fault, value in p.items() if value < FALSE_ALARM / len(p)],
+            len(p),
+            seconds=time.perf_counter() - since,
+            settings={"level": FALSE_ALARM},
+            details={"tokens": len(released.originals), "releases": 2 + len(released.own)},
+        )
+
+
+def _cells(patients: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of the label of a patient for each token, and the number of the patient for each such label."""
+    numbers = [np.unique(one, return_inverse=True)[1].reshape(-1) for one in (patients, labels)]
+    pairs, cells = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
+    return cells.reshape(-1), pairs[:, 0]
+
+
+def _p_of_largest(counts: np.ndarray, members: np.ndarray) -> float:
+    """Probability that the first of exchangeable rows has the largest count of a column so often, at most.
+
+    Columns whose largest count is shared tell nothing. Half of the level is for all columns, half for the member with
+    the most surprising columns.
+    """
+    largest = counts == counts.max(axis=0)
+    decided = largest.sum(axis=0) == 1
+    ours, n = (decided & largest[0]).astype(int), decided.astype(int)
+    chance = 1.0 / len(counts)
+    over_all = binom.sf(ours.sum() - 1, n.sum(), chance)
+    by_member = binom.sf(np.bincount(members, ours) - 1, np.bincount(members, n), chance)
+    return float(min(1.0, 2 * over_all, 2 * len(by_member) * by_member.min(initial=1.0)))

@@ -1,0 +1,192 @@
+"""Drawn words: do surrogates follow the stated law, and does each call and each occurrence draw anew?"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from ...pseudonyms.token_mechanism import TokenMechanism
+from ..protocol import AttackResult
+from ..released_step import WORDS
+from .check_results import check_result
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack
+from .word_draws import WordDraws
+
+# Probability that an intact release raises the alarm, over all comparisons together.
+FALSE_ALARM = 5e-4
+_LAW = "The surrogates do not follow the stated law: they are nearer to the originals, or farther, than stated."
+_CALLS = "Two calls draw the same surrogates."
+_FORKS = "Surrogates depend on global random generators: forked processes draw the same surrogates."
+_WORDS = "A word has the same surrogate in draws that must be independent."
+_COMPARED = {_LAW: "nearness", _CALLS: "second call", _WORDS: "other occurrence"}
+
+
+@dataclass(frozen=True, repr=False)
+class RepeatedTexts:
+    """Several releases of the same sentences. The object holds words of notes.
+
+    Attributes
+    ----------
+    draws : WordDraws
+        Draws behind the releases.
+    originals : list of str, length n_draws
+        Original word of the first token of each draw.
+    releases : sequence of list of str, each of length n_draws
+        Surrogate of the first token of each draw: in the release of the audit, in a second call, and in a third call
+        with the same state of the global random generators as the second.
+    """
+
+    draws: WordDraws
+    originals: list[str]
+    releases: Sequence[list[str]]
+
+
+class DrawnWordsAttack(AuditAttack):
+    """Compare surrogates with draws that the audit makes with the stated mechanism.
+
+    Each comparison looks at one word after the other: is the released surrogate nearer to its original than the
+    audit's own draw; does a second call return it again, where the audit's own draw differs; does another occurrence
+    of the word return it? If the release follows the mechanism, both answers are equally likely, so that their number
+    is binomial. All comparisons together raise a false alarm with probability .0005. Words that one of the releases
+    shows unchanged are left out: `KeptTokensAttack` counts them.
+
+    A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
+
+    Parameters
+    ----------
+    random_state : int, Generator or None, default=None
+        Random seed of the audit's own draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid import NeighborPseudonymizer, WordVectors
+    >>> from sklearn_deid.audit.attacks import DrawnWordsAttack, RepeatedTexts, draws_of_text
+    >>> from sklearn_deid.sequences import TokenSequences
+    >>> words = [f"{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"]
+    >>> vectors = WordVectors(words, np.random.default_rng(0).normal(size=(100, 5)))
+    >>> X = TokenSequences.from_rows([[word] for word in words])
+    >>> y = TokenSequences.from_rows([["B-CITY"]] * 100)
+    >>> pseudonymizer = NeighborPseudonymizer(embeddings=vectors, n_neighbors=20, random_state=0).fit(X, y)
+    >>> one, two = pseudonymizer.sample(X, y), pseudonymizer.set_params(random_state=1).sample(X, y)
+    >>> draws, attack = draws_of_text(pseudonymizer, X, one, y, None), DrawnWordsAttack(random_state=0)
+    >>> attack.fit(pseudonymizer).attack(RepeatedTexts(draws, words, [one.data.tolist(), two.data.tolist()])).faults
+    ()
+    >>> attack.attack(RepeatedTexts(draws, words, [one.data.tolist(), one.data.tolist()])).faults
+    ('Two calls draw the same surrogates.',)
+    """
+
+    key = "drawn_words"
+    family = "drawn_words"
+    title = "Drawn words"
+    order = 66
+    releases = (WORDS,)
+    presets = (AttackPreset("drawn_words", "Surrogates against the mechanism", 9.0, 2.0, quick=True),)
+    phrase = "An attacker who compares surrogates with the stated mechanism finds a deviation in {} of comparisons"
+    threat = "pseudonymised text"
+    name = "drawn words"
+    attacker = "A recipient of one or several releases who knows the mechanism."
+    measure = "share of comparisons in which the surrogates are not draws of the stated mechanism"
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> DrawnWordsAttack:
+        """Build the check. Its level is fixed and does not depend on the audit's confidence."""
+        return cls(random_state=settings.seed)
+
+    def requires(self, release: Any) -> str | None:
+        """Return why the check cannot run: the mechanism is not known."""
+        return UNKNOWN_MECHANISM if release.pseudonymizer is None else None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Compare the draws of all sentences and return the result."""
+        return [self.fit(release.pseudonymizer).attack(release.repeated_texts)]
+
+    def fit(self, knowledge: Any) -> DrawnWordsAttack:
+        """Store the mechanism.
+
+        Parameters
+        ----------
+        knowledge : fitted TokenPerturber, or TokenMechanism
+            Stated mechanism of the release.
+        """
+        self._mechanism: TokenMechanism = getattr(knowledge, "mechanism_", knowledge)
+        return self
+
+    def attack(self, released: RepeatedTexts) -> AttackResult:
+        """Compare the releases with each other and with draws of the mechanism.
+
+        Parameters
+        ----------
+        released : RepeatedTexts
+            At least one release.
+        """
+        # Not the stream of the seed itself: a seeded release may have been drawn from it.
+        since, rng = time.perf_counter(), np.random.default_rng(self.random_state).spawn(1)[0]
+        words = released.draws.words
+        made = self._mechanism.replace(words, np.arange(len(words)), rng).words.tolist()
+        own = _folded(made)
+        shown = [_folded(release) for release in released.releases]
+        changed = [one != _folded(released.originals) for one in (own, *shown)]
+        counts = {_LAW: self._nearer(words, released.releases[0], made, changed[0] & changed[1])}
+        for fault, (one, other) in {_CALLS: (0, 1), _FORKS: (1, 2)}.items():
+            if other < len(shown):
+                both = changed[0] & changed[one + 1] & changed[other + 1]
+                counts[fault] = _counted((shown[one] == shown[other])[both], (shown[one] == own)[both])
+        counts[_WORDS] = _of_equal_words(words, shown[0], own, changed[0] & changed[1])
+        p = {fault: _p_of(*count, two_sided=fault == _LAW) for fault, count in counts.items()}
+        return check_result(
+            self,
+            [fault for fault, value in p.items() if value < FALSE_ALARM / len(p)],
+            len(p),
+            seconds=time.perf_counter() - since,
+            settings={"level": FALSE_ALARM},
+            details={
+                "words": len(words),
+                **{f"words compared: {k}": sum(counts[fault]) for fault, k in _COMPARED.items() if fault in counts},
+            },
+        )
+
+    def _nearer(
+        self, words: Sequence[str], shown: Sequence[str], own: Sequence[str], some: np.ndarray
+    ) -> tuple[int, int]:
+        """How often the released surrogate, and the audit's own draw, is the nearer one to the original."""
+        vectors = self._mechanism.policy.vectors
+        rows = np.flatnonzero(some)
+        sides = [vectors.vectors_for([texts[i] for i in rows.tolist()]) for texts in (words, shown, own)]
+        known = np.all([side.any(axis=1) for side in sides], axis=0)
+        ours, theirs = (np.einsum("ij,ij->i", sides[0], side)[known] for side in sides[1:])
+        return _counted(ours > theirs, theirs > ours)
+
+
+def _folded(words: Sequence[str]) -> np.ndarray:
+    return np.array([word.casefold() for word in words], dtype=object)
+
+
+def _counted(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
+    """Number of words for which only the release, and only the audit's own draw, has a property."""
+    return int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+
+
+def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> tuple[int, int]:
+    """The same for disjoint pairs of draws of one word: is the surrogate of the first that of the second?"""
+    members: dict[str, list[int]] = defaultdict(list)
+    for i in np.flatnonzero(some).tolist():
+        members[words[i]].append(i)
+    pairs = [pair for rows in members.values() for pair in zip(rows[::2], rows[1::2], strict=False)]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return _counted(shown[first] == shown[second], shown[first] == own[second])
+
+
+def _p_of(ours: int, theirs: int, *, two_sided: bool) -> float:
+    """Probability that a fair coin falls as often on one side."""
+    most = max(ours, theirs) if two_sided else ours
+    return float(min(1.0, (1 + two_sided) * binom.sf(most - 1, ours + theirs, 0.5)))

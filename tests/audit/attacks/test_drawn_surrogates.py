@@ -1,0 +1,84 @@
+"""Drawn surrogates: originals that were left, and keys that return, are named; intact releases are not."""
+
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sklearn_deid import SurrogatePseudonymizer, make_clinical_notes
+from sklearn_deid.audit.attacks.drawn_surrogates import _p_of_largest
+from sklearn_deid.sequences import TokenSequences
+
+from ..audited_toys import auditor
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    """Releases have other keys each, the same in every run: an intact one is blamed at a rate of .0005."""
+    monkeypatch.setattr("sklearn_deid._randomness.secrets", SimpleNamespace(randbits=random.Random(0).getrandbits))
+
+
+@pytest.fixture(scope="module")
+def data():
+    some = make_clinical_notes(12, random_state=5).to_sentences()
+    return some.X, some.y, some.groups
+
+
+class OneNote(SurrogatePseudonymizer):
+    """Leaves one note as it is."""
+
+    def sample(self, X, y=None, groups=None):
+        made, words = super().sample(X, y, groups), X.data.copy()
+        own = np.repeat(np.asarray(groups) == groups[0], X.lengths)
+        return TokenSequences(np.where(own, words, made.data), X.offsets)
+
+
+class Twentieth(SurrogatePseudonymizer):
+    """Leaves every twentieth token as it is."""
+
+    def sample(self, X, y=None, groups=None):
+        made = super().sample(X, y, groups)
+        kept = np.random.default_rng(0).random(len(X.data)) < 0.05
+        return TokenSequences(np.where(kept, X.data, made.data), X.offsets)
+
+
+class OneKey(SurrogatePseudonymizer):
+    def _key(self):
+        return bytes(32)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [(OneNote, "originals were left"), (Twentieth, "originals were left"), (OneKey, "Two calls draw")],
+)
+def test_faults_are_named(kind, fault, data):
+    report = auditor("drawn_surrogates").audit(kind(locale="en").fit(*data), *data)
+    assert any(fault in issue for issue in report.blocking_issues) and not report.passed(0.01)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"random_state": 0}, {"keep_gender": False, "ages": "shift"}])
+def test_intact_surrogates_are_not_blamed(parameters, data):
+    intact = SurrogatePseudonymizer(locale="en", **parameters).fit(*data)
+    (result,) = auditor("drawn_surrogates").audit(intact, *data).results
+    assert result.status == "ok" and result.faults == ()
+
+
+def test_labels_that_stay_block_a_pass(data):
+    some = SurrogatePseudonymizer(locale="en", labels=["PATIENT", "DATE"]).fit(*data)
+    report = auditor("drawn_surrogates").audit(some, *data)
+    assert any("PHI tokens stay as they are" in one for one in report.blocking_issues) and not report.passed(0.01)
+
+
+def test_named_attacks_do_not_pass_what_was_left(data):
+    for kind, is_named in ((OneNote, True), (SurrogatePseudonymizer, False)):
+        issues = auditor(["surrogates"]).audit(kind(locale="en").fit(*data), *data).blocking_issues
+        assert any("originals were left" in issue for issue in issues) == is_named
+
+
+def test_rate_of_false_alarms():
+    """Five equal rows: none of them is the first of so many columns more often than the level says."""
+    rng, members = np.random.default_rng(0), np.repeat(np.arange(10), 6)
+    p = np.array([_p_of_largest(rng.poisson(1.0, size=(5, 60)), members) for _ in range(1500)])
+    for level in (0.1, 0.02):
+        assert (p < level).mean() < level + 3 * np.sqrt(level / len(p))

@@ -1,0 +1,135 @@
+"""Drawn words: intact pseudonymizers pass at the stated rate; other laws, repeated calls and words in clear do not."""
+
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sklearn_deid import MadlibPseudonymizer, NeighborPseudonymizer, SanTextPseudonymizer
+from sklearn_deid.audit.attacks import DrawnWordsAttack
+from sklearn_deid.audit.attacks.drawn_words import _p_of
+from sklearn_deid.sequences import TokenSequences
+
+from ...representations.test_private_representer import VECTORS
+from ..audited_toys import audited_sentences, auditor
+
+NEAR = {"embeddings": VECTORS, "n_neighbors": 12}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return audited_sentences()
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    """Releases have other keys each, the same in every run: an intact one is blamed at a rate of .0005."""
+    monkeypatch.setattr("sklearn_deid._randomness.secrets", SimpleNamespace(randbits=random.Random(0).getrandbits))
+
+
+class Changed(NeighborPseudonymizer):
+    """Keeps the tokens that the mechanism keeps, and has another word for the others."""
+
+    def sample(self, X, y=None, groups=None):
+        words, made = X.data, super().sample(X, y, groups)
+        actions, rows = self.mechanism_.policy.actions(words.tolist())
+        some = np.flatnonzero((actions == 0) & np.array([tag != "O" for tag in y.data]))
+        new = made.data.copy()
+        near, _ = self.mechanism_.moves.support(rows[some])
+        for i, candidates in zip(some.tolist(), near, strict=True):
+            new[i] = self.mechanism_.write(self.mechanism_.vocabulary[self.one_of(candidates)], words[i], False)
+        return TokenSequences(new, X.offsets)
+
+
+class Nearest(Changed):
+    def one_of(self, candidates):
+        return candidates[1]
+
+
+class Few(Changed):
+    def one_of(self, candidates):
+        return candidates[np.random.default_rng().integers(1, 5)]
+
+
+class OfTheWord(Changed):
+    """Far and near words, but always the same for a word."""
+
+    def one_of(self, candidates):
+        return candidates[1 + candidates[0] * 7 % 11]
+
+
+class Forked(Changed):
+    def one_of(self, candidates):
+        return candidates[1 + int(np.random.random() * 11)]
+
+
+class Repeated(NeighborPseudonymizer):
+    def sample(self, X, y=None, groups=None):
+        own, self.random_state = self.random_state, 3
+        try:
+            return super().sample(X, y, groups)
+        finally:
+            self.random_state = own
+
+
+class Raw(NeighborPseudonymizer):
+    def sample(self, X, y=None, groups=None):
+        return X
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        (Nearest, "do not follow the stated law"),
+        (Few, "do not follow the stated law"),
+        (OfTheWord, "A word has the same surrogate"),
+        (Forked, "forked processes draw the same"),
+        (Repeated, "Two calls draw the same surrogates"),
+    ],
+)
+def test_other_draws_are_named(kind, fault, data):
+    X, y, groups = data
+    broken = kind(**NEAR).fit(X, y)
+    report = auditor("drawn_words").audit(broken, X, y, groups)
+    assert any(fault in one for one in report.blocking_issues) and not report.passed(0.01)
+
+
+@pytest.mark.parametrize(
+    ("kind", "attacks"),
+    [(Raw, ["reidentification", "linkage"]), (Nearest, "reidentification"), (Repeated, ["reidentification"])],
+)
+def test_named_attacks_that_simulate_the_mechanism_do_not_pass_another_text(kind, attacks, data):
+    X, y, groups = (part[:250] for part in data)
+    report = auditor(attacks).audit(kind(**NEAR).fit(X, y), X, y, groups)
+    assert report.blocking_issues and report.score == 0.0 and not report.passed(0.01)
+    assert auditor(attacks).audit(NeighborPseudonymizer(**NEAR).fit(X, y), X, y, groups).blocking_issues == ()
+
+
+@pytest.mark.parametrize(
+    "intact",
+    [
+        NeighborPseudonymizer(**NEAR),
+        NeighborPseudonymizer(**NEAR, random_state=0),
+        NeighborPseudonymizer(**NEAR, coherence="patient", unknown="random", keep_casing=False),
+        NeighborPseudonymizer(**NEAR, max_replacements=1, exclude=None),
+        SanTextPseudonymizer(embeddings=VECTORS, epsilon=4.0),
+        MadlibPseudonymizer(embeddings=VECTORS, epsilon=4.0),
+    ],
+)
+def test_intact_draws_are_not_blamed(intact, data):
+    X, y, groups = (part[:250] for part in data)
+    (result,) = auditor("drawn_words").audit(intact.fit(X, y, groups), X, y, groups).results
+    assert result.faults == () and result.status == "ok"
+
+
+def test_rate_of_false_alarms():
+    """Differences of exchangeable pairs are signs of a fair coin: no level is exceeded more often than stated."""
+    rng = np.random.default_rng(0)
+    for two_sided in (False, True):
+        for n in (5, 40, 300):
+            ours = rng.binomial(n, 0.5, 1000)
+            p = np.array([_p_of(int(k), n - int(k), two_sided=two_sided) for k in ours])
+            for level in (0.05, 0.01):
+                assert (p < level).mean() < level + 4 * np.sqrt(level / len(p))
+    assert DrawnWordsAttack.presets[0].quick
