@@ -10,6 +10,7 @@ from typing import Any
 
 from ..exceptions import ExchangeError
 from .patient_ledger import PatientLedger
+from .privacy_ledger import LARGEST_EPSILON
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,12 @@ class PatientPrivacy:
         Raises
         ------
         ExchangeError
-            If delta is not below 1 divided by the number of patients.
+            If epsilon is above 100, or delta is not below 1 divided by the number of patients.
         """
+        if self.epsilon > LARGEST_EPSILON:
+            raise ExchangeError(
+                f"'epsilon' is {self.epsilon:g}, which promises nothing. At most {LARGEST_EPSILON:g} is accepted."
+            )
         if n_patients < 1 or self.delta * n_patients >= 1.0:
             raise ExchangeError(
                 f"'delta' is {self.delta:g}, but must be below 1 / {n_patients}, the number of patients."

@@ -174,6 +174,7 @@ class TestTraining:
             ({"labels": None}, "'labels' parameter of DSSGDEnsemble must be set"),
             ({"privacy": PatientPrivacy(1.0, ledger="file")}, "'ledger' of PatientPrivacy must be None"),
             ({"privacy": PatientPrivacy(1.0, delta=0.5)}, "'delta' is 0.5, but must be below 1 / 2"),
+            ({"privacy": PatientPrivacy(1000.0)}, "'epsilon' is 1000, which promises nothing"),
         ],
     )
     def test_settings_that_promise_nothing_are_refused(self, own, message, without_accountant):
