@@ -43,11 +43,16 @@ KINDS = {
     "twin work sentence": 2, "twin roster lines": 2, "twin news sentence": 4, "twin service sentence": 2,
     "twin query sentence": 3, "terse sentence": 20, "eponym sentence": 20, "twin eponym sentence": 6, "title lines": 20,
 }  # fmt: skip
+# Further kinds of the later stages of the training.
+LATE_KINDS = {
+    "compound sentence": 12, "family sentence": 14, "role sentence": 12, "account lines": 6, "bare title": 10,
+    "brand sentence": 12,
+}  # fmt: skip
 
 
-def make_texts(n: int, random_state: int) -> Iterator[Document]:
+def make_texts(n: int, random_state: int, late: bool = False) -> Iterator[Document]:
     """Generate short texts with gold spans in the i2b2 2014 scheme, one after the other."""
-    kinds = list(KINDS.items())
+    kinds = list((KINDS | LATE_KINDS if late else KINDS).items())
     for number in range(n):
         chance = Chance(np.random.SeedSequence(random_state, spawn_key=(number,)))
         kind = chance.weighted(kinds)
