@@ -30,21 +30,20 @@ class Stage(NamedTuple):
     n_texts: int
     epochs: int
     lr: float
-    late: bool = False
 
 
 #: Each stage ends with a learning rate of zero.
 STAGES = (
     *[Stage(300, 24_000, 2, 3e-3)] * 5,
     *[Stage(300, 24_000, 2, 2e-3)] * 5,
-    *[Stage(300, 24_000, 2, 1e-3, late=True)] * 9,
-    *[Stage(300, 24_000, 2, 5e-4, late=True)] * 3,
+    *[Stage(300, 24_000, 2, 1e-3)] * 9,
+    *[Stage(300, 24_000, 2, 5e-4)] * 5,
 )
 
 
-def generated(n_notes: int, n_texts: int, seed: int, late: bool = False) -> SentenceData:
+def generated(n_notes: int, n_texts: int, seed: int) -> SentenceData:
     """Sentences of rewritten notes and of short texts."""
-    documents = [*make_notes(n_notes, seed), *make_texts(n_texts, seed, late)]
+    documents = [*make_notes(n_notes, seed), *make_texts(n_texts, seed)]
     with warnings.catch_warnings():
         # Numbers that touch a word, such as MRN88213, have borders inside of a token.
         warnings.simplefilter("ignore", AlignmentWarning)
@@ -72,5 +71,5 @@ def new_tagger(seed: int = SEED, **parameters: Any) -> DeidTagger:
 def train_stage(tagger: DeidTagger, number: int, seed: int = SEED) -> DeidTagger:
     """Go on with the training of a tagger for one stage."""
     stage = STAGES[number]
-    data = generated(stage.n_notes, stage.n_texts, seed + number, stage.late)
+    data = generated(stage.n_notes, stage.n_texts, seed + number)
     return tagger.set_params(max_epochs=stage.epochs, lr=stage.lr, random_state=number).fit(data.X, data.y)
