@@ -56,7 +56,7 @@ class Scene:
 
 def _word_as_name(chance: Chance) -> str:
     """A name that is a word elsewhere: a well-known one, or any noun or adjective."""
-    if chance.happens(0.6):
+    if chance.happens(0.75):
         return chance.pick(word_names())
     word = chance.pick(english_words(chance.pick(("noun", "noun", "adj"))))
     return word.capitalize() if len(word) < 10 and not is_held_out(word) else chance.pick(word_names())

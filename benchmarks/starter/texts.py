@@ -39,9 +39,11 @@ KINDS = {
     "clinical": 30, "sentence": 24, "place sentence": 10,
     "number sentence": 8, "date sentence": 6, "salad": 10, "plain sentence": 18, "service sentence": 18,
     "daily sentence": 22, "work sentence": 14, "news sentence": 14, "form lines": 8, "roster lines": 9,
-    "everyday plain": 12, "hard sentence": 42, "twin sentence": 14, "twin daily sentence": 9, "twin place sentence": 2,
+    "everyday plain": 12, "hard sentence": 46, "twin sentence": 14, "twin daily sentence": 9, "twin place sentence": 2,
     "twin work sentence": 2, "twin roster lines": 2, "twin news sentence": 4, "twin service sentence": 2,
-    "twin query sentence": 3, "terse sentence": 20, "eponym sentence": 20, "twin eponym sentence": 6, "title lines": 20,
+    "twin query sentence": 3, "terse sentence": 20, "eponym sentence": 18, "twin eponym sentence": 5, "title lines": 14,
+    "compound sentence": 10, "family sentence": 14, "role sentence": 12, "account lines": 6, "address lines": 9,
+    "bare title": 10, "brand sentence": 16,
 }  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def plain(part: str, form: str, scene: Scene) -> str:
         made = diagnosis(chance, scene.held_out, form)
     elif part in _EVERYDAY:
         made = _everyday(part, scene)
-    elif part in _OF_SCENE and (part in _ALWAYS or (not scene.held_out and chance.happens(_OPEN))):
+    elif part in _OF_SCENE and (part in _ALWAYS or (not scene.held_out and chance.happens(_RARE.get(part, _OPEN)))):
         made = _OF_SCENE[part](scene)
     else:
         made = _WORDS[part](chance) if part in _WORDS else chance.pick(vocabulary()[_LISTS[part]])
@@ -156,7 +156,7 @@ def _eponym(scene: Scene) -> str:
     return f"{chance.pick(_BEFORE_EPONYMS)} {name} {head}"
 
 
-_POSSESSIVES = ("'s", "'s", "'s", "\u2019s", "s")
+_POSSESSIVES = ("'s", "'s", "'s", "\u2019s")
 _DEGREES = "grade stage class type level classification score category group zone".split()
 _RANKS = "I II III IV 1 2 3 4 A B C".split()
 _BEFORE_EPONYMS = (
@@ -164,6 +164,8 @@ _BEFORE_EPONYMS = (
     "left|right|anterior|posterior|primary|secondary|familial|juvenile|atypical|refractory|non|anti|repeat|standard|the"
 ).split("|")
 _OPEN = 0.5  # probability that a word of the training comes from a long list or from the names of people
+# Well-known drugs and brands must stay known.
+_RARE = {"drug": 0.35, "brand": 0.35}
 _OF_SCENE: dict[str, Callable[[Scene], str]] = {
     "drug": _open_drug,
     "brand": lambda s: s.chance.pick(drug_names()).capitalize(),
