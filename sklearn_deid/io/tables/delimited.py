@@ -74,6 +74,11 @@ class DelimitedTable:
             # A blank line is no row.
             reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
             while (row := self._next(reader)) is not None:
+                if any(map(_begins_a_quote, row)):
+                    raise SourceLocation(str(self.path)).error(
+                        f"A cell before line {reader.line_num} has a blank before its quote, so that the quote does "
+                        "not hold it together. Take out the blanks between cells."
+                    )
                 if row:
                     yield row
         finally:
@@ -113,6 +118,11 @@ class DelimitedTable:
                     targets.append((len(kept), places[name]))
             kept.append(row)
         return TableChunk(_digest(rows), cells, problems, lambda texts: _render(kept, targets, texts, form))
+
+
+def _begins_a_quote(cell: str) -> bool:
+    """Whether a quote behind a blank is not closed in the cell: the rest of the note would be other cells and rows."""
+    return cell[:1].isspace() and cell.lstrip()[:1] == '"' and cell.count('"') % 2 == 1
 
 
 def _digest(rows: list[list[str]]) -> str:

@@ -234,6 +234,8 @@ def test_broken_lines_and_rows_are_left_out_and_listed(tmp_path):
     ("name", "content", "message"),
     [
         ("a.csv", b'id,text\n1,"Zyxw\n2,b\n', "a quote is not closed"),
+        ("a.csv", b'id,text\n1, "one\nZyxw, two"\n', "has a blank before its quote"),
+        ("a.tsv", b'id\ttext\n1\t "one\nZyxw\ttwo"\n', "has a blank before its quote"),
         ("a.csv", b"id,text\n1,Zyxw \xff\n", "not in the encoding utf-8"),
         ("a.csv", b"id,note\n1,Zyxw\n", "no column of the name 'text'"),
         ("a.csv", b"text,text\n1,Zyxw\n", "more than one column"),
@@ -253,6 +255,13 @@ def test_damaged_tables_are_refused(tmp_path, name, content, message):
         list(open_table(path, path.with_name(f"out-{name}"), Columns(("text",))).chunks())
     assert "Zyxw" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+def test_closed_quotes_behind_a_blank_are_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'id,text\n1, "one"\n2," ""two"" and\nmore"\n3, 5" of 6"\n')
+    cells = [cell.text for chunk in open_table(path, path, Columns(("text",))).chunks() for cell in chunk.cells]
+    assert cells == [' "one"', ' "two" and\nmore', ' 5" of 6"']
 
 
 def test_columns_of_other_types_are_refused(tmp_path):
