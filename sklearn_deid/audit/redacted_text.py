@@ -13,7 +13,7 @@ from ..surrogates.folding import fold
 from ..tagging.rules import find_phi
 from ..text import Document, patient_of
 
-_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_-]*\]|\*\*\*")
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_-]+\]|\*\*\*")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 # Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
 _KINDS = {

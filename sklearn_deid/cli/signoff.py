@@ -137,6 +137,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
 
 def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     from ..review import SignOff, record_html
+    from ..review.sign_off import count_hidden
 
     for ending in (".html", ".json"):
         _check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
@@ -153,7 +154,12 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
     n_release = len(ids) if types is None else Counter(types[doc_id] for doc_id in ids)
     settings = dict(plan["settings"])
     sign_off = SignOff(settings.pop("n_notes"), **settings)
-    sign_off.assess(read, n_release=n_release, types=types, patients=table.get("patient_id"))
+    mode = (plan["release"]["run"] or {}).get("mode")
+    # The text of a note can hold what another mode writes, such as a line of asterisks.
+    hidden = {note.doc_id: count_hidden(note.text, mode) for note in read} if mode in ("label", "mask") else None
+    sign_off.assess(read, n_release=n_release, types=types, patients=table.get("patient_id"), hidden=hidden)
+    if mode == "remove":
+        sign_off.items_ = None  # removed items leave nothing to count
     record = {"result": sign_off.to_dict(), "provenance": _provenance(plan, read)}
     write_file(work / f"{_RECORD}.json", json.dumps(record, indent=1).encode())
     write_file(work / f"{_RECORD}.html", record_html(record).encode("utf-8"))

@@ -14,8 +14,27 @@ from ..exceptions import DeidError
 from ..text import Document, merge_spans
 from .leak_bound import LeakBound
 
-# What `redact` writes for a span: [LABEL] in the mode "label", *** in the mode "mask".
-_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_-]*\]|\*\*\*")
+# What `redact` writes for a span in each mode. "[X]" is a box that was ticked, and a row of asterisks is a line.
+_WRITTEN = {"label": r"\[[A-Z][A-Z0-9_-]+\]", "mask": r"(?<!\*)\*{3}(?!\*)"}
+
+
+def count_hidden(text: str, mode: str | None = None) -> int:
+    """Number of the labels or masks in a redacted note.
+
+    Parameters
+    ----------
+    text : str
+        Redacted note.
+    mode : {"label", "mask"}, optional
+        Mode of the redaction. None counts both.
+
+    Examples
+    --------
+    >>> count_hidden("[X] seen by [DOCTOR] *****"), count_hidden("[DOCTOR] ***"), count_hidden("[DOCTOR] ***", "mask")
+    (1, 2, 1)
+    """
+    patterns = _WRITTEN.values() if mode is None else [_WRITTEN[mode]]
+    return sum(len(re.findall(pattern, text)) for pattern in patterns)
 
 
 class SignOff:
@@ -207,7 +226,7 @@ class SignOff:
         self, notes: list[Document], owners: list[str], weights: list[float], hidden: Mapping[str, int] | None
     ) -> LeakBound | None:
         leaks = [len(note.spans) for note in notes]
-        counts = [len(_PLACEHOLDER.findall(n.text)) if hidden is None else hidden[n.doc_id] for n in notes]
+        counts = [count_hidden(n.text) if hidden is None else hidden[n.doc_id] for n in notes]
         if hidden is None and not sum(counts):
             return None  # surrogates, or removed PHI: the hidden items cannot be counted
         return self._bound(leaks, [a + b for a, b in zip(leaks, counts, strict=True)], owners, weights)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sklearn_deid import Document, Span, read_corpus, write_corpus
+from sklearn_deid import Document, RuleTagger, Span, read_corpus, save, write_corpus
 
 from .conftest import assert_no_note_text
 from .test_review import notes_of
@@ -100,6 +100,22 @@ def test_a_release_is_no_reading_of_itself(run, redacted, tmp_path, with_spans):
         code, _, err = run(*command, "--read", path)
         assert (code, ("release itself" if with_spans else "Nobody has marked") in err) == (2, True)
     assert not (tmp_path / "work" / "signoff-record.json").exists()
+
+
+@pytest.mark.parametrize(("mode", "n_items"), [("label", 1), ("mask", 1), ("remove", None)])
+def test_hidden_items_are_what_the_mode_of_the_run_writes(run, tmp_path, mode, n_items):
+    save(RuleTagger().fit([]), tmp_path / "rules")
+    (tmp_path / "raw").mkdir()
+    text = {"label": "*** and ***", "mask": "[SIC]", "remove": "*** [SIC]"}[mode]
+    (tmp_path / "raw" / "a.txt").write_text(f"{text} Mail roe@example.org")
+    options = ("--model", tmp_path / "rules", "--output", tmp_path / "out", "--mode", mode, "--quiet")
+    assert run("redact", tmp_path / "raw", *options)[0] == 0
+    command = ["signoff", tmp_path / "out", "--output", tmp_path / "work"]
+    assert run(*command)[0] == 0
+    write_corpus(read_corpus(tmp_path / "out", "text"), tmp_path / "read.jsonl")
+    assert run(*command, "--read", tmp_path / "read.jsonl")[0] == 0
+    items = json.loads((tmp_path / "work" / "signoff-record.json").read_text())["result"]["items"]
+    assert (None if items is None else items["n"]) == n_items
 
 
 def test_a_release_with_surrogates_is_refused(run, raw, model, tmp_path):

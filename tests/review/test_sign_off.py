@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn_deid import Document, Span
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.review import LeakBound, SignOff, record_html
+from sklearn_deid.review.sign_off import count_hidden
 
 
 def note(number, n_leaks=0, patient=None, n_hidden=3):
@@ -123,6 +124,14 @@ def test_surrogates_give_no_share_of_items():
     assert SignOff(2).assess([note(0, 1, n_hidden=0)]).items_ is None
     hidden = SignOff(2).assess([note(0, 1, n_hidden=0)], hidden={"n000": 9}).items_
     assert (hidden.n_leaks, hidden.n) == (1, 10)
+
+
+def test_boxes_and_lines_are_no_hidden_items():
+    """They made the share of leaking items smaller than it was."""
+    text = "[X] Ann came. [ ] No *** visit\n**********\n****\n[Y] [DOCTOR] [ID-2]"
+    found = SignOff(1).assess([Document("n1", text, (Span(4, 7, "PATIENT"),))]).items_
+    assert (found.n_leaks, found.n) == (1, 4)
+    assert (count_hidden(text, "label"), count_hidden(text, "mask"), count_hidden(text)) == (2, 1, 3)
 
 
 def test_the_record_holds_no_id_and_no_text():

@@ -17,6 +17,7 @@ from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 # A quote that is never closed would take the rest of the file into one cell.
 _LONGEST_CELL = 2**26
+_CUT = "A carriage return ends the row, and a line feed other rows. A cell with a carriage return needs quotes."
 
 
 class _Form(NamedTuple):
@@ -65,17 +66,34 @@ class DelimitedTable:
         write_compressed(self.output, (path for _, path in pieces), stream)
 
     def _rows(self, first: str, text: Any) -> Iterator[list[str]]:
+        """Yield the rows; a row that may be a part of another one is empty."""
+        last = first
+
         def lines() -> Iterator[str]:
+            nonlocal last
             yield first
-            yield from text
+            for line in text:
+                last = line
+                yield line
+
+        def is_cut() -> bool:
+            # Python writes a cell with a carriage return without quotes where rows end with line feeds.
+            return last.endswith("\r") and not first.endswith("\r")
 
         limit = csv.field_size_limit(_LONGEST_CELL)
         try:
             # A blank line is no row.
             reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
+            was_cut = False
             while (row := self._next(reader)) is not None:
+                if any(map(_begins_a_quote, row)):
+                    raise SourceLocation(str(self.path)).error(
+                        f"A cell before line {reader.line_num} has a blank before its quote, so that the quote does "
+                        "not hold it together. Take out the blanks between cells."
+                    )
                 if row:
-                    yield row
+                    yield [] if was_cut or is_cut() else row
+                    was_cut = is_cut()
         finally:
             csv.field_size_limit(limit)
 
@@ -104,7 +122,8 @@ class DelimitedTable:
         kept: list[list[str]] = []
         for number, row in enumerate(rows, start=before + 1):
             if len(row) != width:
-                problems.append((place_of(number), f"The row has {len(row)} cells and the header {width}."))
+                reason = f"The row has {len(row)} cells and the header {width}." if row else _CUT
+                problems.append((place_of(number), reason))
                 continue
             row_id, patient_id = self.columns.identifiers({name: row[at] for name, at in places.items()})
             for name in self.columns.texts:
@@ -113,6 +132,11 @@ class DelimitedTable:
                     targets.append((len(kept), places[name]))
             kept.append(row)
         return TableChunk(_digest(rows), cells, problems, lambda texts: _render(kept, targets, texts, form))
+
+
+def _begins_a_quote(cell: str) -> bool:
+    """Whether a quote behind a blank is not closed in the cell: the rest of the note would be other cells and rows."""
+    return cell[:1].isspace() and cell.lstrip()[:1] == '"' and cell.count('"') % 2 == 1
 
 
 def _digest(rows: list[list[str]]) -> str:

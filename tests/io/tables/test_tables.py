@@ -234,6 +234,8 @@ def test_broken_lines_and_rows_are_left_out_and_listed(tmp_path):
     ("name", "content", "message"),
     [
         ("a.csv", b'id,text\n1,"Zyxw\n2,b\n', "a quote is not closed"),
+        ("a.csv", b'id,text\n1, "one\nZyxw, two"\n', "has a blank before its quote"),
+        ("a.tsv", b'id\ttext\n1\t "one\nZyxw\ttwo"\n', "has a blank before its quote"),
         ("a.csv", b"id,text\n1,Zyxw \xff\n", "not in the encoding utf-8"),
         ("a.csv", b"id,note\n1,Zyxw\n", "no column of the name 'text'"),
         ("a.csv", b"text,text\n1,Zyxw\n", "more than one column"),
@@ -253,6 +255,31 @@ def test_damaged_tables_are_refused(tmp_path, name, content, message):
         list(open_table(path, path.with_name(f"out-{name}"), Columns(("text",))).chunks())
     assert "Zyxw" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_cell_that_a_carriage_return_without_quotes_cuts_is_left_out(tmp_path, end):
+    """Python 3.11 and pandas write it so. Its parts were rows of their own."""
+    path, output = tmp_path / "a.csv", tmp_path / "out.csv"
+    lines = [b"text", b"one\rtwo\rthree", b'"four\rfive"', b'"six\r\nseven"', b"eight"]
+    path.write_bytes(b"".join(line + end for line in lines))
+    chunks = change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert [(place, "carriage return" in why) for chunk in chunks for place, why in chunk.problems] == [
+        ("row 1", True),
+        ("row 2", True),
+        ("row 3", True),
+    ]
+    assert [row["text"] for row in rows_of(output)] == ["FOUR\rFIVE", "SIX\r\nSEVEN", "EIGHT"]
+    path.write_bytes(b"text\rone\r\rtwo")
+    change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert [row["text"] for row in rows_of(output)] == ["ONE", "TWO"]
+
+
+def test_closed_quotes_behind_a_blank_are_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'id,text\n1, "one"\n2," ""two"" and\nmore"\n3, 5" of 6"\n')
+    cells = [cell.text for chunk in open_table(path, path, Columns(("text",))).chunks() for cell in chunk.cells]
+    assert cells == [' "one"', ' "two" and\nmore', ' 5" of 6"']
 
 
 def test_columns_of_other_types_are_refused(tmp_path):
