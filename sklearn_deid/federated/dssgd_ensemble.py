@@ -94,7 +94,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     download_fraction : float in [0, 1], default=0.1
         theta_d, the fraction of all parameters that a worker fetches before a local epoch ("dssgd" only).
     clip : float, default=10.0
-        gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only).
+        gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only: `fit` refuses another value
+        with the other strategies).
     threshold : float, default=1e-4
         tau. Values whose magnitude is not larger than this are not sent ("dssgd" only).
     selection : {"random", "largest"}, default="random"
@@ -373,6 +374,13 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             raise ValueError(
                 "The 'max_norm' parameter of DSSGDEnsemble must be None unless strategy='dssgd'. "
                 f"Got {self.max_norm!r} instead. For averaging, use strategy=FederatedAveraging(max_norm=...)."
+            )
+        # A limit that is not applied would let values leave that the user holds back.
+        if self.clip != signature(type(self)).parameters["clip"].default and self._strategy != "dssgd":
+            raise ValueError(
+                "The 'clip' parameter of DSSGDEnsemble must have its default unless strategy='dssgd': no other "
+                f"strategy limits values. Got {self.clip!r} instead. To limit updates of averaging, use "
+                "strategy=FederatedAveraging(max_norm=...)."
             )
         if self._patient_privacy is not None:
             # One ledger file for several workers would count the steps of all of them.
