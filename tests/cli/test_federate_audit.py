@@ -68,7 +68,7 @@ def test_every_message_is_kept_and_attacked(kit, capsys):
     out = capsys.readouterr().out
     assert "whose is it? names, PATIENT: AUC site-1 " in out
     assert "whose is it? words outside of PHI: AUC site-1 " in out
-    assert "updates: " in out
+    assert "updates: " in out and "None" not in out
     assert main(["federate", "audit", str(kit), *notes[:2]]) == 2
     assert "updates of site-1, site-2" in capsys.readouterr().err
 
