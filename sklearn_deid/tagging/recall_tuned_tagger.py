@@ -150,6 +150,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
 
     #: `fit` measures held-out patients, whose annotation must be gold.
     needs_gold = True
+    #: The probabilities do not tell what `predict` tags.
+    decides_by_threshold = True
     _parameter_constraints: dict[str, list] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "target_recall": [Interval(Real, 0, 1, closed="neither"), None],

@@ -16,7 +16,6 @@ from .._compat import NamedEstimators, check_constraints
 from ..sequences import check_groups, check_sequences, check_tags, object_rows
 from .held_out import fit_on, labels_in
 from .marginals import PhiMarginals, TokenTagger, read_marginals, tag_columns
-from .recall_tuned_tagger import RecallTunedTagger
 
 
 class VotingTagger(TokenTagger, NamedEstimators):
@@ -205,7 +204,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
 
 def _decides_by_threshold(estimator: Any) -> bool:
     """Whether a tagger is a `RecallTunedTagger`, also inside of an estimator that passes its probabilities on."""
-    while estimator is not None and not isinstance(estimator, RecallTunedTagger):
+    while estimator is not None and not getattr(estimator, "decides_by_threshold", False):
         if isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
         else:
