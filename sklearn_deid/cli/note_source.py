@@ -81,6 +81,11 @@ class NoteSource:
         """Number of notes, or None if the notes must be read to count them."""
         return len(self._files(wanted=True)) if self._is_folder_of_notes() else None
 
+    def files(self) -> list[Path]:
+        """Files of the notes: those of a folder, or the file itself."""
+        names = sorted(self._files(wanted=True)) if self._is_folder_of_notes() else []
+        return [self.path / name for name in names] or [self.path]
+
     def left_aside(self) -> list[str]:
         """Names of sub-folders and of files with other endings, which are in the folder but are not read."""
         return self._files(wanted=False) if self._is_folder_of_notes() else []

@@ -82,7 +82,7 @@ class RunRecord:
     def earlier(self) -> RunRecord | None:
         """What an earlier run has recorded, with the lock held; None if there is no record."""
         self._lock()
-        before = RunRecord(self.path.with_name(self.path.name.removesuffix(".run")))
+        before = self._beside()
         try:
             before._parse(self._content())
         except DeidError:
@@ -94,9 +94,29 @@ class RunRecord:
         if not self.path.is_file():
             return None
         try:
-            return RunRecord(self.path.with_name(self.path.name.removesuffix(".run")))._parse(self.path.read_bytes())
+            return self._beside()._parse(self.path.read_bytes())
         except DeidError:
             return None
+
+    def n_foreign(self, files: Iterable[Path]) -> int | None:
+        """Number of files, or of lines of a single file, that the run has not written; None without a record."""
+        if self.stamp() is None:
+            return None
+        saved = self._beside()
+        saved._parse(self.path.read_bytes())
+        n = 0
+        for file in files:
+            with file.open("rb") as stream:
+                if file.suffix.lower() == ".jsonl":
+                    n += sum(not saved.has_line(line) for line in stream)
+                else:
+                    content = stream.read()
+                    # Runs over documents keep the endings of files in their names.
+                    n += not any(saved.has_output(name, content) for name in (file.stem, file.name))
+        return n
+
+    def _beside(self) -> RunRecord:
+        return RunRecord(self.path.with_name(self.path.name.removesuffix(".run")))
 
     def add(
         self, name: str, note: Document, contents: Iterable[bytes], withheld: Sequence[tuple[int, str]] = ()

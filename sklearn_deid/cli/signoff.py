@@ -102,7 +102,8 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
 
     _check_new(work / _PAGE, arguments.overwrite)
     ids, digest = _listed(source)
-    stamp = RunRecord(source.path).stamp()
+    record = RunRecord(source.path)
+    stamp, n_foreign = record.stamp(), record.n_foreign(source.files())
     if stamp is not None and stamp.get("mode") == SURROGATE:
         # Every name looks real, or every name looks invented: neither reading is a measurement.
         raise DeidError(
@@ -119,7 +120,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
     plan = {
         "settings": {name: getattr(sign_off, name) for name in ("n_notes", "target", "confidence", "random_state")},
-        "release": {"n_notes": len(ids), "sha256": digest, "run": stamp},
+        "release": {"n_notes": len(ids), "sha256": digest, "run": stamp, "n_foreign": n_foreign},
         "table": table,
         "sample": chosen,
     }
@@ -131,6 +132,8 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     if plan["release"]["run"] is None:
         # Raw notes would be read as a release, too.
         print("The release has no record of a run of redact: the sign-off cannot name its model.", file=sys.stderr)
+    elif n_foreign:
+        print(f"The recorded run has not written {n_foreign} of the notes, or they were changed.", file=sys.stderr)
     print(f"{len(chosen)} of {len(ids)} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
     return DONE
 
@@ -172,7 +175,7 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
 
 
 def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]:
-    stamp = plan["release"]["run"] or {}
+    stamp, n_foreign = plan["release"]["run"] or {}, plan["release"].get("n_foreign")
     return {
         "version": __version__,
         "notes of the release": plan["release"]["n_notes"],
@@ -183,6 +186,7 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
             {f"redaction: {name}": stamp[name] for name in sorted(stamp)}
             or {"redaction": "not known: no record of a run"}
         ),
+        **({"notes that this run has not written, or that were changed": n_foreign} if stamp else {}),
     }
 
 

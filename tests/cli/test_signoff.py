@@ -118,6 +118,29 @@ def test_hidden_items_are_what_the_mode_of_the_run_writes(run, tmp_path, mode, n
     assert (None if items is None else items["n"]) == n_items
 
 
+@pytest.mark.parametrize("output", ["out", "out.jsonl"])
+def test_notes_that_the_recorded_run_has_not_written_are_counted(run, tmp_path, output):
+    """The record named model and mode of the run for a raw note that lay in the release."""
+    save(RuleTagger().fit([]), tmp_path / "rules")
+    raw, out = tmp_path / "raw", tmp_path / output
+    raw.mkdir()
+    for name in "ab":
+        (raw / f"{name}.txt").write_text("Mail roe@example.org")
+    assert run("redact", raw, "--model", tmp_path / "rules", "--output", out, "--quiet")[0] == 0
+    command = ["signoff", out, "--output", tmp_path / "work", "--overwrite"]
+    assert "has not written" not in run(*command)[2]
+    if out.is_dir():
+        (out / "c.txt").write_text("Mail roe@example.org")
+    else:
+        out.write_text(out.read_text() + json.dumps({"doc_id": "c", "text": "Mail roe@example.org"}) + "\n")
+    assert "has not written 1 of the notes" in run(*command)[2]
+    read = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "work" / "signoff.html")]
+    write_corpus(read, tmp_path / "read.jsonl")
+    run(*command, "--read", tmp_path / "read.jsonl")
+    record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
+    assert record["provenance"]["notes that this run has not written, or that were changed"] == 1
+
+
 def test_a_release_with_surrogates_is_refused(run, raw, model, tmp_path):
     options = ("--model", model, "--output", tmp_path / "out", "--mode", "surrogate", "--quiet")
     assert run("redact", raw, *options)[0] == 0
