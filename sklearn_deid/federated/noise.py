@@ -166,7 +166,7 @@ class SparseVectorUpload:
 
         Examples
         --------
-        >>> 25 * SparseVectorUpload.for_total(1.0, 25).exact_epsilon()
+        >>> round(25 * SparseVectorUpload.for_total(1.0, 25).exact_epsilon(), 6)
         1.0
         """
         return cls(epsilon / n_uploads / cls(1.0).exact_epsilon())
