@@ -36,7 +36,7 @@ class Scene:
         if listed and chance.happens(0.1):
             # Short ones are the hardest to tell from words, so that there are more of them.
             return invented_name(chance, 1 if chance.happens(0.25) else 3)
-        if listed and chance.happens(0.06):
+        if listed and chance.happens(0.07):
             return _word_as_name(chance)
         if listed and chance.happens(0.12):
             return given_name(chance, chance.pick("MF")) if part == 0 else surname(chance)

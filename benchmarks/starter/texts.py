@@ -41,9 +41,9 @@ KINDS = {
     "daily sentence": 22, "work sentence": 14, "news sentence": 14, "form lines": 8, "roster lines": 9,
     "everyday plain": 12, "hard sentence": 46, "twin sentence": 14, "twin daily sentence": 9, "twin place sentence": 2,
     "twin work sentence": 2, "twin roster lines": 2, "twin news sentence": 4, "twin service sentence": 2,
-    "twin query sentence": 3, "terse sentence": 20, "eponym sentence": 18, "twin eponym sentence": 5, "title lines": 20,
+    "twin query sentence": 3, "terse sentence": 20, "eponym sentence": 18, "twin eponym sentence": 5, "title lines": 14,
     "compound sentence": 10, "family sentence": 14, "role sentence": 12, "account lines": 6, "address lines": 9,
-    "bare title": 14, "brand sentence": 16, "sense sentence": 10,
+    "bare title": 10, "brand sentence": 16,
 }  # fmt: skip
 
 
