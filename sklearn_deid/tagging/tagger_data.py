@@ -236,7 +236,6 @@ class SwappingDataset(SentenceDataset):
         self.n_copied_epochs = 0
         self._n_draws = 0
         self._original = (self.offsets, self.words, self.vectors, self.tags, self.features, self.units)
-        self._first_lengths = self.unit_lengths
         starts, ends, labels = span_ranges(legal_tags)
         swaps = share and len(starts)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share, more) if swaps else None
@@ -247,8 +246,8 @@ class SwappingDataset(SentenceDataset):
         return 0.0 if self._copies is None else self._copies.share
 
     def drawn_lengths(self) -> np.ndarray:
-        """Lengths for the sampler of the batches: of the sentences before the first swap, and of the copies."""
-        return np.append(self._first_lengths, self.unit_lengths[len(self._first_lengths) :])
+        """Lengths for the sampler of the batches, of the last draw: a swapped span can be much longer."""
+        return self.unit_lengths
 
     def redraw(self, rng: np.random.Generator) -> None:
         """Perturb the sentences, swap spans and draw copies anew. The given sentences keep their number and order."""
