@@ -716,6 +716,8 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     def _outer_tags(self, path: list[int]) -> list[str]:
         """Convert the numbers of tags to legal IOB2 tags."""
+        if not any(path):
+            return ["O"] * len(path)
         tags = self.classes_[path].tolist()
         return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
 

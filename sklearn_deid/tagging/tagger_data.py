@@ -277,15 +277,17 @@ class SwappingDataset(SentenceDataset):
 
 def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First tokens, end tokens and label numbers of all spans of legal tag sequences, each of shape (n_spans,)."""
-    parts = [split_tag(tag) for tag in tags.data]
-    first = np.fromiter((p in ("B", "S") for p, _ in parts), dtype=bool, count=len(parts))
-    inside = np.fromiter((p in ("I", "E") for p, _ in parts), dtype=bool, count=len(parts))
+    # Tags are split once each, not once a token.
+    known: dict[str, int] = {}
+    codes = np.fromiter((known.setdefault(t, len(known)) for t in tags.data), dtype=np.int64, count=len(tags.data))
+    parts = [split_tag(tag) for tag in known]
+    first, inside = (np.array([p in kinds for p, _ in parts], dtype=bool)[codes] for kinds in ("BS", "IE"))
     starts = np.flatnonzero(first)
     # A span ends before the next token that is not I or E, or at the end of all tokens.
     stops = np.flatnonzero(np.append(~inside, True))
     ends = stops[np.searchsorted(stops, starts, side="right")]
     number: dict[str, int] = {}
-    labels = [number.setdefault(str(parts[i][1]), len(number)) for i in starts]
+    labels = [number.setdefault(str(parts[code][1]), len(number)) for code in codes[starts]]
     return starts, ends, np.asarray(labels, dtype=np.int64)
 
 
