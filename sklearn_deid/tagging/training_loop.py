@@ -115,7 +115,8 @@ class SequenceNet(SkorchEstimator):
         x, tags = batch
         if not self.module_.training:
             self._set_training(True)
-        emissions = self.infer(x, **fit_params)
+        with self._narrow_lstm():
+            emissions = self.infer(x, **fit_params)
         loss = self.get_loss(emissions, tags, X=x, training=True)
         loss.backward()
         return {"loss": loss, "y_pred": emissions}
@@ -188,8 +189,7 @@ class SequenceNet(SkorchEstimator):
         self._stops_if_diverged, self._is_in_epoch = True, False
         n_before, interruption = len(self.history), None
         try:
-            with self._narrow_lstm():
-                self.fit_loop((train, valid), epochs=epochs)
+            self.fit_loop((train, valid), epochs=epochs)
         except KeyboardInterrupt as error:
             # Callbacks end a training with the same exception, between two epochs.
             interruption = error if self._is_in_epoch else None
