@@ -65,6 +65,22 @@ def check_bfloat16(device: torch.device) -> None:
         )
 
 
+def is_fast_in_bfloat16(device: torch.device) -> bool:
+    """Whether the processor computes an LSTM in bfloat16 with instructions of its own, not by conversion.
+
+    Examples
+    --------
+    >>> is_fast_in_bfloat16(torch.device("meta"))
+    False
+    """
+    onednn = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    if device.type != "cpu" or not torch.backends.mkldnn.is_available() or not onednn():
+        return False
+    # Earlier versions of torch have none of these functions. Processors without AVX-512 are slower than in float32.
+    names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, lambda: False)() for name in names)
+
+
 def check_constraints(estimator: Any) -> None:
     """Raise scikit-learn's InvalidParameterError for the first parameter that violates ``_parameter_constraints``."""
     constraints = estimator._parameter_constraints

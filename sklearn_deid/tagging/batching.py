@@ -146,11 +146,15 @@ class ContextView(NamedTuple):
         Number of the cell of each token in the flattened (units, longest) array. 0 at padded positions.
     marks : FloatTensor of shape (units, longest, 2)
         First mark: 1 at the first token of a sentence. Second mark: 1 at all tokens of a tagged sentence.
+    slots : LongTensor of shape (n_tokens,)
+        Cells of (batch, time), flattened, that hold tokens. The sentences of a unit differ in length, so that most
+        other cells are padding.
     """
 
     lengths: Tensor
     places: Tensor
     marks: Tensor
+    slots: Tensor
 
 
 @dataclass(frozen=True)
@@ -300,7 +304,7 @@ class SentenceDataset(Dataset):
         # shape: (batch, time): cell of each token of the tagged sentences
         at = np.where(mask, begin[tagged & (length > 0)][:, None] + np.arange(mask.shape[1]), 0)
         shape = (len(sizes), longest)
-        view = (sizes, at, marks.reshape(*shape, CONTEXT_MARKS))
+        view = (sizes, at, marks.reshape(*shape, CONTEXT_MARKS), np.flatnonzero(mask))
         parts = self._token_part(item.reshape(shape), on.reshape(shape))
         return {**parts, "view": ContextView(*map(torch.from_numpy, view))}
 

@@ -8,11 +8,13 @@ node per time step. Viterbi decoding, including back-tracing, runs on the whole 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torchcrf import CRF
+
+from .crf_steps import LogPartitionBySteps, viterbi_by_steps
 
 # Largest number of elements of one (pairs, K, K, K) block in the max-plus product.
 _BLOCK = 2**27
@@ -143,7 +145,7 @@ def log_partition(emissions: Tensor, transitions: Tensor, start: Tensor, end: Te
         Differentiable once.
     """
     # On a GPU, the step-by-step algorithm would launch several kernels for each token, one after the other.
-    algorithm = log_partition_by_scan if emissions.is_cuda else _ScaledForwardBackward.apply
+    algorithm = log_partition_by_scan if emissions.is_cuda else LogPartitionBySteps.apply
     log_z = algorithm(emissions, transitions, start, end, mask)
     if torch.isfinite(log_z).all():
         return log_z
@@ -160,75 +162,6 @@ def log_partition_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor
         moved = torch.logsumexp(alpha.unsqueeze(2) + transitions, dim=1) + emissions[:, t]
         alpha = torch.where(mask[:, t].unsqueeze(1), moved, alpha)
     return torch.logsumexp(alpha + end, dim=1)
-
-
-class _ScaledForwardBackward(torch.autograd.Function):
-    """Forward recursion in `forward`, backward recursion in `backward`, without an autograd graph."""
-
-    @staticmethod
-    def forward(ctx: Any, emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
-        batch, time, n_tags = emissions.shape
-        peak = emissions.amax(2, keepdim=True)
-        # shape: (time, batch, K): each step is then one contiguous block
-        local = (emissions - peak).exp().transpose(0, 1).contiguous()
-        step_peak, start_peak, end_peak = transitions.max(), start.max(), end.max()
-        step, stop = (transitions - step_peak).exp(), (end - end_peak).exp()
-        on = mask.t().unsqueeze(2)
-        whole = mask.all(0).tolist()
-        # Each alpha is divided by its sum, and the logs of the sums are added at the end: this prevents underflow.
-        # shape: (time, batch, K) and (time, batch, 1)
-        alphas, scales = torch.empty_like(local), local.new_ones(time, batch, 1)
-        alpha = local[0] * (start - start_peak).exp()
-        for t in range(time):
-            moved = alpha if t == 0 else (alpha @ step) * local[t]
-            scale = moved.sum(1, keepdim=True)
-            moved = moved / scale
-            if t and not whole[t]:
-                moved, scale = (
-                    torch.where(on[t], moved, alpha),
-                    torch.where(on[t], scale, torch.ones_like(scale)),
-                )
-            alphas[t], scales[t] = moved, scale
-            alpha = moved
-        # shape: (batch,)
-        total = (alpha * stop).sum(1)
-        ctx.save_for_backward(local, step, alphas, scales, stop, total, on)
-        ctx.whole = whole
-        lengths = mask.sum(1)
-        # Every maximum that was taken out before an exponential is added again.
-        shift = (peak.squeeze(2) * mask).sum(1) + start_peak + end_peak + step_peak * (lengths - 1)
-        return total.log() + scales.log().sum((0, 2)) + shift
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        local, step, alphas, scales, stop, total, on = ctx.saved_tensors
-        time, _, n_tags = local.shape
-        # shape: (batch, K); carries the incoming gradient of each sentence
-        beta = (stop / total.unsqueeze(1)) * grad.unsqueeze(1)
-        # shape: (time, batch, K): probability of each tag times the incoming gradient
-        expected = torch.empty_like(local)
-        # shape: (time, batch, K): local score times beta, divided by the scale of the forward pass
-        messages = torch.empty_like(local)
-        back = step.t().contiguous()
-        expected[time - 1] = alphas[time - 1] * beta
-        to_end = expected[time - 1].sum(0)
-        for t in range(time - 1, 0, -1):
-            message = local[t] * beta / scales[t]
-            if ctx.whole[t]:
-                beta = message @ back
-            else:
-                message = message * on[t]
-                beta = torch.where(on[t], message @ back, beta)
-            messages[t] = message
-            expected[t - 1] = alphas[t - 1] * beta
-        # shape: (batch, time, K)
-        by_emission = (expected * on).transpose(0, 1)
-        by_transition = torch.zeros_like(step)
-        if time > 1:
-            # Sum over tokens and sentences of alpha(from) * step(from, to) * message(to): expected transition counts.
-            by_transition = (alphas[:-1].reshape(-1, n_tags).t() @ messages[1:].reshape(-1, n_tags)) * step
-        return by_emission, by_transition, expected[0].sum(0), to_end, None
 
 
 # Score of illegal tags in sums over sequences. Its exponential is exactly 0, and the gradients are finite. With -inf
@@ -383,25 +316,8 @@ class LinearChainCRF(CRF):
         return ends + emitted.sum(1) + moved.sum(1)
 
     def _viterbi(self, emissions: Tensor, mask: Tensor) -> Tensor:
-        """Tags of the best path, shape (batch, time). Padded positions repeat the last tag."""
+        """Tags of the best path, shape (batch, time). Ignore the values at padded positions."""
         transitions, start, end = self.scores(never=-torch.inf)
         if emissions.is_cuda:
             return viterbi_by_scan(emissions, transitions, start, end, mask)
-        batch, time, _ = emissions.shape
-        # shape: (to, from): the maximum then runs over the last, contiguous dimension
-        into = transitions.t().contiguous()
-        best = [start + emissions[:, 0]]
-        whole = mask.all(0).tolist()
-        for t in range(1, time):
-            # shape: (batch, to). The maximum alone is twice as fast as the maximum with its place.
-            score = (best[-1].unsqueeze(1) + into).amax(2) + emissions[:, t]
-            best.append(score if whole[t] else torch.where(mask[:, t].unsqueeze(1), score, best[-1]))
-        # Back-tracing of the whole batch at once, from the last tag to the first: places are needed on the path only.
-        tag = (best[-1] + end).argmax(1)
-        path = torch.empty(time, batch, dtype=torch.long, device=emissions.device)
-        path[time - 1] = tag
-        for t in range(time - 1, 0, -1):
-            source = (best[t - 1] + into[tag]).argmax(1)
-            tag = source if whole[t] else torch.where(mask[:, t], source, tag)
-            path[t - 1] = tag
-        return path.t()
+        return viterbi_by_steps(emissions, transitions, start, end, mask)

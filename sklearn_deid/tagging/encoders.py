@@ -7,6 +7,9 @@ the backward pass of packed sequences is several times slower on CPU.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -15,18 +18,58 @@ from torch.nn import functional as F
 class LockedDropout(nn.Dropout1d):
     """Variational dropout: one mask for all tokens of a sentence (Gal & Ghahramani 2016).
 
-    Input and output have shape (batch, time, d).
+    Input and output have shape (batch, time, d). With ``rows``, they have shape (n_tokens, d), and the token i is one
+    of the sentence ``rows[i]`` of ``batch`` sentences.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, rows: Tensor | None = None, batch: int = 0) -> Tensor:
         if not self.training or self.p == 0.0:
             return x
         # shape: (batch, 1, d), broadcast over time
-        mask = F.dropout(x.new_ones(x.shape[0], 1, x.shape[2]), self.p, training=True)
-        return x * mask
+        mask = F.dropout(x.new_ones(x.shape[0] if rows is None else batch, 1, x.shape[-1]), self.p, training=True)
+        return x * (mask if rows is None else mask.squeeze(1).index_select(0, rows))
 
 
 _CELLS: dict[str, type[nn.LSTM] | type[nn.GRU]] = {"lstm": nn.LSTM, "gru": nn.GRU}
+
+
+class _Permuted(torch.autograd.Function):
+    """Rows of a matrix in another order that is its own inverse: its gradient is the same order again."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: Tensor) -> Tensor:
+        ctx.save_for_backward(order)
+        return x.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return _Permuted.apply(grad, ctx.saved_tensors[0]), None
+
+
+def reversed_cells(lengths: Tensor, time: int) -> Tensor:
+    """Order of the cells of a flattened batch that reverses each row within its own length.
+
+    Parameters
+    ----------
+    lengths : LongTensor of shape (batch,)
+        Length of each row. The cells behind it keep their places.
+    time : int
+        Number of cells of a row.
+
+    Returns
+    -------
+    LongTensor of shape (batch * time,)
+
+    Examples
+    --------
+    >>> reversed_cells(torch.tensor([2, 3]), 3).tolist()
+    [1, 0, 2, 5, 4, 3]
+    """
+    position = torch.arange(time, device=lengths.device).unsqueeze(0)
+    length = lengths.unsqueeze(1)
+    # shape: (batch, time)
+    source = torch.where(position < length, length - 1 - position, position)
+    return (source + torch.arange(len(lengths), device=lengths.device).unsqueeze(1) * time).flatten()
 
 
 def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
@@ -43,11 +86,11 @@ def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
     -------
     Tensor of shape (batch, time, d)
     """
-    position = torch.arange(x.shape[1], device=x.device).unsqueeze(0)
-    length = lengths.unsqueeze(1)
-    # shape: (batch, time)
-    source = torch.where(position < length, length - 1 - position, position)
-    return x.gather(1, source.unsqueeze(2).expand(-1, -1, x.shape[2]))
+    return _permuted(x, reversed_cells(lengths, x.shape[1]))
+
+
+def _permuted(x: Tensor, order: Tensor) -> Tensor:
+    return _Permuted.apply(x.flatten(0, 1), order).view(x.shape)
 
 
 class BidirectionalRecurrent(nn.Module):
@@ -63,6 +106,11 @@ class BidirectionalRecurrent(nn.Module):
         Cells of the layers, from the input to the output.
     dropout : float, default=0.0
         Rate of the variational dropout between layers. All tokens of a sentence share one mask.
+
+    Attributes
+    ----------
+    trains_in_bfloat16 : bool
+        Whether the layers compute in bfloat16 in training mode on a CPU. The weights stay float32.
 
     References
     ----------
@@ -81,15 +129,21 @@ class BidirectionalRecurrent(nn.Module):
         self.back = nn.ModuleList(kind(w, hidden_size, batch_first=True) for kind, w in both)
         self.between = LockedDropout(dropout)
         self.output_size = 2 * hidden_size
+        self.trains_in_bfloat16 = False
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """Encode (batch, time, input_size) to (batch, time, 2 * hidden_size). Ignore the values at padded positions."""
+        # Both directions use one order, and its own gradient is faster than that of `gather`.
+        order = reversed_cells(lengths, x.shape[1])
+        kind, narrow = x.dtype, self.training and self.trains_in_bfloat16 and not x.is_cuda
+        x = x.bfloat16() if narrow else x
         for depth, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             x = self.between(x) if depth else x
-            # shape: (batch, time, hidden_size), in reversed order
-            right = back(reverse_padded(x, lengths))[0]
-            x = torch.cat([ahead(x)[0], reverse_padded(right, lengths)], dim=2)
-        return x
+            with torch.autocast("cpu", dtype=torch.bfloat16) if narrow else nullcontext():
+                # shape: (batch, time, hidden_size), in reversed order
+                right = back(_permuted(x, order))[0]
+                x = torch.cat([ahead(x)[0], _permuted(right, order)], dim=2)
+        return x.to(kind) if narrow else x
 
 
 def rotate(x: Tensor, base: float = 10_000.0) -> Tensor:

@@ -89,10 +89,15 @@ class TaggerModule(nn.Module):
             x = batch.vectors if batch.vectors is not None else self._look_up(batch, table)
             x = x if batch.view is None else torch.cat([x, batch.view.marks], 2)
             hidden = self.encoder(self.input_dropout(x), lengths)
-        if batch.view is not None:
-            # shape: (batch, time, d): encodings of the tagged sentences, taken out of their units
-            hidden = hidden.flatten(0, 1)[batch.view.places]
-        hidden = self.output_dropout(hidden)
+        if batch.view is None:
+            return self._emissions(self.output_dropout(hidden))
+        shape, slots = batch.mask.shape, batch.view.slots
+        # shape: (n_tokens, d): encodings of the tagged sentences, taken out of their units
+        hidden = _Picked.apply(hidden.flatten(0, 1), batch.view.places.flatten().index_select(0, slots))
+        found = self._emissions(self.output_dropout(hidden, slots // shape[1], shape[0]))
+        return found.new_zeros(shape.numel(), found.shape[1]).index_copy(0, slots, found).view(*shape, -1)
+
+    def _emissions(self, hidden: Tensor) -> Tensor:
         hidden = hidden if self.projection is None else torch.tanh(self.projection(hidden))
         # The CRF adds many terms, and half precision would lose too many digits in the sum.
         return self.emit(hidden).float()
@@ -160,6 +165,21 @@ class TaggerModule(nn.Module):
             table = self.words(batch.features)
         assert batch.words is not None
         return F.embedding(batch.words, table)
+
+
+class _Picked(torch.autograd.Function):
+    """Rows of a matrix, each at most once. The gradient of `index_select` would add them up one by one."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, rows: Tensor) -> Tensor:
+        ctx.save_for_backward(rows)
+        ctx.n_rows = len(x)
+        return x.index_select(0, rows)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        (rows,) = ctx.saved_tensors
+        return grad.new_zeros(ctx.n_rows, grad.shape[1]).index_copy(0, rows, grad), None
 
 
 # Number of layers with n_layers="auto".

@@ -160,8 +160,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         ``validation_fraction``. None never stops early.
     mixed_precision : bool or "auto", default="auto"
         Whether the network computes in bfloat16. The CRF never does. "auto" means bfloat16 on CUDA devices that have
-        it, in training and with a `PretrainedEncoder`. All else is computed in float32, so that tags depend little on
-        the device.
+        it, in training and with a `PretrainedEncoder`, and in training in the layers of ``encoder="lstm"`` on
+        processors that are fast at it (AVX-512 BF16 or AMX). All else is computed in float32, so that tags depend
+        little on the device. With False, seeded trainings give similar weights on all processors.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -715,6 +716,8 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     def _outer_tags(self, path: list[int]) -> list[str]:
         """Convert the numbers of tags to legal IOB2 tags."""
+        if not any(path):
+            return ["O"] * len(path)
         tags = self.classes_[path].tolist()
         return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
 

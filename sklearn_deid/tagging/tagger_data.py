@@ -236,7 +236,6 @@ class SwappingDataset(SentenceDataset):
         self.n_copied_epochs = 0
         self._n_draws = 0
         self._original = (self.offsets, self.words, self.vectors, self.tags, self.features, self.units)
-        self._first_lengths = self.unit_lengths
         starts, ends, labels = span_ranges(legal_tags)
         swaps = share and len(starts)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share, more) if swaps else None
@@ -247,8 +246,8 @@ class SwappingDataset(SentenceDataset):
         return 0.0 if self._copies is None else self._copies.share
 
     def drawn_lengths(self) -> np.ndarray:
-        """Lengths for the sampler of the batches: of the sentences before the first swap, and of the copies."""
-        return np.append(self._first_lengths, self.unit_lengths[len(self._first_lengths) :])
+        """Lengths for the sampler of the batches, of the last draw: a swapped span can be much longer."""
+        return self.unit_lengths
 
     def redraw(self, rng: np.random.Generator) -> None:
         """Perturb the sentences, swap spans and draw copies anew. The given sentences keep their number and order."""
@@ -278,15 +277,17 @@ class SwappingDataset(SentenceDataset):
 
 def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First tokens, end tokens and label numbers of all spans of legal tag sequences, each of shape (n_spans,)."""
-    parts = [split_tag(tag) for tag in tags.data]
-    first = np.fromiter((p in ("B", "S") for p, _ in parts), dtype=bool, count=len(parts))
-    inside = np.fromiter((p in ("I", "E") for p, _ in parts), dtype=bool, count=len(parts))
+    # Tags are split once each, not once a token.
+    known: dict[str, int] = {}
+    codes = np.fromiter((known.setdefault(t, len(known)) for t in tags.data), dtype=np.int64, count=len(tags.data))
+    parts = [split_tag(tag) for tag in known]
+    first, inside = (np.array([p in kinds for p, _ in parts], dtype=bool)[codes] for kinds in ("BS", "IE"))
     starts = np.flatnonzero(first)
     # A span ends before the next token that is not I or E, or at the end of all tokens.
     stops = np.flatnonzero(np.append(~inside, True))
     ends = stops[np.searchsorted(stops, starts, side="right")]
     number: dict[str, int] = {}
-    labels = [number.setdefault(str(parts[i][1]), len(number)) for i in starts]
+    labels = [number.setdefault(str(parts[code][1]), len(number)) for code in codes[starts]]
     return starts, ends, np.asarray(labels, dtype=np.int64)
 
 

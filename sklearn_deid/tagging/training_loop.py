@@ -13,7 +13,7 @@ from skorch.callbacks import GradientNormClipping, ProgressBar
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from .._compat import SkorchEstimator, check_bfloat16, resolve_device
+from .._compat import SkorchEstimator, check_bfloat16, is_fast_in_bfloat16, resolve_device
 from ..exceptions import SequenceError, TrainingDivergedError, TrainingInterruptedWarning
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
@@ -52,6 +52,8 @@ class SequenceNet(SkorchEstimator):
 
     _stops_if_diverged = False
     _is_in_epoch = False
+    # Names and parameters of the network, in an epoch.
+    _learned: list[tuple[str, nn.Parameter]] | None = None
 
     # ---- methods that skorch calls during training
 
@@ -108,10 +110,30 @@ class SequenceNet(SkorchEstimator):
         if loss is not None and not math.isfinite(loss):
             raise self._diverged("The loss of a batch is not a finite number.")
 
+    def train_step_single(self, batch: Any, **fit_params: Any) -> dict[str, Any]:
+        """Compute the gradient of a batch. Only a module in another mode is set to training, layer by layer."""
+        x, tags = batch
+        if not self.module_.training:
+            self._set_training(True)
+        with self._narrow_lstm():
+            emissions = self.infer(x, **fit_params)
+        loss = self.get_loss(emissions, tags, X=x, training=True)
+        loss.backward()
+        return {"loss": loss, "y_pred": emissions}
+
+    def get_all_learnable_params(self) -> Iterator[tuple[str, nn.Parameter]]:
+        """Names and parameters. In a training, they are listed once and not again in each step."""
+        return super().get_all_learnable_params() if self._learned is None else iter(self._learned)
+
     def run_single_epoch(self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any) -> None:
         """Run one pass over the data. Held-out sentences are scored with the averaged weights."""
         if training or iterator is None:
-            super().run_single_epoch(iterator, training, prefix, step_fn, **fit_params)
+            self._set_training(training)
+            self._learned = list(super().get_all_learnable_params())
+            try:
+                super().run_single_epoch(iterator, training, prefix, step_fn, **fit_params)
+            finally:
+                del self._learned
             return
         with self.averaged_weights():
             super().run_single_epoch(iterator, training, prefix, step_fn, **fit_params)
@@ -246,6 +268,20 @@ class SequenceNet(SkorchEstimator):
                 # With a score that is no number, every tag would be "O".
                 raise SequenceError("The network returns scores that are not finite. Train the tagger anew.")
             yield dataset.tagged_rows(units), batch, emissions
+
+    @contextmanager
+    def _narrow_lstm(self) -> Iterator[None]:
+        """Let an LSTM compute in bfloat16 in training, if mixed precision is "auto" and the processor is fast at it."""
+        encoder = self.module_.encoder
+        wanted = self.mixed_precision == "auto" and self.encoder == "lstm"
+        if not wanted or not is_fast_in_bfloat16(resolve_device(self.device)):
+            yield
+            return
+        encoder.trains_in_bfloat16 = True
+        try:
+            yield
+        finally:
+            encoder.trains_in_bfloat16 = False
 
     @contextmanager
     def _own_random_stream(self) -> Iterator[None]:

@@ -18,7 +18,8 @@ N_SHAPE_CLASSES = 256
 _DIGIT = re.compile(r"\d")
 _UPPER_OR_LETTER = re.compile(r"[^\W\d_]")
 _ASCII_SHAPE = str.maketrans(ascii_uppercase + ascii_lowercase + digits, "X" * 26 + "x" * 26 + "d" * 10)
-_REPEATED = re.compile(r"(.)\1{2,}")
+# A sign before two equal ones. Without all of these, runs have two signs.
+_REPEATED = re.compile(r"(.)(?=\1\1)")
 SURROGATES = re.compile("[\ud800-\udfff]")
 #: What is wrong with a text that holds one of them.
 LONE_SURROGATE = "The text holds a lone surrogate, which is not a character."
@@ -75,9 +76,9 @@ def word_shape(word: str) -> str:
     ('Xxx', 'dd', '-')
     """
     if word.isascii():
-        return _REPEATED.sub(r"\1\1", word.translate(_ASCII_SHAPE))
+        return _REPEATED.sub("", word.translate(_ASCII_SHAPE))
     letters = _UPPER_OR_LETTER.sub(lambda m: "X" if m[0].isupper() else "x", _DIGIT.sub("0", word))
-    return _REPEATED.sub(r"\1\1", letters.replace("0", "d"))
+    return _REPEATED.sub("", letters.replace("0", "d"))
 
 
 def shape_ids(words: Sequence[str]) -> np.ndarray:
@@ -88,6 +89,10 @@ def shape_ids(words: Sequence[str]) -> np.ndarray:
     >>> bool(shape_ids(["Smith"])[0] == shape_ids(["Jones"])[0])
     True
     """
+    # Most words are of few shapes, and all words of ASCII characters can be changed at once.
+    plain = [word for word in words if word.isascii() and "\n" not in word]
+    together = iter(_REPEATED.sub("", "\n".join(plain).translate(_ASCII_SHAPE)).split("\n"))
+    shapes = [next(together) if word.isascii() and "\n" not in word else word_shape(word) for word in words]
     # crc32 is equal in every process. ``hash`` of a string changes with each start of Python.
-    shapes = (crc32(word_shape(w).encode("utf-8", "surrogatepass")) for w in words)
-    return np.fromiter((s % (N_SHAPE_CLASSES - 1) + 1 for s in shapes), dtype=np.int64, count=len(words))
+    number = {s: crc32(s.encode("utf-8", "surrogatepass")) % (N_SHAPE_CLASSES - 1) + 1 for s in set(shapes)}
+    return np.fromiter((number[s] for s in shapes), dtype=np.int64, count=len(words))

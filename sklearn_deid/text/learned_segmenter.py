@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from math import ceil, exp, log
 from typing import Any
@@ -121,7 +121,8 @@ class LearnedSegmenter:
         rows = sorted(
             (_hash(word), *counts.tolist())
             for word, counts in total.items()
-            if len(owners[word]) >= _FEWEST_PATIENTS and (counts[_LOWER] or self._is_abbreviation(word, counts))
+            if len(owners[word]) >= _FEWEST_PATIENTS
+            and (counts[_LOWER] or self._is_abbreviation(word, counts.tolist()))
         )
         # shape: (n_words, 5)
         self.words_ = np.array(rows, dtype=np.uint32).reshape(-1, 5)
@@ -208,19 +209,19 @@ class LearnedSegmenter:
         stopped, plain = (sum(counts[kind] for counts in own.values()) for kind in (_STOPPED, _PLAIN))
         return stopped >= _FEWEST_FULL_STOPS * self.full_stop_rate_ * (stopped + plain)
 
-    def _count(self, word: str, own: dict[str, list[int]]) -> np.ndarray:
-        """Counts of a word in the notes of `fit` and in the note, shape (4,)."""
-        # shape: (4,)
-        counts = np.array(own.get(word, (0, 0, 0, 0)), dtype=np.int64)
+    def _count(self, word: str, own: dict[str, list[int]]) -> list[int]:
+        """Four counts of a word in the notes of `fit` and in the note."""
+        counts = own.get(word, [0, 0, 0, 0])
         number = _hash(word)
         row = int(np.searchsorted(self.words_[:, 0], number))
         if row < len(self.words_) and self.words_[row, 0] == number:
-            return counts + self.words_[row, 1:]
+            # Arrays of four numbers would take longer than lists.
+            return [here + there for here, there in zip(counts, self.words_[row, 1:].tolist(), strict=True)]
         return counts
 
-    def _is_abbreviation(self, word: str, counts: np.ndarray) -> bool:
+    def _is_abbreviation(self, word: str, counts: Sequence[int]) -> bool:
         """Whether a word almost always has a full stop (Kiss & Strunk 2006, section 4.1)."""
-        stopped, plain, rate = int(counts[_STOPPED]), int(counts[_PLAIN]), self.full_stop_rate_
+        stopped, plain, rate = counts[_STOPPED], counts[_PLAIN], self.full_stop_rate_
         if not stopped or not _LETTERS.fullmatch(word):
             return False
         ratio = stopped * log(_P_ABBREVIATION / rate) + plain * log((1 - _P_ABBREVIATION) / (1 - rate))

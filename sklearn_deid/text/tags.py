@@ -123,6 +123,8 @@ def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     spans = []
     start, current = 0, None
     for position, tag in enumerate(tags):
+        if tag == "O" and current is None:
+            continue
         prefix, label = split_tag(tag)
         # A span without an end mark ends here. IOB2 has no end marks, and illegal BIOES sequences lack them.
         if current is not None and (label != current or prefix in "BS"):

@@ -16,6 +16,7 @@ from sklearn_deid.tagging import (
     log_partition_by_steps,
     viterbi_by_scan,
 )
+from sklearn_deid.tagging.crf_steps import TimeOrder
 
 
 def make_case(seed, batch, time, n_tags, scale=1.0, dtype=torch.float32):
@@ -118,6 +119,37 @@ class TestUnderflow:
         torch.testing.assert_close(log_partition(emissions, *args), log_partition_by_steps(emissions, *args))
         assert torch.isfinite(crf.marginals(emissions, mask)).all()
         assert crf.decode(emissions, mask) == [[0, 1, 0]]
+
+    @pytest.mark.parametrize("far", [30.0, 60.0, 120.0])
+    def test_sums_from_both_ends_that_hardly_meet_leave_the_scaled_form(self, far):
+        # No tag changes; the start prefers tag 0 and the end tag 1, so that both paths are equally likely.
+        transitions = torch.tensor([[0.0, -1e4], [-1e4, 0.0]])
+        ends = torch.tensor([0.0, -far]), torch.tensor([-far, 0.0])
+        mask = torch.ones(1, 3, dtype=torch.bool)
+        results = []
+        for algorithm in (log_partition, log_partition_by_steps):
+            leaf = torch.zeros(1, 3, 2, requires_grad=True)
+            log_z = algorithm(leaf, transitions, *ends, mask)
+            log_z.sum().backward()
+            results.append([log_z, leaf.grad])
+        for a, b in zip(*results, strict=True):
+            torch.testing.assert_close(a, b)
+        torch.testing.assert_close(results[0][1], torch.full((1, 3, 2), 0.5))
+
+
+def test_order_of_time():
+    generator = torch.Generator().manual_seed(0)
+    mask = torch.arange(7) < torch.randint(1, 7, (9,), generator=generator)[:, None]  # the last column is padding
+    order = TimeOrder(mask)
+    assert sorted(order.cells.tolist()) == mask.flatten().nonzero().flatten().tolist()
+    length, step = mask.sum(1)[order.rows], order.cells % 7
+    for t, part in enumerate(order.steps):
+        assert (step[part] == t).all()
+        assert (length[part].diff() <= 0).all()
+    assert torch.equal(order.rows, order.cells // 7)
+    assert torch.equal(order.rows[order.mirror], order.rows)
+    assert torch.equal(step[order.mirror], length - 1 - step)
+    assert torch.equal(order.cells[order.before], order.cells[order.batch :] - 1)
 
 
 class TestInvariance:

@@ -35,6 +35,18 @@ def test_equals_a_convolution_with_its_gradients(width):
     assert not network.embedding.weight.grad[0].any(), "padding is not trained"
 
 
+def test_equal_positions_share_the_gradient_as_in_torch():
+    torch.manual_seed(0)
+    network, characters = CharacterCNN(30), torch.tensor([[3, 3, 3, 3, 3, 3], [4, 4, 4, 4, 4, 0]])
+    grads = []
+    for forward in (network, lambda c: convolved(network, c)):
+        network.zero_grad()
+        forward(characters).square().sum().backward()
+        grads.append([p.grad.clone() for p in network.parameters()])
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-6)
+
+
 def test_a_word_does_not_depend_on_the_words_beside_it():
     network = CharacterCNN(30)
     short, long = torch.tensor([[3, 4, 0, 0, 0, 0]]), torch.tensor([[5, 6, 7, 8, 9, 10]])

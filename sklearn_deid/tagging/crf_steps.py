@@ -1,0 +1,181 @@
+"""Sums and best paths of a linear-chain CRF on a CPU, token by token over the whole batch.
+
+The tokens of a batch lie in the order of time: the first tokens of all sentences, longest sentence first, then all
+second tokens, and so on. The sentences that have a token t are then the first ones of those that have a token t - 1, so
+that no step computes anything for padding.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# Overlap of forward and backward sums, each scaled to 1, from which rounding cannot have lost the likely tags.
+_LEAST_OVERLAP = 1e-20
+# Sentences from which a step of Viterbi has the sentences, not the tags, in the last dimension.
+_MANY = 160
+
+
+class TimeOrder:
+    """Order of time of the tokens of a padded batch.
+
+    Parameters
+    ----------
+    mask : BoolTensor of shape (batch, time)
+        True at tokens. Padding is on the right, and each sentence has at least one token.
+
+    Attributes
+    ----------
+    steps : list of slice
+        Tokens of each step.
+    rows : LongTensor of shape (n_tokens,)
+        Sentence of each token.
+    cells : LongTensor of shape (n_tokens,)
+        Cell of each token in the flattened batch.
+    mirror : LongTensor of shape (n_tokens,)
+        Number of the token that is as far from the end of the sentence as this one is from the start.
+
+    Examples
+    --------
+    >>> order = TimeOrder(torch.tensor([[True, False], [True, True]]))
+    >>> order.cells.tolist(), order.steps, order.mirror.tolist()
+    ([2, 0, 3], [slice(0, 2, None), slice(2, 3, None)], [2, 1, 0])
+    """
+
+    def __init__(self, mask: Tensor) -> None:
+        batch, time = mask.shape
+        lengths, by_length = torch.sort(mask.sum(1), descending=True, stable=True)
+        position = torch.arange(time, device=mask.device)
+        # shape: (time, batch)
+        on = position.unsqueeze(1) < lengths
+        counts = [n for n in on.sum(1).tolist() if n]
+        borders = [0, *accumulate(counts)]
+        self.steps = [slice(a, b) for a, b in zip(borders[:-1], borders[1:], strict=True)]
+        # shape: (n_tokens,): place of the sentence of each token among the sorted sentences, and its step
+        place = torch.arange(batch, device=mask.device).expand(time, batch)[on]
+        step = position.unsqueeze(1).expand(time, batch)[on]
+        self.rows = by_length[place]
+        self.cells = self.rows * time + step
+        first = torch.tensor(borders, device=mask.device)
+        self.mirror = first[lengths[place] - 1 - step] + place
+        # shape: (n_tokens - batch,): number of the token before each token that is not the first of its sentence
+        self.before = first[step[batch:] - 1] + place[batch:]
+        self.batch = batch
+
+
+class LogPartitionBySteps(torch.autograd.Function):
+    """Log partition function of each sentence, shape (batch,), with the gradient of the forward-backward algorithm.
+
+    Both directions are one recursion: the backward one reads the sentences reversed, with the transposed transitions.
+    The sums are scaled at each step; the result is no number where this is not enough.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+        order = TimeOrder(mask)
+        # shape: (n_tokens, K)
+        scores = emissions.flatten(0, 1).index_select(0, order.cells)
+        peak = scores.amax(1, keepdim=True)
+        local = (scores - peak).exp()
+        start_peak, step_peak, end_peak = start.max(), transitions.max(), end.max()
+        step, stop = (transitions - step_peak).exp(), (end - end_peak).exp()
+        first = torch.stack([(start - start_peak).exp(), stop]).unsqueeze(1).expand(-1, order.batch, -1)
+        # shape: (2, n_tokens, K): sums over the tags before (or behind) a token, and the same with its own score
+        arrived, states, scales = _recursion(
+            torch.stack([local, local.index_select(0, order.mirror)]), torch.stack([step, step.t()]), first, order
+        )
+        # shape: (n_tokens, K)
+        behind = arrived[1].index_select(0, order.mirror)
+        overlap = (states[0] * behind).sum(1, keepdim=True)
+        ctx.save_for_backward(arrived[0], states, step, behind, overlap)
+        ctx.order, ctx.shape = order, emissions.shape
+        last = states[0].index_select(0, order.mirror[: order.batch])
+        # Every maximum that was taken out before an exponential is added again.
+        by_token = scales[0].log() + peak + step_peak
+        log_z = emissions.new_zeros(order.batch).index_add_(0, order.rows, by_token.squeeze(1))
+        ends = (last * stop).sum(1).log() + start_peak + end_peak - step_peak
+        log_z.index_add_(0, order.rows[: order.batch], ends)
+        return log_z if bool((overlap > _LEAST_OVERLAP).all()) else torch.full_like(log_z, torch.nan)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        arrived, states, step, behind, overlap = ctx.saved_tensors
+        order: TimeOrder = ctx.order
+        weight = grad.index_select(0, order.rows).unsqueeze(1)
+        # shape: (n_tokens, K): probability of each tag times the incoming gradient
+        expected = states[0] * behind * (weight / overlap)
+        by_emission = expected.new_zeros(ctx.shape)
+        by_emission.view(-1, ctx.shape[2]).index_copy_(0, order.cells, expected)
+        # Expected counts of transitions: sum over tokens of before(from) * step(from, to) * message(to).
+        message = states[1].index_select(0, order.mirror[order.batch :])
+        message = message * (weight[order.batch :] / (arrived[order.batch :] * message).sum(1, keepdim=True))
+        by_transition = (states[0].index_select(0, order.before).t() @ message) * step
+        to_end = expected.index_select(0, order.mirror[: order.batch]).sum(0)
+        return by_emission, by_transition, expected[: order.batch].sum(0), to_end, None
+
+
+def _recursion(local: Tensor, step: Tensor, first: Tensor, order: TimeOrder) -> tuple[Tensor, Tensor, Tensor]:
+    """Scaled sums over all tag sequences up to each token, for two readings at once.
+
+    Parameters
+    ----------
+    local : Tensor of shape (2, n_tokens, K)
+        Exponential score of each tag.
+    step : Tensor of shape (2, K, K)
+        Exponential score of each transition.
+    first : Tensor of shape (2, batch, K)
+        Exponential score of each first tag.
+
+    Returns
+    -------
+    tuple of Tensors of shapes (2, n_tokens, K), (2, n_tokens, K) and (2, n_tokens, 1)
+        Sums without the score of the token itself; with it, scaled to a sum of 1; and the scales.
+    """
+    arrived, states, scales = torch.empty_like(local), torch.empty_like(local), local.new_empty(*local.shape[:2], 1)
+    state = first
+    for t, part in enumerate(order.steps):
+        come = arrived[:, part]
+        if t:
+            torch.bmm(state[:, : part.stop - part.start], step, out=come)
+        else:
+            come.copy_(first)
+        moved = come * local[:, part]
+        # Without scales, long sentences would underflow.
+        scale = torch.sum(moved, 2, keepdim=True, out=scales[:, part])
+        state = torch.div(moved, scale, out=states[:, part])
+    return arrived, states, scales
+
+
+def _reached(best: Tensor, into: Tensor) -> Tensor:
+    """Best score of each next tag: scores (n_sentences, from) and transitions (to, from) to (n_sentences, to)."""
+    if len(best) < _MANY:
+        return (best.unsqueeze(1) + into).amax(2)
+    # Side by side, many sentences fill the registers of the processor better than few tags.
+    return (best.t().contiguous() + into.unsqueeze(2)).amax(1).t()
+
+
+def viterbi_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+    """Tags of the best path, shape (batch, time), 0 at padding. The scores of illegal tags are minus infinity."""
+    order = TimeOrder(mask)
+    # shape: (n_tokens, K)
+    scores = emissions.flatten(0, 1).index_select(0, order.cells)
+    into = transitions.t().contiguous()
+    best = [start + scores[order.steps[0]]]
+    for part in order.steps[1:]:
+        # shape: (n_sentences, to). The maximum alone is twice as fast as the maximum with its place.
+        best.append(_reached(best[-1][: part.stop - part.start], into) + scores[part])
+    path = torch.empty_like(order.cells)
+    # Back-tracing of the whole batch at once, from the last tag to the first: places are needed on the path only.
+    tag = path[:0]
+    for part, score in zip(reversed(order.steps), reversed(best), strict=True):
+        # The first sentences go on; the others end at this step.
+        on = score[: len(tag)] + into.index_select(0, tag)
+        tag = torch.cat([on, score[len(tag) :] + end]).argmax(1)
+        path[part] = tag
+    out = torch.zeros_like(mask, dtype=torch.long)
+    out.view(-1).index_copy_(0, order.cells, path)
+    return out
