@@ -370,18 +370,13 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         # The check comes before the training, which may take hours.
         if self.predict_with == "global" and self.strategy == "local":
             raise ValueError(_NO_GLOBAL)
-        if self.max_norm is not None and self._strategy != "dssgd":
-            raise ValueError(
-                "The 'max_norm' parameter of DSSGDEnsemble must be None unless strategy='dssgd'. "
-                f"Got {self.max_norm!r} instead. For averaging, use strategy=FederatedAveraging(max_norm=...)."
-            )
         # A limit that is not applied would let values leave that the user holds back.
-        if self.clip != signature(type(self)).parameters["clip"].default and self._strategy != "dssgd":
-            raise ValueError(
-                "The 'clip' parameter of DSSGDEnsemble must have its default unless strategy='dssgd': no other "
-                f"strategy limits values. Got {self.clip!r} instead. To limit updates of averaging, use "
-                "strategy=FederatedAveraging(max_norm=...)."
-            )
+        for name, default in (("max_norm", None), ("clip", 10.0)):
+            if getattr(self, name) != default and self._strategy != "dssgd":
+                raise ValueError(
+                    f"The '{name}' parameter of DSSGDEnsemble must be {default} unless strategy='dssgd'. Got "
+                    f"{getattr(self, name)!r} instead. For averaging, use strategy=FederatedAveraging(max_norm=...)."
+                )
         if self._patient_privacy is not None:
             # One ledger file for several workers would count the steps of all of them.
             if self._patient_privacy.ledger is not None:

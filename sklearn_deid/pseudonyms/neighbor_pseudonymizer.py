@@ -66,8 +66,8 @@ class NeighborPseudonymizer(TokenPerturber):
     verbose : int, default=0
         Above 0, the search shows its progress.
     random_state : int, RandomState or None, default=None
-        Random seed. None seeds NumPy's generator from the operating system at each call (128 bits; the generator is not
-        cryptographic). An integer gives the same draw at each call.
+        Random seed. None draws from ChaCha20 with a new key of 256 bits from the operating system at each call. An
+        integer gives the same draw at each call; attackers who know it can repeat the draws.
 
     Attributes
     ----------

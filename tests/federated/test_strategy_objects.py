@@ -118,7 +118,7 @@ class TestParameters:
                 {"strategy": "fedavg", "max_norm": 1.0},
                 r"'max_norm' .* must be None unless strategy='dssgd'. Got 1.0 .*FederatedAveraging\(max_norm=...\)",
             ),
-            ({"strategy": "fedavg", "clip": 0.5}, "The 'clip' .* must have its default unless strategy='dssgd'"),
+            ({"strategy": "fedavg", "clip": 0.5}, "The 'clip' .* must be 10.0 unless strategy='dssgd'"),
             ({"strategy": "local", "predict_with": "vote", "max_norm": 1.0}, "must be None unless strategy='dssgd'"),
             ({"privacy": GaussianUpload(1.0, 1.0), "strategy": FederatedAveraging()}, "belong to strategy='dssgd'"),
         ],

@@ -64,9 +64,9 @@ class DrawnSurrogatesAttack(AuditAttack):
     >>> attack = DrawnSurrogatesAttack().fit(None)
     >>> attack.attack(RepeatedSurrogates(words, more[0], more[1], more[2:], patients, labels)).faults
     ()
-    >>> kept = np.where(patients == 3, words, more[0])
-    >>> len(attack.attack(RepeatedSurrogates(words, kept, kept, more[2:], patients, labels)).faults)
-    2
+    >>> kept = np.where(patients < 5, words, more[0])
+    >>> len(attack.attack(RepeatedSurrogates(words, kept, more[1], more[2:], patients, labels)).faults)
+    1
     """
 
     key = "drawn_surrogates"

@@ -73,8 +73,8 @@ class DrawnWordsAttack(AuditAttack):
     >>> vectors = WordVectors(words, np.random.default_rng(0).normal(size=(100, 5)))
     >>> X = TokenSequences.from_rows([[word] for word in words])
     >>> y = TokenSequences.from_rows([["B-CITY"]] * 100)
-    >>> pseudonymizer = NeighborPseudonymizer(embeddings=vectors, n_neighbors=20, random_state=0).fit(X, y)
-    >>> one, two = pseudonymizer.sample(X, y), pseudonymizer.set_params(random_state=1).sample(X, y)
+    >>> pseudonymizer = NeighborPseudonymizer(embeddings=vectors, n_neighbors=20, exclude=None, random_state=0)
+    >>> one, two = pseudonymizer.fit_transform(X, y), pseudonymizer.set_params(random_state=1).sample(X, y)
     >>> draws, attack = draws_of_text(pseudonymizer, X, one, y, None), DrawnWordsAttack(random_state=0)
     >>> attack.fit(pseudonymizer).attack(RepeatedTexts(draws, words, [one.data.tolist(), two.data.tolist()])).faults
     ()
