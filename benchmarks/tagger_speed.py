@@ -125,12 +125,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--notes", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--float32", action="store_true", help="train without bfloat16 on processors that have it")
+    parser.add_argument("--mixed-precision", choices=["auto", "training"], default="auto")
     arguments = parser.parse_args(argv)
     torch.set_num_threads(1)
     notes = make_clinical_notes(arguments.notes, random_state=arguments.seed)
     data, texts = notes.to_sentences(), [document.text for document in notes]
-    tagger = DeidTagger(random_state=arguments.seed, mixed_precision=False if arguments.float32 else "auto")
+    tagger = DeidTagger(random_state=arguments.seed, mixed_precision=arguments.mixed_precision)
     tagger.partial_fit(data.X, data.y)
     dataset = as_dataset(tagger, data)
     # In turns, so that other load on the machine slows down both.
@@ -149,7 +149,7 @@ def main(argv: list[str] | None = None) -> None:
         "unit": "tokens per CPU second, one thread, fastest turn",
         "seed": arguments.seed,
         "repeats": arguments.repeats,
-        "float32": arguments.float32,
+        "mixed_precision": arguments.mixed_precision,
         "n_tokens": len(data.X.data),
         "ours": {k: round(v) for k, v in ours.items()},
         "plain": {k: round(plain[k]) for k in ours},

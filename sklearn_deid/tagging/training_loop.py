@@ -271,9 +271,9 @@ class SequenceNet(SkorchEstimator):
 
     @contextmanager
     def _narrow_lstm(self) -> Iterator[None]:
-        """Let an LSTM compute in bfloat16 in training, if mixed precision is "auto" and the processor is fast at it."""
+        """Let an LSTM compute in bfloat16 in training, if that is wanted and the processor is fast at it."""
         encoder = self.module_.encoder
-        wanted = self.mixed_precision == "auto" and self.encoder == "lstm"
+        wanted = self.mixed_precision == "training" and self.encoder == "lstm"
         if not wanted or not is_fast_in_bfloat16(resolve_device(self.device)):
             yield
             return
@@ -295,7 +295,7 @@ class SequenceNet(SkorchEstimator):
         """Context of mixed precision, without effect if mixed precision is off."""
         device = resolve_device(self.device)
         wanted = self.mixed_precision
-        if wanted == "auto":
+        if wanted in ("auto", "training"):
             # Recurrent networks tag as fast in float32 (H100), and then 2 of 2,000 notes differ from the CPU, not 22.
             exact = tagging and not isinstance(self.encoder, PretrainedEncoder)
             wanted = device.type == "cuda" and not exact and torch.cuda.is_bf16_supported()

@@ -37,19 +37,21 @@ def test_narrow_layers_differ_by_rounding_in_training_alone():
 def test_tagging_is_in_float32_after_a_training_in_bfloat16():
     if not HAS_IT:
         pytest.skip("this processor has no bfloat16")
-    tagger = fitted()
+    tagger = fitted(mixed_precision="training")
     assert not tagger.module_.encoder.trains_in_bfloat16
-    assert not torch.equal(tagger.module_.emit.weight, fitted(mixed_precision=False).module_.emit.weight)
+    assert not torch.equal(tagger.module_.emit.weight, fitted().module_.emit.weight)
     probabilities = tagger.predict_proba(X)
     assert_rows_equal(tagger.set_params(mixed_precision=False).predict_proba(X), probabilities)
 
 
-@pytest.mark.parametrize("encoder", ["gru", "lstm-gru"])
-def test_no_other_network_trains_in_bfloat16(encoder):
-    wide = fitted(encoder=encoder, mixed_precision=False)
-    assert torch.equal(fitted(encoder=encoder).module_.emit.weight, wide.module_.emit.weight)
+@pytest.mark.parametrize(
+    "parameters", [{}, *({"encoder": name, "mixed_precision": "training"} for name in ("gru", "lstm-gru"))]
+)
+def test_nothing_else_trains_in_bfloat16(parameters):
+    wide = fitted(**{**parameters, "mixed_precision": False})
+    assert torch.equal(fitted(**parameters).module_.emit.weight, wide.module_.emit.weight)
 
 
 def test_a_processor_without_bfloat16_trains_in_float32(monkeypatch):
     monkeypatch.setattr(training_loop, "is_fast_in_bfloat16", lambda device: False)
-    assert torch.equal(fitted().module_.emit.weight, fitted(mixed_precision=False).module_.emit.weight)
+    assert torch.equal(fitted(mixed_precision="training").module_.emit.weight, fitted().module_.emit.weight)
