@@ -202,7 +202,7 @@ class Federation:
             patient_epsilon=self.epsilon,
         )
         training = SiteTraining(self.agreement, settings, name)
-        for rounds in (training.masks, training.votes):
+        for rounds in (training.masks, training.robust):
             if rounds is not None:
                 rounds._pause = 0.0
         return training

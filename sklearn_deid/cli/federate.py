@@ -154,7 +154,7 @@ def site(arguments: argparse.Namespace) -> int:
         FederationConfig,
         SiteSettings,
         check_masks,
-        check_votes,
+        check_robust,
         harden_site,
         read_settings,
         read_site_corpus,
@@ -185,8 +185,8 @@ def site(arguments: argparse.Namespace) -> int:
         )
     if agreement.mask_keys:
         check_masks(agreement, settings)
-    if agreement.has_votes:
-        check_votes(settings)
+    if agreement.is_robust:
+        check_robust(settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")

@@ -13,7 +13,7 @@ from .sparse import SparseUpdate
 
 AGGREGATES = ("mean", "median", "trimmed_mean")
 # With two, nobody can tell which of them is hostile.
-FEWEST_VOTES = 3
+FEWEST_UPDATES = 3
 # Number of coordinates that are combined at a time, so that the sorted arrays stay small.
 _BLOCK = 2**18
 
@@ -172,7 +172,7 @@ def combine_round(
     """
     norms = [_norm(vector) for vector in vectors]
     longest = math.inf
-    if len(norms) >= FEWEST_VOTES and max_ratio < math.inf:
+    if len(norms) >= FEWEST_UPDATES and max_ratio < math.inf:
         # Workers that learned nothing set no limit.
         longest = max_ratio * median(norms) or math.inf
     kept = [i for i, norm in enumerate(norms) if norm <= longest]

@@ -21,11 +21,11 @@ __all__, __getattr__, __dir__ = lazy_names(
         "masked_site": "MaskedSite check_masks",
         "json_file": "read_settings write_settings",
         "recorded_exchange": "EXCHANGE recorded_ensemble",
+        "robust_exchange": "RobustExchangeService",
+        "robust_site": "RobustSite check_robust",
         "service_of_agreement": "make_service",
         "site_settings": "SiteSettings",
         "site_training": "SiteTraining read_site_corpus",
-        "voting_exchange": "VotingExchangeService",
-        "voting_site": "VotingSite check_votes",
         "wire": "pack unpack",
     },
 )

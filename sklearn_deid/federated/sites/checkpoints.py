@@ -77,7 +77,7 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
         raise ExchangeError("The checkpoint belongs to another model.", path=str(copies[version]))
     keep_checkpoint(checkpoint)
     vectors = {name: old_arrays[name] for name in ("parameters", "counts")}
-    number = state["version"] + 1 if agreement.mask_keys or agreement.has_votes else version
+    number = state["version"] + 1 if agreement.mask_keys or agreement.is_robust else version
     write_state(checkpoint, _KIND, {**state, "version": number}, {**arrays, **vectors})
     return int(state["version"])
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...exceptions import ExchangeError
 from ...tagging.old_parameters import current_parameters
 from ..masks import FixedPoint, MaskedRound
-from ..robust import AGGREGATES, FEWEST_VOTES
+from ..robust import AGGREGATES, FEWEST_UPDATES
 from ..server import LARGEST_PROXIMAL, ParameterServer, ServerLimits
 
 # No dots: in the addresses of FLARE a dot separates a site from its processes.
@@ -226,22 +226,22 @@ class FederationConfig:
             raise ExchangeError("'n_trim' must be a whole number of at least 1.")
         if type(self.keep_exchange) is not bool or (self.keep_exchange and self.mask_keys):
             raise ExchangeError("'keep_exchange' must be true or false, and false with masks.")
-        if not self.has_votes:
+        if not self.is_robust:
             return
         if self.mask_keys:
             raise ExchangeError("A median or a trimmed mean needs the update of each site, which masks hide.")
-        if len(self.sites) < self.fewest_votes:
-            raise ExchangeError(f"This 'aggregation' needs at least {self.fewest_votes} sites.")
+        if len(self.sites) < self.fewest_updates:
+            raise ExchangeError(f"This 'aggregation' needs at least {self.fewest_updates} sites.")
 
     @property
-    def has_votes(self) -> bool:
+    def is_robust(self) -> bool:
         """Whether the updates of a round are combined by a median or a trimmed mean."""
         return self.aggregation != "mean"
 
     @property
-    def fewest_votes(self) -> int:
+    def fewest_updates(self) -> int:
         """Smallest number of sites in a round with a median or a trimmed mean."""
-        return max(FEWEST_VOTES, 2 * self.n_trim + 1 if self.aggregation == "trimmed_mean" else 0)
+        return max(FEWEST_UPDATES, 2 * self.n_trim + 1 if self.aggregation == "trimmed_mean" else 0)
 
     def masked_round(self, number: int, model: str, size: int, start: str) -> MaskedRound:
         """Terms of a masked round of all sites. The parameters are those of `federated.MaskedRound`."""
@@ -260,7 +260,7 @@ class FederationConfig:
             "max_ratio": self.max_ratio,
             "max_staleness": self.max_staleness,
             # In common rounds the server adds one mean of all sites instead of the update of each site.
-            "step": self.step * (len(self.sites) if self.mask_keys or self.has_votes else 1),
+            "step": self.step * (len(self.sites) if self.mask_keys or self.is_robust else 1),
             "download_selection": self.download_selection,
         }
         return ServerLimits(**{name: value for name, value in given.items() if value is not None})

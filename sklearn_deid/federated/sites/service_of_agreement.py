@@ -9,7 +9,7 @@ from ..server import ParameterServer
 from .exchange_service import ExchangeService, SessionRules
 from .federation_config import FederationConfig
 from .masked_exchange import MaskedExchangeService
-from .voting_exchange import VotingExchangeService
+from .robust_exchange import RobustExchangeService
 
 
 def make_service(
@@ -22,6 +22,6 @@ def make_service(
     """Create the server side of a session. The parameters are those of `MaskedExchangeService`."""
     if agreement.mask_keys:
         return MaskedExchangeService(server, agreement, rules, record, **clock)
-    if agreement.has_votes:
-        return VotingExchangeService(server, agreement, rules, record, **clock)
+    if agreement.is_robust:
+        return RobustExchangeService(server, agreement, rules, record, **clock)
     return ExchangeService(server, agreement.sites, rules, record, **clock)

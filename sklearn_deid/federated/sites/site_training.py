@@ -18,9 +18,9 @@ from .asking import Ask, granted
 from .federation_config import FederationConfig
 from .masked_exchange import MASK_DTYPE
 from .masked_site import MaskedSite, check_masks
+from .robust_site import RobustSite
 from .site_settings import SiteSettings
 from .state_lock import StateLock
-from .voting_site import VotingSite
 
 _KIND = "learner"
 _WORKER = "worker.state"
@@ -63,7 +63,7 @@ class SiteTraining:
         _check(agreement, settings, name)
         self.agreement, self.settings, self.name = agreement, settings, name
         self.promised = settings.promise(agreement.n_epochs)
-        self.votes = VotingSite(settings) if agreement.has_votes else None
+        self.robust = RobustSite(settings) if agreement.is_robust else None
         self.folder = Path(settings.state)
         # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -150,7 +150,7 @@ class SiteTraining:
                 "The server combines updates in another way than the federation.json of this site says."
             )
         self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
-        common = self.masks or self.votes
+        common = self.masks or self.robust
         session = (ask, stopped, report, int(hello["n_epochs"]))
         n_trained = self._rounds(*session) if common is None else self._common_rounds(common, *session)
         self._save_model()  # before the server hears of the end, because it may then end this process
@@ -192,7 +192,7 @@ class SiteTraining:
 
     def _common_rounds(
         self,
-        common: MaskedSite | VotingSite,
+        common: MaskedSite | RobustSite,
         ask: Ask,
         stopped: Callable[[], bool],
         report: Callable[[str], None],

@@ -232,36 +232,36 @@ def test_masked_rounds_over_flare(lab, masked):
             assert path.stat().st_mode & 0o077 == 0
 
 
-N_VOTED = 2
+N_ROBUST = 2
 
 
 @pytest.fixture(scope="module")
-def voted(lab, masked):
+def robust(lab, masked):
     """The same kits with a median, and a server that keeps the exchange."""
     plain = read_settings(FederationConfig, lab.root / "lab" / "federation.json")
-    changes = {"n_epochs": N_VOTED, "aggregation": "median", "keep_exchange": True, "step": 1 / 3}
+    changes = {"n_epochs": N_ROBUST, "aggregation": "median", "keep_exchange": True, "step": 1 / 3}
     agreement = replace(plain, download_selection="most-updated", **changes)
     (lab.kit(HOST) / CHECKPOINT).rename(lab.root / "masked.state")
     harden_server(lab.kit(HOST), agreement)
     for site in SITES:
         own = {"upload_fraction": 1.0, "download_fraction": 1.0, "threshold": 0.0, "format": "brat"}
-        files = str(lab.root / "notes" / site), str(lab.kit(site) / "voting-state")
+        files = str(lab.root / "notes" / site), str(lab.kit(site) / "robust-state")
         harden_site(lab.kit(site), agreement, SiteSettings(*files, **own))
-    write_session(lab.root / "voting" / "session", SessionRules(N_VOTED, 200.0, 40.0, longest=230.0))
-    job = lab.submit("voting/session")
+    write_session(lab.root / "robust" / "session", SessionRules(N_ROBUST, 200.0, 40.0, longest=230.0))
+    job = lab.submit("robust/session")
     return job, lab.wait_for_end(job)
 
 
-def test_a_median_over_flare(lab, voted):
+def test_a_median_over_flare(lab, robust):
     """The server has added the median of what the kept messages hold, and nothing else."""
-    job, end = voted
-    assert (end["done"], end["version"]) == (SITES, N_VOTED)
-    assert [(line["how"], line["sites"]) for line in lab.events(job, event="sum")] == [("added", 3)] * N_VOTED
+    job, end = robust
+    assert (end["done"], end["version"]) == (SITES, N_ROBUST)
+    assert [(line["how"], line["sites"]) for line in lab.events(job, event="sum")] == [("added", 3)] * N_ROBUST
     record = lab.kit(HOST) / EXCHANGE
     lab.wait(record.exists, "the exchange is saved")
     messages, server = ExchangeRecord.load(record), checkpoint(lab)
     expected = read_settings(FederationConfig, lab.kit(HOST) / "local" / "federation.json").new_server().parameters
-    for number in range(1, N_VOTED + 1):
+    for number in range(1, N_ROBUST + 1):
         sent = [message.decode().dense() for message in messages.uploads() if message.epoch == number]
         assert len(sent) == len(SITES)
         expected = expected + np.median(np.stack(sent).astype(np.float64), axis=0).astype(np.float32)

@@ -10,7 +10,7 @@ from .asking import Ask, wait_for
 from .site_settings import SiteSettings
 
 
-class VotingSite:
+class RobustSite:
     """Updates of one site in common rounds. The number of a round is the version of the server's parameters.
 
     Parameters
@@ -27,7 +27,7 @@ class VotingSite:
     """
 
     def __init__(self, settings: SiteSettings, pause: float = 0.5) -> None:
-        check_votes(settings)
+        check_robust(settings)
         self._pause, self._sequence = pause, 0
 
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
@@ -77,7 +77,7 @@ class VotingSite:
         return how is not None
 
 
-def check_votes(settings: SiteSettings) -> None:
+def check_robust(settings: SiteSettings) -> None:
     """Refuse settings that send or fetch a part of the parameters.
 
     Raises

@@ -13,14 +13,14 @@ from .exchange_service import ExchangeService, SessionRules
 from .federation_config import FederationConfig
 
 
-class VotingExchangeService(ExchangeService):
+class RobustExchangeService(ExchangeService):
     """Collects one update of each site in a round, and combines them by a median or a trimmed mean.
 
     A round is named by the version of the parameters from which its updates start. It ends when every site that the
     server waits for has sent an update, or ``grace`` seconds after more than half of all sites have. A site that is
     late loses the update of this round, and joins the next one. A refused update counts as sent, so that a hostile
-    site cannot hold a round up; it takes no part in the median. A round needs at least ``fewest_votes`` sites. Updates
-    of a round without an end are sent again in the next session.
+    site cannot hold a round up; it takes no part in the median. A round needs at least ``fewest_updates`` sites.
+    Updates of a round without an end are sent again in the next session.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class VotingExchangeService(ExchangeService):
     >>> from sklearn_deid.federated.sites import pack, unpack
     >>> agreement = FederationConfig("lab", ["a", "b", "c"], ["DATE"], aggregation="median")
     >>> server = ParameterServer(np.zeros(4), "0" * 32, agreement.limits())
-    >>> service = VotingExchangeService(server, agreement, SessionRules(), record=lambda event: None)
+    >>> service = RobustExchangeService(server, agreement, SessionRules(), record=lambda event: None)
     >>> for site, value in (("a", 0.25), ("b", 0.5), ("c", 1.0)):
     ...     update = SparseUpdate(np.arange(4), np.full(4, value / 3, np.float32), 4, "0" * 32)
     ...     reply = service.answer(site, pack({"ask": "upload", "sequence": 0}, update.to_bytes()))
@@ -127,7 +127,7 @@ class VotingExchangeService(ExchangeService):
         if self._half_since is None and 2 * len(answered) > len(self.sites):
             self._half_since = now
         is_slow = self._half_since is not None and now - self._half_since > self.rules.grace
-        if (self._expected(now) - answered and not is_slow) or len(answered) < self.agreement.fewest_votes:
+        if (self._expected(now) - answered and not is_slow) or len(answered) < self.agreement.fewest_updates:
             return
         self._end(answered)
 
@@ -167,4 +167,4 @@ class VotingExchangeService(ExchangeService):
         with self._rounds:
             self._end_if_complete()
             left = self._expected(self._clock()) | self._updates.keys() | self._refused
-            return bool(self._updates) and len(left) < self.agreement.fewest_votes
+            return bool(self._updates) and len(left) < self.agreement.fewest_updates

@@ -22,12 +22,12 @@ from sklearn_deid.federated import (
 )
 from sklearn_deid.federated.sites import (
     FederationConfig,
+    RobustExchangeService,
+    RobustSite,
     SessionRules,
     SiteSettings,
     SiteTraining,
-    VotingExchangeService,
-    VotingSite,
-    check_votes,
+    check_robust,
     exclude_site,
     make_mask_key,
     make_service,
@@ -307,13 +307,13 @@ def test_masks_hide_what_a_median_needs(tmp_path):
 )
 def test_settings_that_are_refused(own):
     with pytest.raises(ExchangeError, match="sends and fetches all"):
-        check_votes(SiteSettings("/notes", "/state", **{**DENSE, **own}))
+        check_robust(SiteSettings("/notes", "/state", **{**DENSE, **own}))
 
 
 def test_a_part_of_the_parameters_is_refused():
     part = SparseUpdate(np.arange(3), np.zeros(3, np.float32), SIZE, MODEL, 0, "parameters").to_bytes()
     with pytest.raises(ExchangeError, match="all parameters"):
-        VotingSite(SiteSettings("/notes", "/state", **DENSE)).begin(part, 0)
+        RobustSite(SiteSettings("/notes", "/state", **DENSE)).begin(part, 0)
 
 
 def test_a_federation_of_three_cannot_exclude_a_site(tmp_path):
@@ -384,10 +384,10 @@ def one_at_a_time(train):
 def run_session(root, notes, agreement, server, n_epochs, dying=None):
     """One session of new sites, as processes are. ``dying`` names a site and the request at which it dies."""
     events, trainings = [], {}
-    service = VotingExchangeService(server, agreement, SessionRules(n_epochs), events.append)
+    service = RobustExchangeService(server, agreement, SessionRules(n_epochs), events.append)
     for site in agreement.sites:
         trainings[site] = SiteTraining(agreement, settings(root, notes, site), site)
-        trainings[site].votes._pause = 0.01
+        trainings[site].robust._pause = 0.01
         trainings[site]._epoch = one_at_a_time(trainings[site]._epoch)
     lost = threading.Event()
 
