@@ -2,7 +2,7 @@
 
     python -m benchmarks.starter sklearn_deid/tagging/starter_en --measure DATA
 
-About 30 processor minutes. The state after each stage is kept in the folder of ``--work``, and an interrupted run
+About 20 processor minutes. The state after each stage is kept in the folder of ``--work``, and an interrupted run
 goes on. The bias is fixed on generated texts, before any corpus is read. With ``--measure``, the saved model is loaded
 and scored on the corpora in DATA, and the figures are written into its card.
 """
