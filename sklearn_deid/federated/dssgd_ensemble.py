@@ -94,7 +94,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     download_fraction : float in [0, 1], default=0.1
         theta_d, the fraction of all parameters that a worker fetches before a local epoch ("dssgd" only).
     clip : float, default=10.0
-        gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only: `fit` refuses another value
+        gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only: `fit` refuses another limit
         with the other strategies).
     threshold : float, default=1e-4
         tau. Values whose magnitude is not larger than this are not sent ("dssgd" only).
@@ -371,10 +371,10 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         if self.predict_with == "global" and self.strategy == "local":
             raise ValueError(_NO_GLOBAL)
         # A limit that is not applied would let values leave that the user holds back.
-        for name, default in (("max_norm", None), ("clip", 10.0)):
-            if getattr(self, name) != default and self._strategy != "dssgd":
+        for name, unlimited in (("max_norm", (None,)), ("clip", (10.0, math.inf))):
+            if getattr(self, name) not in unlimited and self._strategy != "dssgd":
                 raise ValueError(
-                    f"The '{name}' parameter of DSSGDEnsemble must be {default} unless strategy='dssgd'. Got "
+                    f"The '{name}' parameter of DSSGDEnsemble must be {unlimited[0]} unless strategy='dssgd'. Got "
                     f"{getattr(self, name)!r} instead. For averaging, use strategy=FederatedAveraging(max_norm=...)."
                 )
         if self._patient_privacy is not None:

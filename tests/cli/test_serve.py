@@ -72,8 +72,9 @@ def wait_until_closed(path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix sockets in Python")
 def test_service_on_a_socket_answers_accepted_requests_and_ends(rules, tmp_path):
-    path, note, found = tmp_path / "socket", b'{"id": 1, "text": "Zyxwvutski, roe@example.org"}', b"Zyxwvutski, [EMAIL]"
-    chunk, size = b"%x\r\n%b\n\r\n" % (len(note) + 1, note), f"content-length: {len(note)}"
+    path, note, found = tmp_path / "socket", b'{"text": "Zyxwvutski, roe@example.org"}', b"Zyxwvutski, [EMAIL]"
+    line = b'{"id": 1, ' + note[1:]
+    chunk, size = b"%x\r\n%b\n\r\n" % (len(line) + 1, line), f"content-length: {len(note)}"
     command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(rules), "--socket", str(path)]
     with ExitStack() as stack, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         stack.callback(process.kill)

@@ -138,6 +138,7 @@ def test_an_audit_of_surrogates(notes):
         "originals of surrogates",
         "originals of surrogates, 2 releases",
         "originals of shifted dates",
+        "drawn surrogates",
         "missed PHI among surrogates",
     ]
     assert all(result.status == "ok" for result in report.results), [r.failures for r in report.results]
