@@ -112,8 +112,10 @@ def _settings(corpus: Corpus, start: Any) -> dict[str, Any]:
 
     if start == DEFAULT_START:
         return default_settings(corpus)
+    if start is None:
+        return {name: value for name, value in default_settings(corpus).items() if name != "warm_start_from"}
     # As much text at once as the model reads: blocks after single sentences cost 2.9 of F1 on GraSCCo (three folds).
-    return {"context": "block" if start is None else start_tagger(start).context, "warm_start_from": start}
+    return {"context": start_tagger(start).context, "warm_start_from": start}
 
 
 def _print_line(line: str) -> None:

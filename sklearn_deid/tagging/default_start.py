@@ -1,4 +1,4 @@
-"""Settings of the tagger that a `NoteDeidentifier` trains if it is given none."""
+"""Settings of the tagger that a `NoteDeidentifier` trains if it is given none, by the amount of notes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from .warm_start import STARTERS, starter_folder
 
 #: Characters of training notes up to which a start from the starter was measured to help.
 FEW_CHARACTERS = 300_000
+#: Units of an LSTM that learns from more notes. Below, more units were not measured, and the starter has fewer.
+UNITS_FOR_MANY = 192
 # Largest deviation of the letters of all notes together. English corpora have at most 2.2, German letters 21, French
 # and Spanish ones 39 and more. One note may deviate more, since it is short.
 _MOST_UNLIKE = 3.0
 
 
 def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
-    """Parameters of a `DeidTagger` for notes: blocks of sentences, and the starter for a few notes in its language.
+    """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start or more units.
+
+    Few notes in the language of the starter start from it. Many notes train a wider network.
 
     Parameters
     ----------
@@ -35,9 +39,12 @@ def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
     >>> default_settings([Document("n2", "Thank you for the referral. The patient has pain in the hip.")])
     {'context': 'block', 'warm_start_from': 'starter-en'}
     """
-    settings = {"context": "block"}
+    settings: dict[str, Any] = {"context": "block"}
     starter = STARTERS[0]
-    if 0 < sum(len(note.text) for note in notes) <= FEW_CHARACTERS:
+    n_characters = sum(len(note.text) for note in notes)
+    if n_characters > FEW_CHARACTERS:
+        settings["hidden_size"] = UNITS_FOR_MANY
+    elif n_characters:
         # The figures of its training notes alone: the whole model takes a second to load.
         likeness = NoteLikeness.from_state(read_manifest(starter_folder(starter))["state"]["likeness"])
         if _are_in_language_of(likeness, notes):

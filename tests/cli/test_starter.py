@@ -5,6 +5,7 @@ import json
 import pytest
 
 from sklearn_deid import Corpus, Document, Span, load, load_model, write_corpus
+from sklearn_deid.cli.scoring import DEFAULT_START, _settings
 
 from .conftest import contents
 
@@ -29,6 +30,14 @@ def test_redact_and_tag_with_the_starter(run, tmp_path):
     assert run("tag", raw, "--model", "starter-en", "--output", tmp_path / "tagged.jsonl")[0] == 0
     (row,) = (json.loads(line) for line in (tmp_path / "tagged.jsonl").read_text(encoding="utf-8").splitlines())
     assert len(row["spans"]) == len(load_model().annotate([NOTE.text])[0])
+
+
+def test_random_weights_of_many_notes_are_those_of_the_default(monkeypatch):
+    """Without a start, the network is that which learns from as many notes by default."""
+    monkeypatch.setattr("sklearn_deid.tagging.default_start.FEW_CHARACTERS", 10)
+    assert _settings(Corpus([NOTE]), None) == _settings(Corpus([NOTE]), DEFAULT_START)
+    monkeypatch.undo()
+    assert _settings(Corpus([NOTE]), None) == {"context": "block"}
 
 
 def test_resume_with_other_labels_is_refused(run, tmp_path):

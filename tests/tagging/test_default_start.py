@@ -30,7 +30,8 @@ def test_language_of_all_notes_counts(notes, settings):
 def test_many_notes_start_from_random_weights(monkeypatch):
     monkeypatch.setattr(default_start, "FEW_CHARACTERS", 2 * len(ENGLISH.text))
     assert default_settings([ENGLISH] * 2) == STARTER
-    assert default_settings([ENGLISH] * 3) == {"context": "block"}
+    assert default_settings([ENGLISH] * 3) == {"context": "block", "hidden_size": 192}
+    assert default_settings([GERMAN] * 3) == {"context": "block", "hidden_size": 192}
 
 
 def test_the_note_deidentifier_starts_there(monkeypatch):
