@@ -103,12 +103,10 @@ def test_before_and_after_stand_side_by_side(opened):
 def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):
     opened.click("#note mark").press("x").click("#finish")
     corpus = opened.saved()
-    opened.open(tmp_path / "review.html")
-    assert opened.text("#counts") == "1 of 3 notes finished"
+    open_until(opened, tmp_path / "review.html", "1 of 3 notes finished")
     assert opened.saved() == corpus
     opened.driver.execute_script("localStorage.clear()")
-    opened.open(tmp_path / "review.html")
-    assert opened.text("#counts") == "0 of 3 notes finished"
+    open_until(opened, tmp_path / "review.html", "0 of 3 notes finished")
     opened.driver.find_element("css selector", "#open").send_keys(str(opened.downloads / "reviewed.jsonl"))
     wait_for(opened, "1 of 3 notes finished")
     assert opened.saved() == corpus
@@ -122,6 +120,13 @@ def test_lines_without_valid_spans_are_no_finished_notes(opened, tmp_path, spans
     opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "raw.jsonl"))
     wait_for(opened, "0 finished notes are read. 4 are no finished notes of this page.", "#status")
     assert opened.text("#counts") == "0 of 3 notes finished"
+
+
+def open_until(page, path, text):
+    """Chromium opens the page in a new process, which what the old one has stored may reach a moment later."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(page.driver, 10).until(lambda _: page.open(path).text("#counts") == text)
 
 
 def wait_for(page, text, selector="#counts"):
