@@ -28,7 +28,7 @@ from ..surrogates import (
 from ..text import Document, Span
 from .annotating import Learn, Result, add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .document_run import DocumentOutput, document_files, is_document, redact_documents, sub_folders
-from .note_output import NoteOutput, check_apart
+from .note_output import NoteOutput, check_apart, check_no_work_file
 from .note_source import NoteSource
 from .numbering import OutputNumbers
 from .options import add_command as add
@@ -191,8 +191,11 @@ def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str)
 
 
 def _check_key(key: Path | None, output: Path) -> None:
-    if key is not None and key.resolve().is_relative_to(output.resolve()):
+    if key is None:
+        return
+    if key.resolve().is_relative_to(output.resolve()):
         raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
+    check_no_work_file(key, output)
 
 
 def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> int:
@@ -231,6 +234,7 @@ def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles
         raise DeidError("Dates of resources (date: in the profile) are shifted with --mode surrogate only.")
     if target.resolve() == path.resolve():
         raise DeidError("The output must not be the table itself.", path=str(target))
+    check_no_work_file(path, target)
     return open_table(path, target, columns, **profiles, encoding=arguments.encoding)
 
 
@@ -384,6 +388,7 @@ def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:
     for path in secret:
         if path.resolve().is_relative_to(Path(arguments.output).resolve()):
             raise DeidError("The key and the mapping must not be in the output: they undo it.", path=str(path))
+        check_no_work_file(path, Path(arguments.output))
     return read_or_make_key(Path(arguments.key_file))
 
 
