@@ -153,7 +153,10 @@ def run(arguments: argparse.Namespace) -> int:
         if reviewed is not None:
             deidentifier = reviewed.beside(deidentifier)
             source.expected = reviewed.doc_ids
-        return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet, learn=learn)
+        code = annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet, learn=learn)
+    if reviewed is not None:
+        reviewed.report()
+    return code
 
 
 def _run_documents(arguments: argparse.Namespace) -> int:
