@@ -303,8 +303,8 @@ def _add_kinds(kinds: Any) -> None:
     kinds.add_argument(
         "--hl7",
         action="store_true",
-        help="NOTES is an .hl7 file with messages of version 2: OBX-5 of the types TX, FT and ST, and NTE-3. Messages "
-        "that fail are left out",
+        help="NOTES is an .hl7 file with messages of version 2: texts in OBX-5, and NTE-3. Messages that fail are left "
+        "out",
     )
     kinds.add_argument(
         "--hl7-profile",
