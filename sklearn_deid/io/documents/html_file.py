@@ -43,7 +43,6 @@ _CSS = re.compile(r"""/\*.*?\*/|"[^"]*"|'[^']*'|url\([^)]*\)|expression\([^)]*\)
 _MOST_BYTES = 2**23
 # What follows a number sign or a point in links and style sheets.
 _USED = re.compile(r"[#.]([\w-]+)")
-_CSS_RULE = re.compile(r"\s*(?!--)[A-Za-z-]+\s*:[^:]*|\s*")
 _DECLARATIONS = re.compile(r"(\{[^{}]*\})")
 _SELECTOR = re.compile(r"(?<=[#.])-?[^\W\d][\w-]*")
 _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
@@ -257,8 +256,7 @@ class _Page:
             selectors[::2] = [_SELECTOR.sub(lambda found: self._name(found[0]), part) for part in selectors[::2]]
             new = "".join(selectors)
         else:
-            # A word alone, and a property of the user, are no form.
-            new = ";".join(part for part in new.split(";") if _CSS_RULE.fullmatch(part))
+            new = ";".join(part for part in new.split(";") if names.CSS_RULE.fullmatch(part))
         self.kept.append(new)
         return new
 
