@@ -132,6 +132,10 @@ def _cells(
     table: Any, names: Sequence[str], id_column: str | None, patient_column: str | None
 ) -> list[tuple[int, str, Document]]:
     """Row, column and text of each cell that has a value."""
+    # An index of pandas would keep the texts beside their redaction.
+    index = getattr(getattr(table.to_native(), "index", None), "names", ())
+    if indexed := sorted({*names}.intersection(index)):
+        raise CorpusFormatError(f"The index of the data frame holds the texts of {indexed[0]!r}. Reset it first.")
     keys = [name for name in (id_column, patient_column) if name is not None]
     for name in (*names, *keys):
         if name not in table.columns:
