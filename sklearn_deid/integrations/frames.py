@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._optional import import_optional
-from ..exceptions import CorpusFormatError
+from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, known_id
 from .deidentifiers import as_deidentifier
 
@@ -125,7 +125,10 @@ def annotate_frame(
 
 
 def _names(columns: str | Sequence[str]) -> list[str]:
-    return [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+    names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+    if not names:
+        raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")
+    return names
 
 
 def _cells(

@@ -65,6 +65,13 @@ def test_texts_in_the_index_are_refused():
     assert redact_frame(MODEL, frame.set_index("n"), "note").index.tolist() == DATA["n"]
 
 
+@pytest.mark.parametrize("columns", [[], ()])
+def test_no_columns_are_refused(columns):
+    """The frame came back as it was."""
+    with pytest.raises(DeidError, match="must name a column of texts"):
+        redact_frame(MODEL, made("pandas"), columns)
+
+
 def test_errors_name_the_cell():
     with pytest.raises(DeidError, match="row 2, column plan") as caught:
         redact_frame(MODEL, made("pandas"), "plan")
