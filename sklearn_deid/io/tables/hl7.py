@@ -185,10 +185,9 @@ class _Message:
         return is_known or any(kind in types for types in self.fields.values())
 
     def _is_text(self, kind: str, value: str) -> bool:
-        is_other = kind in CODED or kind in NUMBERS
-        return kind in _TEXTS or (
-            is_other and bool(text_parts(kind, value, self.marks.component, self.marks.repetition))
-        )
+        if kind in _TEXTS or kind in CODED:
+            return True
+        return kind in NUMBERS and bool(text_parts(kind, value, self.marks.component, self.marks.repetition))
 
     def _is_shifted_result(self, fields: list[str]) -> bool:
         """Whether what follows a text in OBX-5 cannot be unit, range, flags, status and time of an observation."""
