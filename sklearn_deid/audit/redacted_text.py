@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..exceptions import DeidError
 from ..surrogates.folding import fold
 from ..tagging.rules import find_phi
-from ..text import Document, patient_of
+from ..text import I2B2_2014, MEDDOCAN, Document, patient_of
 
-_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_-]+\]|\*\*\*")
+_PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 # Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
 _KINDS = {
@@ -129,12 +129,14 @@ def audit_redacted_text(
     names: Iterable[str] | None = None,
     terms: Mapping[str, Iterable[str]] | None = None,
     patients: Mapping[str, str] | None = None,
+    labels: Iterable[str] = (),
     least_k: int = 5,
 ) -> RedactedTextReport:
     """Attack redacted notes with rules, a model and a list of names, and count remaining quasi-identifiers.
 
-    Labels in brackets and asterisks, as `redact` writes them, are no finds. Surrogates are finds, because no attacker
-    can tell them from originals: audit the notes with labels.
+    Labels in brackets and asterisks, as `redact` writes them, are no finds; other capitals in brackets, such as
+    ``[SMITH]``, are read. Surrogates are finds, because no attacker can tell them from originals: audit the notes with
+    labels.
 
     Parameters
     ----------
@@ -150,6 +152,8 @@ def audit_redacted_text(
         Further quasi-identifiers to look for, such as rare professions. By default what rules and the model find.
     patients : mapping, optional
         Patient of each note, by its id. By default the patient id of the document, else the note itself.
+    labels : iterable of str, default=()
+        Labels that stand for redacted PHI, beside those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
     least_k : int, default=5
         Group size below which patients are counted.
 
@@ -160,7 +164,7 @@ def audit_redacted_text(
     Raises
     ------
     ValueError
-        If ``least_k`` is below 2, or ``terms`` names another kind.
+        If ``least_k`` is below 2, ``terms`` names another kind, or ``labels`` is a single text.
     DeidError
         If there are no notes, or the model cannot read a note.
 
@@ -191,6 +195,9 @@ def audit_redacted_text(
         raise ValueError(f"The 'terms' parameter must have keys among {sorted(_KINDS)}. Got {unknown[0]!r} instead.")
     if not notes:
         raise DeidError("There are no notes to audit.")
+    if isinstance(labels, str):
+        raise ValueError("The 'labels' parameter must be a list of labels and not a single text.")
+    hidden = {*labels, *getattr(deidentifier, "categories_", ()), *I2B2_2014.labels, *MEDDOCAN.labels}
     # Rules need nothing but the text, so that no audit goes without an attacker.
     attackers = {
         "rules": ([(s.start, s.end, s.label) for s in find_phi(note.text)] for note in notes),
@@ -202,7 +209,7 @@ def audit_redacted_text(
         RemainingPhi(note.doc_id, start, end, label, attacker)
         for attacker, finds in attackers.items()
         for note, spans in zip(notes, finds, strict=True)
-        for start, end, label in _readable(note.text, spans)
+        for start, end, label in _readable(note.text, spans, hidden)
     ]
     place = {note.doc_id: number for number, note in enumerate(notes)}
     found.sort(key=lambda one: (place[one.doc_id], one.start, one.end, one.attacker))
@@ -251,9 +258,9 @@ def _by_words(
         yield finds
 
 
-def _readable(text: str, finds: Finds) -> Iterator[tuple[int, int, str]]:
+def _readable(text: str, finds: Finds, labels: Set[str]) -> Iterator[tuple[int, int, str]]:
     """Finds with a letter or digit outside of placeholders."""
-    hidden = [match.span() for match in _PLACEHOLDER.finditer(text)]
+    hidden = [match.span() for match in _PLACEHOLDER.finditer(text) if match[1] is None or match[1] in labels]
     for start, end, label in finds:
         rest = (
             at

@@ -16,6 +16,7 @@ from .run_record import RunRecord
 
 _ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
 _PART = ".part"
+_WORK_ENDINGS = (_PART, ".pieces")
 
 
 class NoteState(Enum):
@@ -202,7 +203,8 @@ class NoteOutput:
     def _remove_earlier(self) -> None:
         """Remove the files of the run that is to be overwritten. Files of other origin are refused, not removed."""
         if not self.format.one_document:
-            check_recorded(self.path, self.record)
+            for earlier_file in (self.path, self.path.with_name(f"{self.path.name}{_PART}")):
+                check_recorded(earlier_file, self.record)
             return
         earlier = self.record.earlier()
         files = list(self._files())
@@ -243,7 +245,8 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
     Raises
     ------
     DeidError
-        If an output is the input, lies in the folder of the input, or is the folder that holds the input file.
+        If an output is the input, lies in the folder of the input, or is the folder that holds the input file, or if
+        the input is a file that the run writes beside an output.
     """
     source = notes.resolve()
     for output in outputs:
@@ -252,3 +255,21 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
         inside = source.is_dir() and target.is_relative_to(source)
         if inside or target == source or target == source.parent:
             raise DeidError("The output must not lie in the folder of the notes.", path=str(output))
+        check_no_work_file(notes, output)
+
+
+def check_no_work_file(path: Path, output: Path) -> None:
+    """Refuse a file of the user, such as notes or a key, in a place where a run keeps its unfinished output.
+
+    Raises
+    ------
+    DeidError
+        If the path is, or lies in, ``OUTPUT.part`` or ``OUTPUT.pieces``: the run would remove the file.
+    """
+    source, target = path.resolve(), output.resolve()
+    if any(source.is_relative_to(target.with_name(f"{target.name}{ending}")) for ending in _WORK_ENDINGS):
+        raise DeidError(
+            "The run keeps its unfinished output under this name, and would remove the file. Rename it, or use another "
+            "--output.",
+            path=str(path),
+        )

@@ -28,7 +28,7 @@ from ..surrogates import (
 from ..text import Document, Span
 from .annotating import Learn, Result, add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .document_run import DocumentOutput, document_files, is_document, redact_documents, sub_folders
-from .note_output import NoteOutput, check_apart
+from .note_output import NoteOutput, check_apart, check_no_work_file
 from .note_source import NoteSource
 from .numbering import OutputNumbers
 from .options import add_command as add
@@ -153,7 +153,10 @@ def run(arguments: argparse.Namespace) -> int:
         if reviewed is not None:
             deidentifier = reviewed.beside(deidentifier)
             source.expected = reviewed.doc_ids
-        return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet, learn=learn)
+        code = annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet, learn=learn)
+    if reviewed is not None:
+        reviewed.report()
+    return code
 
 
 def _run_documents(arguments: argparse.Namespace) -> int:
@@ -191,8 +194,11 @@ def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str)
 
 
 def _check_key(key: Path | None, output: Path) -> None:
-    if key is not None and key.resolve().is_relative_to(output.resolve()):
+    if key is None:
+        return
+    if key.resolve().is_relative_to(output.resolve()):
         raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
+    check_no_work_file(key, output)
 
 
 def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> int:
@@ -231,6 +237,7 @@ def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles
         raise DeidError("Dates of resources (date: in the profile) are shifted with --mode surrogate only.")
     if target.resolve() == path.resolve():
         raise DeidError("The output must not be the table itself.", path=str(target))
+    check_no_work_file(path, target)
     return open_table(path, target, columns, **profiles, encoding=arguments.encoding)
 
 
@@ -296,8 +303,8 @@ def _add_kinds(kinds: Any) -> None:
     kinds.add_argument(
         "--hl7",
         action="store_true",
-        help="NOTES is an .hl7 file with messages of version 2: OBX-5 of the types TX, FT and ST, and NTE-3. Messages "
-        "that fail are left out",
+        help="NOTES is an .hl7 file with messages of version 2: texts in OBX-5, and NTE-3. Messages that fail are left "
+        "out",
     )
     kinds.add_argument(
         "--hl7-profile",
@@ -384,6 +391,7 @@ def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:
     for path in secret:
         if path.resolve().is_relative_to(Path(arguments.output).resolve()):
             raise DeidError("The key and the mapping must not be in the output: they undo it.", path=str(path))
+        check_no_work_file(path, Path(arguments.output))
     return read_or_make_key(Path(arguments.key_file))
 
 

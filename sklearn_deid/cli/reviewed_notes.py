@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -12,6 +13,7 @@ from ..exceptions import DeidError, WithheldWarning
 from ..io import iter_documents
 from ..io.registry import unanswered_ids
 from ..text import Document, Span
+from .failures import one_line
 
 Annotated = tuple[Document, tuple[Span, ...] | None]
 
@@ -43,6 +45,7 @@ class ReviewedNotes:
                 "saved. If the reader found no PHI in all of its notes, use --model without --reviewed.",
                 path=str(path),
             )
+        self._unchanged: list[str] = []
         self._model: Any = None
         parts = ((n.doc_id, n.text, [(s.start, s.end, s.label) for s in n.spans]) for n in self._notes.values())
         self.digest = sha256("\n".join(map(repr, sorted(parts))).encode("utf-8", "surrogatepass")).hexdigest()
@@ -51,6 +54,18 @@ class ReviewedNotes:
     def doc_ids(self) -> set[str]:
         """Ids of the notes that a reader has finished."""
         return set(self._notes)
+
+    def report(self) -> None:
+        """Print how many notes left unchanged, because nobody has marked anything.
+
+        Files of most formats do not tell whether somebody has read a note without spans.
+        """
+        if self._unchanged:
+            line = (
+                f"{len(self._unchanged)} reviewed notes have no span and were written unchanged, such as "
+                f"{self._unchanged[0]!r}. If nobody has read them, take them out of the reviewed notes."
+            )
+            print(one_line(line), file=sys.stderr)
 
     def beside(self, model: Any) -> ReviewedNotes:
         """Return self, with a model for the notes that are not in the file; None withholds these notes."""
@@ -86,6 +101,8 @@ class ReviewedNotes:
         # Offsets of another text would redact the wrong characters.
         if reviewed.text != document.text:
             return _withheld(document, "The text differs from the text of the reviewed note of this id.")
+        if not reviewed.spans:
+            self._unchanged.append(document.doc_id)
         return document, reviewed.spans
 
 

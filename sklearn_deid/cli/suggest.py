@@ -60,6 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.output)
     source = NoteSource(arguments.raw, arguments.format, arguments.encoding)
     check_apart(source.path, [path])
+    if arguments.exclude is not None:
+        # With --overwrite, the work of the reader would be lost.
+        check_apart(Path(arguments.exclude), [path])
     if path.suffix.lower() != ".jsonl":
         raise DeidError("OUT must end in .jsonl.", path=str(path))
     if path.exists() and not arguments.overwrite:

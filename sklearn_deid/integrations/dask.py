@@ -80,6 +80,8 @@ def redact_dask(
     if not isinstance(collection, frames.DataFrame):
         raise TypeError(f"The collection must be a Dask data frame or bag. Got {type(collection).__name__} instead.")
     redactor.check_columns(list(collection.columns))
+    if collection.index.name in redactor.columns:
+        raise DeidError(f"The index of the data frame holds the texts of {collection.index.name!r}. Reset it first.")
     return collection.map_partitions(_redacted_frame, redactor, meta=_redacted_frame(_empty(collection), redactor))
 
 

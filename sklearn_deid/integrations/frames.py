@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._optional import import_optional
-from ..exceptions import CorpusFormatError
+from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, known_id
 from .deidentifiers import as_deidentifier
 
@@ -125,13 +125,20 @@ def annotate_frame(
 
 
 def _names(columns: str | Sequence[str]) -> list[str]:
-    return [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+    names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+    if not names:
+        raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")
+    return names
 
 
 def _cells(
     table: Any, names: Sequence[str], id_column: str | None, patient_column: str | None
 ) -> list[tuple[int, str, Document]]:
     """Row, column and text of each cell that has a value."""
+    # An index of pandas would keep the texts beside their redaction.
+    index = getattr(getattr(table.to_native(), "index", None), "names", ())
+    if indexed := sorted({*names}.intersection(index)):
+        raise CorpusFormatError(f"The index of the data frame holds the texts of {indexed[0]!r}. Reset it first.")
     keys = [name for name in (id_column, patient_column) if name is not None]
     for name in (*names, *keys):
         if name not in table.columns:

@@ -54,7 +54,7 @@ class RowRedactor:
     BundleError
         If the path does not hold a saved model.
     DeidError
-        If an option of surrogates is missing, or given without ``mode="surrogate"``.
+        If there is no column, or if an option of surrogates is missing, or given without ``mode="surrogate"``.
 
     Examples
     --------
@@ -89,6 +89,8 @@ class RowRedactor:
             raise DeidError(f"The 'locale' parameter must be one of {', '.join(LOCALES)}.")
         self.model = os.fspath(model)
         self.columns = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+        if not self.columns:
+            raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")
         self.patient_column, self.mode, self.locale, self.reason_column = patient_column, mode, locale, reason_column
         self.key_file = None if key_file is None else os.fspath(key_file)
         self._digest = bundle_digest(self.model)

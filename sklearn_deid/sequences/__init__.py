@@ -9,7 +9,7 @@ from .checks import check_groups, check_sequences, check_tags
 from .provenance import CLASS_LAW, NOISE_LAW, Provenance
 from .ragged_array import RaggedArray, object_rows
 from .token_sequences import TokenSequences
-from .token_vectors import TokenVectors
+from .token_vectors import TokenVectors, representer_of
 
 __all__ = [
     "CLASS_LAW",
@@ -22,4 +22,5 @@ __all__ = [
     "check_sequences",
     "check_tags",
     "object_rows",
+    "representer_of",
 ]

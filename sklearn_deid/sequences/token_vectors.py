@@ -119,6 +119,18 @@ class TokenVectors(RaggedArray):
         return int(self.data.shape[1])
 
 
+def representer_of(X: Any) -> str | None:
+    """Fingerprint of the representer of token vectors; None for other data, or if the origin is not known.
+
+    Examples
+    --------
+    >>> representer_of(TokenVectors.from_rows([[[1.0, 2.0]]])) is None
+    True
+    """
+    origin = getattr(X, "origin", None)
+    return origin.fingerprint if isinstance(origin, Provenance) else None
+
+
 def _as_vectors(row: Any, name: str, number: int) -> np.ndarray:
     try:
         return np.asarray(row, dtype=np.float32)

@@ -123,7 +123,10 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
         return KEPT
     # Capitalised particles, and particles of names in capitals.
     may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]) == " "
-    if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin):
+    # At the end, the word is the name ("Anh Le"), unless the surname stands in front ("Cruz, Juan De La").
+    behind = [other for other in pieces[i + 1 :] if other[0].isalpha() and fold(other) not in words.titles]
+    may_end = bool(behind) or "," in "".join(pieces[:i])
+    if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin) and may_end:
         return KEPT
     # "Ch." before a surname, too
     is_short = len(piece) == 2 and pieces[i + 1 : i + 2] != [] and pieces[i + 1][0] == "." and not piece.isupper()

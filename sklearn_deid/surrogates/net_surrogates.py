@@ -15,7 +15,8 @@ _DOMAINS = ("example.org", "example.com", "example.net")
 _LISTED_SHARE = 0.5
 _HOST = ("www", "my", "mail", "portal")
 _PATHS = ("portal", "patients", "results", "info", "news", "contact", "about", "home", "index", "services")
-_ADDRESS = re.compile(r"([^\s@<>]+)@([^\s@<>]+)")
+# Signs behind an address belong to the text, as in "a@b.org; c@d.org".
+_ADDRESS = re.compile(r"(?<![^\s<>,;(])(mailto:)?([^\s@<>,;]+)@([^\s@<>,;]*\w)", re.IGNORECASE)
 _URL = re.compile(r"((?:https?|ftp)://)?([^\s/?#]+)(\S*)", re.IGNORECASE)
 _LONGEST_CODE = 3
 
@@ -55,9 +56,9 @@ class NetSurrogates:
         return (found[1] or "") + _case(self._domain(found[2]), found[2]) + _case(path, found[3])
 
     def _address(self, found: re.Match[str]) -> str:
-        names = self._names_in(fold(found[1]))
-        local = re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), found[1])
-        return f"{_case(local, found[1])}@{_case(self._domain(found[2]), found[2])}"
+        names = self._names_in(fold(found[2]))
+        local = re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), found[2])
+        return f"{found[1] or ''}{_case(local, found[2])}@{_case(self._domain(found[3]), found[3])}"
 
     def _word(self, word: str, names: dict[str, str]) -> str:
         chance = self._chance.of("word of an address", fold(word))

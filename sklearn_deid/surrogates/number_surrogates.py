@@ -8,10 +8,12 @@ from .chance import Chance
 from .check_digits import with_check_digits
 from .folding import fold
 from .patient_chance import PatientChance
+from .word_list import word_list
 
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
 _NIE = re.compile(r"[XYZ]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
+_WORD_IN_FRONT = re.compile(r"([^\W\d_]+)[^\w]*")
 _COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
 _FIRST_DIGITS = {"es": "69", "de": "0", "fr": "0", "nb": "24679", "it": "03", "nl": "0", "pt": "29"}
 # Numbers that the regulators reserve for fiction: North America 555-01xx, France (Arcep), Germany (Bundesnetzagentur).
@@ -41,9 +43,15 @@ class NumberSurrogates:
         self._chance, self._locale, self._valid = chance, locale, check_digits == "valid"
 
     def identifier(self, text: str) -> str | None:
-        """Identifier in the form of ``text``; None without digits, since words are no identifiers."""
+        """Identifier in the form of ``text``; None without digits, since words are no identifiers.
+
+        Public words in front of the number, such as "Site ID", stay.
+        """
         if not any(map(str.isdigit, text)):
             return None
+        start = end_of_words(text, self._locale)
+        if start:
+            return f"{text[:start]}{self.identifier(text[start:])}"
         chance = self._chance.of("identifier", _bare(text))
         drawn = _with_equal_groups(text, random_of_form(text, chance))
         if self._locale == "en" and _SSN.fullmatch(text):
@@ -114,6 +122,21 @@ class NumberSurrogates:
         if n > 6 and self._locale in _FIRST_DIGITS:
             return area.pick(_FIRST_DIGITS[self._locale]) + str(area.number(1, 9)) + new[2:]
         return str(area.number(1, 9)) + new[1:] if n > 4 else new
+
+
+def end_of_words(text: str, locale: str) -> int:
+    """Number of characters of the public words in front of an identifier, with the signs behind them.
+
+    Examples
+    --------
+    >>> end_of_words("Site ID: AB-123", "en"), end_of_words("AB-123", "en")
+    (9, 0)
+    """
+    known = frozenset(map(fold, word_list("identifiers", locale)))
+    end = 0
+    while (word := _WORD_IN_FRONT.match(text, end)) and fold(word[1].rstrip("\u00ba\u00aa")) in known:
+        end = word.end()
+    return end
 
 
 def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:

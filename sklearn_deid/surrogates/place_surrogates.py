@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from .chance import Chance
 from .dates import ORDINAL_ENDINGS, ordinal_ending
@@ -21,6 +21,7 @@ _ABROAD_SHARE = 0.05
 _INVENTED_SHARE = 0.5
 _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
+_SHORTEST_SURNAME = 3
 _COMPASS = ("N", "S", "E", "W")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
 # "Paris 14e", "LILLE CEDEX 9"
@@ -32,6 +33,7 @@ _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
 _NAME_RUN = re.compile(rf"{_WORD}\.|{_WORD}(?![\w.])(?: {_WORD}(?![\w.]))*|{_WORD}", re.IGNORECASE)
 _SUFFIXED = ("de", "nl", "nb")
+_CARE_OF = re.compile(r"(.*?)(\bc/o\s+)([^,;\n\d]*[^\s,;\n\d])([\s,;]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
 class PlaceSurrogates:
@@ -110,6 +112,9 @@ class PlaceSurrogates:
 
     def street(self, text: str) -> str:
         """Street in the form of ``text``."""
+        if (found := _CARE_OF.fullmatch(text)) is not None:
+            before, sign, name, signs, behind = found.groups()
+            return f"{self.street(before)}{sign}{self._street_name(name)}{signs}{self.street(behind)}"
         pieces = _PIECES.findall(text)
         kept = self._kept(pieces)
         chance = self._chance.again("street", fold(text))
@@ -171,10 +176,22 @@ class PlaceSurrogates:
         """Whether each piece is a sign or a public word; where all are ("Court Street"), one of them is the name."""
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
-        own = [piece for piece, is_kept in zip(pieces, kept, strict=True) if piece[0].isalpha() and not is_kept]
+        for i in self._types_in_names(pieces, types):
+            kept[i] = False
+        own = [p for p, is_kept in zip(pieces, kept, strict=True) if p[0].isalpha() and len(p) > 1 and not is_kept]
         if types and all(map(self._names.is_connector, own)):
             kept[types[0 if self._words.locale == "en" else -1]] = False
         return kept
+
+    def _types_in_names(self, pieces: list[str], types: list[int]) -> list[int]:
+        """Words such as Camino that are types elsewhere, and here a part of a name: "Calle Juan Camino"."""
+        if self._words.locale in _SUFFIXED:
+            return []
+        last = self._words.locale == "en"  # the type is the last word there, and the first one elsewhere
+        pairs = [(a, b) for a, b in pairwise(types) if all(p.rstrip(".").isalpha() or p in " -" for p in pieces[a:b])]
+        found = [pair[0] if last else pair[1] for pair in pairs]
+        # Abbreviations, as in "St. Charles Street", are no surnames.
+        return [i for i in found if pieces[i].isalpha() and len(pieces[i]) >= _SHORTEST_SURNAME]
 
     def _is_kept(self, pieces: list[str], i: int) -> bool:
         piece = fold(pieces[i]).rstrip(".")

@@ -9,11 +9,12 @@ from .folding import fold
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import long_titles
+from .number_surrogates import end_of_words
 from .patient_surrogates import NAMES
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
-_SIGN_BY_SIGN = ("identifier", "phone", "username", "ip", "postcode")
+_SIGN_BY_SIGN = ("phone", "username", "ip", "postcode")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
 _REPLACED_WHOLE = ("profession", "place", "region", "country")
 # Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
@@ -65,8 +66,11 @@ def written_form(
     kind = (label_kinds() if kinds is None else kinds).get(label, "")
     if kind in _OPEN:
         return text
+    if kind == "identifier":
+        start = end_of_words(text, guess_locale(text) if locale == "auto" else locale)
+        return text[:start] + "".join(map(_sign, _with_repeats(text[start:])))
     if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
-        return "".join(map(_sign, _with_repeats(text) if kind == "identifier" else text))
+        return "".join(map(_sign, text))
     if kind == "email":
         return "".join(map(_sign, _without_names(fold(text), names)))
     words = locale_words(guess_locale(text) if locale == "auto" else locale)

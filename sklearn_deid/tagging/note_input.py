@@ -6,8 +6,9 @@ return without redaction and without an error.
 
 from __future__ import annotations
 
+import io
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from ..exceptions import DeidError, SequenceError, WithheldWarning
@@ -18,6 +19,8 @@ _WAYS_OUT = {
     "bytes": "Decode the bytes and pass a list: {method}([data.decode('utf-8')]).",
     "table": "A table is read by its column names. Pass the column of the notes: {method}(table['text']).",
     "mapping": "A mapping is read by its keys. Pass its values: {method}(list(notes.values())).",
+    "set": "A set has no order, so that nobody could tell which result belongs to which note. Pass a list.",
+    "file": "A file is read line by line, each as a note. Pass a list with its text: {method}([file.read()]).",
     "other": "Pass a list with one text: {method}([text]).",
 }
 
@@ -43,7 +46,8 @@ def checked_notes(notes: Any, method: str, name: str = "texts") -> Iterable[Any]
     Raises
     ------
     SequenceError
-        If ``notes`` is a text, bytes, a table, a mapping or no iterable. The message shows the right call.
+        If ``notes`` is a text, bytes, a table, a mapping, a set, a file or no iterable. The message shows the right
+        call.
 
     Examples
     --------
@@ -112,6 +116,11 @@ def _kind(notes: Any) -> str | None:
         return "bytes"
     if isinstance(notes, Mapping):
         return "mapping"
+    # Among them the keys of a mapping.
+    if isinstance(notes, Set):
+        return "set"
+    if isinstance(notes, io.IOBase):
+        return "file"
     # pandas, polars and pyarrow need not be installed, so tables are known by their attributes.
     if hasattr(notes, "columns") or getattr(notes, "ndim", 1) > 1:
         return "table"

@@ -77,6 +77,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "marks_uniform_casing": tagger.marks_uniform_casing_,
         "continues_spans": tagger.continues_spans_,
         "n_features_in": getattr(tagger, "n_features_in_", None),
+        "vectors_from": getattr(tagger, "_vectors_from", None),
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
     }
@@ -160,6 +161,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     tagger.continues_spans_ = bool(state.get("continues_spans", False))
     if state["n_features_in"] is not None:
         tagger.n_features_in_ = state["n_features_in"]
+    tagger._vectors_from = state.get("vectors_from")
     subwords = state["subwords"]
     if subwords is not None and subwords["max_n"] > _LONGEST_NGRAM:
         raise BundleError(f"The saved n-grams are longer than {_LONGEST_NGRAM} characters.")

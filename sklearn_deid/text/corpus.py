@@ -118,6 +118,9 @@ class Corpus(Sequence[Document]):
     def to_sentences(self, tag_scheme: str = "iob2", *, segmenter: Any = None) -> SentenceData:
         """Split all notes into sentences with tags.
 
+        The notes are read as they are written. `NoteDeidentifier` reads the notes of `fit` without invisible characters
+        and with plain quotes, dashes and digits (`text.normalize`), as it reads the notes to redact.
+
         Parameters
         ----------
         tag_scheme : {"iob2", "bioes"}, default="iob2"

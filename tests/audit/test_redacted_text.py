@@ -33,7 +33,11 @@ def test_rules_find_what_has_a_form():
 
 def test_names_of_a_list_are_found_with_a_capital_and_without_accents():
     report = audit_redacted_text(NOTES, names=["Jos\u00e9 GARCIA", "Roe"])
-    assert passages(report, "names") == [("n1", "Garc\u00eda")], "no lower case, nothing inside of a label"
+    assert passages(report, "names") == [("n1", "Garc\u00eda"), ("n3", "ROE")], "no lower case"
+    labels = audit_redacted_text(NOTES, names=["Patient", "Doctor", "Roe"], labels=["ROE"])
+    assert passages(labels, "names") == [], "nothing inside of a label"
+    with pytest.raises(ValueError, match="list of labels"):
+        audit_redacted_text(NOTES, labels="ROE")
     assert passages(audit_redacted_text(NOTES, names=[]), "names") == []
 
 

@@ -343,6 +343,42 @@ def test_overwrite_replaces_outputs_of_runs_only(run, command, tmp_path, name):
     assert mine.read_text() == "note\nkeep me\n"
 
 
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [(kind, option) for kind in ("jsonl", "csv") for option in ("NOTES", "--key-file")]
+    + [("jsonl", "--number-outputs")],
+)
+def test_files_of_the_user_are_not_taken_for_unfinished_outputs(run, model, tmp_path, kind, option):
+    """``--overwrite`` removed them, also if they were the notes, with exit code 0."""
+    (tmp_path / "out.csv.pieces").mkdir()
+    mine = {"jsonl": tmp_path / "out.jsonl.part", "csv": tmp_path / "out.csv.pieces" / "mine.csv"}[kind]
+    content = {"--key-file": f"{'0' * 64}\n", "--number-outputs": "output,note\n"}
+    content["NOTES"] = {"jsonl": '{"doc_id":"a","text":"Seen."}\n', "csv": "text\nSeen.\n"}[kind]
+    notes = tmp_path / f"in.{kind}"
+    for path, text in ((notes, content["NOTES"]), (mine, content[option])):
+        path.write_text(text)
+        path.chmod(0o600)
+    given = ["--model", model, "--output", tmp_path / f"out.{kind}", "--overwrite", "--quiet"]
+    given += ["--format", "jsonl"] if kind == "jsonl" else ["--text-column", "text"]
+    given += [] if option == "NOTES" else [option, mine]
+    given += ["--mode", "surrogate"] if option == "--key-file" else []
+    # With the record of an earlier run, too.
+    for _ in range(2):
+        code, _, err = run("redact", mine if option == "NOTES" else notes, *given)
+        assert (code, "unfinished output" in err) == (2, True)
+        assert mine.read_text() == content[option]
+        record = RunRecord(tmp_path / f"out.{kind}")
+        record.open({})
+        record.close()
+
+
+def test_overwrite_removes_no_unfinished_output_without_a_record(run, command, tmp_path):
+    (tmp_path / "out.jsonl.part").write_text("keep me\n")
+    code, _, err = run(*command("out.jsonl"), "--overwrite")
+    assert (code, "no output of a recorded run" in err) == (2, True)
+    assert (tmp_path / "out.jsonl.part").read_text() == "keep me\n"
+
+
 def test_a_link_in_the_place_of_the_record_is_not_followed(run, command, tmp_path):
     (tmp_path / "precious").write_text("kept", encoding="utf-8")
     (tmp_path / "out.run").symlink_to(tmp_path / "precious")

@@ -25,3 +25,11 @@ def test_broken_notes_are_listed(run, with_broken, model, tmp_path):
     code, out, err = run("suggest", with_broken, "--model", model, "--output", tmp_path / "next.jsonl", "--notes", 2)
     assert (code, "1 withheld" in out, "left out" in err, "Zyxwvutski" in err) == (1, True, True, False)
     assert run("suggest", with_broken, "--model", model, "--output", tmp_path / "next.txt")[0] == 2
+
+
+def test_the_work_of_a_reader_is_not_replaced(run, raw, model, notes, tmp_path):
+    write_corpus(notes[:15], tmp_path / "reviewed.jsonl")
+    before = (tmp_path / "reviewed.jsonl").read_bytes()
+    known = ["--exclude", tmp_path / "reviewed.jsonl", "--output", tmp_path / "reviewed.jsonl", "--overwrite"]
+    assert run("suggest", raw, "--model", model, *known)[0] == 2
+    assert (tmp_path / "reviewed.jsonl").read_bytes() == before

@@ -179,6 +179,20 @@ def test_wrong_options(redact, tmp_path, options, message):
     assert redact("csv")[0] == 1, "the next run needs no option"
 
 
+def test_a_text_under_a_key_of_its_own_is_left_out(run, rules, tmp_path):
+    """A misspelt key in one line was copied with its text, with exit code 0."""
+    good = [{"text": "Mail roe@example.org", "ward": "A 1"}, {"ward": "B 2"}, {"n": 1, "code": "x"}]
+    wrong = [{"text\u2064": "Mail roe@example.org"}, {"txet": "seen by Zyxwvutski"}]
+    write(tmp_path / "notes.jsonl", [*good, *wrong, *good])
+    command = ["redact", tmp_path / "notes.jsonl", "--model", rules, "--output", tmp_path / "out.jsonl", "--quiet"]
+    code, _, err = run(*command, "--text-column", "text")
+    assert (code, err.count("under a key that no line with the column has"), "Zyxwvutski" in err) == (1, 2, False)
+    assert "row 4]" in err and "row 5]" in err
+    assert read(tmp_path / "out.jsonl") == [{"text": "Mail [EMAIL]", "ward": "A 1"}, *good[1:]] * 2
+    assert run(*command, "--text-column", "text", "--resume")[0] == 1
+    assert run(*command, "--text-column", "text", "--text-column", "txet", "--overwrite")[2].count("a key that no") == 1
+
+
 def test_lines_without_a_text_column_are_counted(run, rules, tmp_path):
     """A second export in the same file, whose texts have another name, was copied without a word."""
     rows = [{"text": "roe@example.org"}, {"note": "roe@example.org"}, {"text": None}, {"note": "b"}]

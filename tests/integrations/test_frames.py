@@ -57,6 +57,21 @@ def test_spans_are_a_frame(kind):
     assert plain(empty)["row"] == []
 
 
+def test_texts_in_the_index_are_refused():
+    """They stayed there, beside the redacted column."""
+    frame = made("pandas")
+    with pytest.raises(CorpusFormatError, match="index of the data frame holds the texts of 'note'"):
+        redact_frame(MODEL, frame.set_index("note", drop=False), ["note"])
+    assert redact_frame(MODEL, frame.set_index("n"), "note").index.tolist() == DATA["n"]
+
+
+@pytest.mark.parametrize("columns", [[], ()])
+def test_no_columns_are_refused(columns):
+    """The frame came back as it was."""
+    with pytest.raises(DeidError, match="must name a column of texts"):
+        redact_frame(MODEL, made("pandas"), columns)
+
+
 def test_errors_name_the_cell():
     with pytest.raises(DeidError, match="row 2, column plan") as caught:
         redact_frame(MODEL, made("pandas"), "plan")

@@ -103,6 +103,18 @@ def test_value_that_is_no_text_is_withheld(rules):
     }
 
 
+def test_no_columns_and_texts_in_the_index_are_refused(rules):
+    """The texts stayed as they were."""
+    for columns in ([], ()):
+        with pytest.raises(DeidError, match="must name a column of texts"):
+            RowRedactor(rules, columns)
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    frame = frames.from_pandas(pandas.DataFrame({"note": NOTES[:2], "n": [1, 2]}).set_index("note", drop=False))
+    with pytest.raises(DeidError, match="index of the data frame holds the texts of 'note'"):
+        redact_dask(rules, frame, "note")
+
+
 def test_dask_frames_and_bags(rules):
     pd, bag = pytest.importorskip("pandas"), pytest.importorskip("dask.bag")
     dd = pytest.importorskip("dask.dataframe")

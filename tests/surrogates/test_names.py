@@ -101,6 +101,17 @@ def test_particles_and_titles_alone_are_a_name(locale, name):
         assert people(locale, patient=patient).surrogate(name, "person") != name
 
 
+@pytest.mark.parametrize(
+    ("name", "particle"),
+    [("Anh Le", "Le"), ("Dr. Anh Le MD", "Le"), ("Nguy\u1ec5n V\u0103n", "V\u0103n"), ("ANH LE", "LE")],
+)
+def test_a_particle_at_the_end_is_a_name(name, particle):
+    drawn = [people("en", patient=patient).surrogate(name, "person").split() for patient in "abcdefgh"]
+    assert not any(particle in words for words in drawn)
+    assert {len(words) for words in drawn} == {len(name.split())}
+    assert people("en").surrogate("Cruz, Juan De La", "person").endswith(" De La"), "the surname stands in front"
+
+
 def test_two_names_of_the_locale_are_no_slips():
     known = KnownNames(locale_words("es"))
     assert known.canonical("given", "Marina") != known.canonical("given", "Martina")

@@ -108,6 +108,10 @@ def test_addresses_of_the_net_are_reserved_ones():
     assert re.fullmatch(rf"[a-z]+\.soto\d\d@[a-z]+\.{reserved}", net.email("maria.perez12@salud.madrid.org"))
     assert re.fullmatch(rf"[a-z]\.[a-z]@{reserved} [a-z]_[a-z]@{reserved}", net.email("a.b@x.es c_d@y.es"))
     assert {re.fullmatch(rf"[a-z]@{reserved}", net.email(f"a@{host}.es")) is None for host in "bcdefghijk"} == {False}
+    assert re.fullmatch(
+        rf"mailto:[a-z]@{reserved}; \([a-z]@{reserved}\),[a-z]@{reserved}\.",
+        net.email("mailto:a@x.es; (b@y.es),c@z.es."),
+    )
     assert net.email("write to a@b.es") is None
     assert re.fullmatch(rf"https://www\.{reserved}/\w+", net.url("https://www.clinic.es/patients"))
     assert net.url("nowhere") is None
@@ -190,13 +194,37 @@ def test_a_corpus_may_name_every_listed_country(locale):
         ("en", "42ND STREET", r"\d\d?(ST|ND|RD|TH) STREET"),
         ("de", "Kantstraße 21 a", r"\w+straße \d\d [a-z]"),
         ("fr", "37 bis, RUE de la République", r"\d\d bis, RUE .+"),
+        ("en", "c/o Quillwyk, 5 Elmwood Street", r"c/o \w+, \d \w+ Street"),
+        ("en", "5 Elmwood Street c/o J. Quillwyk", r"\d \w+ Street c/o [A-Z]\. \w+"),
+        ("nb", "c/o Quillwyk, Storgata 5", r"c/o \w+, \w+gata \d"),
+        ("en", "7 St. Elmwood Street", r"\d St\. \w+ Street"),
+        ("es", "C/ Sol 4, Urbanización Siurot", r"C/ \w[\w ]* \d, Urbanización \w+"),
     ],
 )
 def test_streets(locale, street, pattern):
     for i in range(40):
         drawn = PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street)
         assert re.fullmatch(pattern, drawn)
-        assert not {"Ríos", "Siurot", "Galaxia", "Lakeview", "Kant"} & set(re.findall(r"[^\W\d]+", drawn))
+        assert not {"Ríos", "Siurot", "Galaxia", "Lakeview", "Kant", "Quillwyk", "Elmwood"} & set(
+            re.findall(r"[^\W\d]+", drawn)
+        )
+
+
+@pytest.mark.parametrize(
+    ("locale", "street", "name"),
+    [
+        ("es", "Calle Juan Camino, 4", "Camino"),
+        ("es", "C/ Camino 12, 3º B", "Camino"),
+        ("es", "Avda. Dr. José Ronda s/n", "Ronda"),
+        ("en", "12 John Lane Road", "Lane"),
+        ("fr", "12 rue Jean Chemin", "Chemin"),
+        ("it", "Via Anna Largo 3", "Largo"),
+        ("pt", "Rua João Caminho 3", "Caminho"),
+    ],
+)
+def test_a_surname_that_is_a_type_of_street_changes(locale, street, name):
+    drawn = [PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street) for i in range(40)]
+    assert sum(name in new for new in drawn) <= 2, "by chance, since other people have the name, too"
 
 
 @pytest.mark.parametrize(
@@ -262,6 +290,24 @@ def test_equal_groups_of_digits_stay_equal():
     assert first == second and len(third) == 5
     first, second = numbers.identifier("28 29").split()
     assert first != second
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "words"),
+    [
+        ("en", "Site ID: 98765", "Site ID: "),
+        ("en", "MRN98765", "MRN"),
+        ("es", "Nº 98765", "Nº "),
+        ("de", "Pat.-Nr. 98765", "Pat.-Nr. "),
+    ],
+)
+def test_public_words_in_front_of_an_identifier_stay(locale, text, words):
+    """They became letters ("Zbjh NM: 51535"), and the number was another one than without them."""
+    numbers = NumberSurrogates(chance(), locale, "invalid")
+    assert numbers.identifier(text) == words + numbers.identifier("98765")
+    assert re.fullmatch(r"[A-Z]{4}-\d{3}", numbers.identifier("QXZW-123"))
+    assert "QXZW" not in numbers.identifier("Study QXZW-123")
+    assert numbers.identifier("Site ID") is None
 
 
 def test_towns_and_countries_have_as_many_words():

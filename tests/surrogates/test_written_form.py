@@ -32,6 +32,7 @@ def test_equal_forms(one, other, label, locale):
         ("Quillwyk Hospital", "Quillwyk Clinic", "HOSPITAL", "en"),
         ("63", "64", "AGE", "en"),
         ("12-34", "1234", "MEDICALRECORD", "en"),
+        ("MRN 1234", "QXZ 1234", "MEDICALRECORD", "en"),
         ("France", "Boston", "LOCATION", "en"),
     ],
 )

@@ -1,5 +1,6 @@
 """`NoteDeidentifier`: what comes out is what came in, less the spans; nothing that failed passes as clean."""
 
+import io
 import warnings
 from dataclasses import replace
 from itertools import count, islice
@@ -315,6 +316,9 @@ def test_what_ends_a_process_is_not_withheld(error):
 
 
 WRONG_CALLS = {
+    "set": ({"Ann was seen"}, r"Got set instead. A set has no order"),
+    "keys": ({"Ann": 1}.keys(), r"Got dict_keys instead. A set has no order"),
+    "file": (io.StringIO("Ann was\nseen"), r"Got StringIO instead. .* {method}\(\[file.read\(\)\]\)"),
     "str": ("Ann was seen", r"Got str instead. A text is read letter by letter. Pass .* {method}\(\[text\]\)"),
     "numpy str": (np.str_("Ann was seen"), r"Got str_? instead.*{method}\(\[text\]\)"),
     "bytes": (b"Ann was seen", r"Got bytes instead. Decode the bytes .* {method}\(\[data.decode\('utf-8'\)\]\)"),

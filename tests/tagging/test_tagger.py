@@ -1,13 +1,15 @@
 """What DeidTagger does with sentences."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
 from skorch.callbacks import Callback
 
-from sklearn_deid import DeidTagger
+from sklearn_deid import DeidTagger, load, save
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.sequences import TokenSequences, TokenVectors
+from sklearn_deid.sequences import Provenance, TokenSequences, TokenVectors
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 
@@ -281,6 +283,25 @@ class TestRepresentation:
         assert tagger.score(X, y) > 0.9
         with pytest.raises(SequenceError, match="trained on vectors"):
             tagger.predict([["a"]])
+
+    def test_vectors_of_another_representer_are_refused(self, tmp_path):
+        """They have the same width, and equal numbers stand for other words: no PHI was found in them."""
+
+        def of(name):
+            origin = name and Provenance(name, 4, 100, {"kind": "trainable"}, False, True, "0.2.0", {})
+            return TokenVectors(data, np.arange(0, 41, 2), origin)
+
+        data = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+        y = [["B-AGE", "O"]] * 20
+        tagger = DeidTagger(**SMALL).fit(of("3f2a"), y)
+        expected = [list(row) for row in tagger.predict(of("3f2a"))]
+        save(tagger, tmp_path / "model")
+        for one in (tagger, load(tmp_path / "model"), pickle.loads(pickle.dumps(tagger))):
+            assert [list(row) for row in one.predict(of(None))] == expected, "vectors of unknown origin"
+            for call in (one.predict, one.predict_proba, lambda X, one=one: one.partial_fit(X, y)):
+                with pytest.raises(SequenceError, match="another representer"):
+                    call(of("0000"))
+        assert len(tagger.fit(of("0000"), y).predict(of("0000"))) == 20, "a new fit"
 
     def test_tokens_only_tagger_refuses_vectors(self, fitted):
         with pytest.raises(SequenceError, match="trained on tokens"):

@@ -255,6 +255,8 @@ class _Page:
             # Every second part is a block of declarations, in which a number sign begins a colour.
             selectors[::2] = [_SELECTOR.sub(lambda found: self._name(found[0]), part) for part in selectors[::2]]
             new = "".join(selectors)
+        else:
+            new = ";".join(part for part in new.split(";") if names.CSS_RULE.fullmatch(part))
         self.kept.append(new)
         return new
 

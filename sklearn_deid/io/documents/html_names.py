@@ -48,7 +48,10 @@ _VALUES = _words(
 _NUMBER = re.compile(
     r"[-+]?[0-9]{1,6}(\.[0-9]+)?(px|%|em|rem|pt|in|cm|mm|\*)?|#?[0-9a-f]{3}|#?[0-9a-f]{6}", re.IGNORECASE
 )
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,4}){0,2}")
+# Languages of three letters have codes such as "lee", which are names, too.
+_LANGUAGE = re.compile(r"[A-Za-z]{2}(-([A-Za-z]{4}|[A-Za-z]{2}|[0-9]{3})){0,2}")
+#: Declaration of a style sheet. A word alone, and a property of the user, are no form.
+CSS_RULE = re.compile(r"\s*(?!--)[A-Za-z-]+\s*:[^:]*|\s*")
 _SPACE = re.compile(
     r"http://www\.w3\.org/(1999/xhtml|TR/REC-html40)|urn:schemas-microsoft-com:(vml|office:(office|word))"
     r"|http://schemas\.microsoft\.com/office/2004/12/omml"

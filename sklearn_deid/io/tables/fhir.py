@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
+from .fhir_extensions import text_in_extensions
 from .json_lines import JsonLinesTable, TextField
 from .json_text import JsonPlace, find_values
 from .markup import marked_text, tags_tell, with_tags
@@ -96,6 +97,8 @@ class FhirLines(JsonLinesTable):
         # A text in a field of another form would not be found, and would be copied unchanged.
         if not all(_is_readable(content, path) for path in (*self.paths[kind], *self.dates[kind])):
             raise self._error("A field that the profile names has not the form of FHIR, such as a text for an object.")
+        if any(text_in_extensions(content, path) for path in self.paths[kind]):
+            raise self._error("An extension of a text holds a text, such as a translation, which is not read.")
         yield prefix, content, start
         for index, inner in enumerate(find_values(line, ["contained"], start)):
             if not isinstance(inner.value, dict):

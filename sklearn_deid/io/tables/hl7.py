@@ -20,10 +20,13 @@ from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
+from .hl7_values import CODED, NUMBERS, PEOPLE, text_parts
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
-#: Fields with free text. The list names the types in OBX-2 for which OBX-5 is text; an empty list stands for all.
-HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType({"OBX-5": ("TX", "FT", "ST"), "NTE-3": ()})
+#: Fields with free text. The list names the types in OBX-2 for which OBX-5 holds text; an empty list stands for all.
+HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {"OBX-5": ("TX", "FT", "ST", *sorted(CODED), *sorted(NUMBERS)), "NTE-3": ()}
+)
 # Types of HL7 2 in OBX-2 whose values are no documents. A text of an unknown type, such as "tx", would be copied.
 _TYPES = frozenset(
     """AD CE CF CK CN CNE CP CQ CWE CX DLN DR DT DTM EI FC FT GTS HD ID IS JCC MA MO NA NM NR PL PN PPN PT SI SN SNM SPD
@@ -158,7 +161,10 @@ class _Message:
             ids = (one.split(self.marks.component)[0] for one in fields[3].split(self.marks.repetition))
             self.patient = fields[3] if any(map(known_id, ids)) else None
         if name == "OBX" and len(fields) > 5 and fields[5] and not self._is_typed(fields[2]):
-            raise self._error("An OBX segment holds a document or a value without a known type, which is not read.")
+            raise self._error(
+                "An OBX segment holds a document, data of a person, or a value without a known type, which is not "
+                "read. A profile can name the type."
+            )
         if name == "ADD":
             raise self._error("An ADD segment goes on with the text of the segment before, and is not read.")
         if (name == "OBX" and self._is_shifted_result(fields)) or (name == "NTE" and self._is_shifted_note(fields)):
@@ -169,14 +175,23 @@ class _Message:
             at = int(number)
             is_text = not types or (len(fields) > 2 and fields[2] in types)
             if name == wanted and name != "MSH" and is_text and len(fields) > at and fields[at]:
-                self._field(path, start + sum(map(len, fields[:at])) + at, fields[at])
+                kind = fields[2] if path == "OBX-5" else ""
+                parts = text_parts(kind, fields[at], self.marks.component, self.marks.repetition)
+                self._field(path, start + sum(map(len, fields[:at])) + at, parts)
 
     def _is_typed(self, kind: str) -> bool:
-        return kind in _TYPES or any(kind in types for types in self.fields.values())
+        # A profile without OBX-5 copies all its values.
+        is_known = kind in _TYPES and (kind not in PEOPLE or not self.fields.get("OBX-5", ()))
+        return is_known or any(kind in types for types in self.fields.values())
+
+    def _is_text(self, kind: str, value: str) -> bool:
+        if kind in _TEXTS or kind in CODED:
+            return True
+        return kind in NUMBERS and bool(text_parts(kind, value, self.marks.component, self.marks.repetition))
 
     def _is_shifted_result(self, fields: list[str]) -> bool:
         """Whether what follows a text in OBX-5 cannot be unit, range, flags, status and time of an observation."""
-        if len(fields) < 7 or fields[2] not in _TEXTS:
+        if len(fields) < 7 or not self._is_text(fields[2], fields[5]):
             return False
         unit, reference, flags, chance, nature, status, time = [*fields[6:13], *[""] * (13 - len(fields))]
         if (fields[2] in _UNITLESS and (unit or reference)) or (time and not _TIME.fullmatch(time)):
@@ -193,11 +208,11 @@ class _Message:
             for at, value in after.items()
         )
 
-    def _field(self, path: str, start: int, value: str) -> None:
+    def _field(self, path: str, start: int, parts: Sequence[tuple[int, int]]) -> None:
+        if not parts:
+            return
         first = len(self.pieces)
-        for repetition in value.split(self.marks.repetition):
-            self.pieces.append((start, start + len(repetition)))
-            start += len(repetition) + 1
+        self.pieces += [(start + begin, start + end) for begin, end in parts]
         last = self.groups[-1] if self.groups else None
         # Lines of one report stand in segments of their own, and a name may reach over two of them.
         if last is not None and (last.path, last.patient) == (path, self.patient):

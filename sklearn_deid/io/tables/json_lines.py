@@ -21,6 +21,10 @@ _NOT_WRITTEN = (
     "The new text cannot be written: a name reaches over a tag or is in one, the encoding lacks a letter of it, or it "
     "is no date."
 )
+_UNREAD = (
+    "The line lacks a text column, and has a text under a key that no line with the column has. If the key is "
+    "misspelt, correct it; if its texts are to be redacted, name it by --text-column, too."
+)
 
 
 class TextField(NamedTuple):
@@ -56,6 +60,9 @@ class JsonLinesTable:
     def __init__(self, path: Path, output: Path, columns: Columns, encoding: str | None = None) -> None:
         self.path, self.output, self.columns, self.encoding = path, output, columns, encoding or "utf-8"
         self._n_without = 0
+        # Keys of the lines with a text column, and lines that lack one.
+        self._known_keys: set[str] = set()
+        self._lacking: list[tuple[int, dict[str, Any]]] = []
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the lines.
@@ -95,7 +102,9 @@ class JsonLinesTable:
             if place is None:
                 self._check_missing(name, content)
                 self._n_without += 1
+                self._lacking.append((number, content))
                 continue
+            self._known_keys.update(content)
             if place.value not in (None, ""):
                 # A list or a number under the key is no text: the cell is withheld.
                 cell = Cell(number, name, place.value, row_id, patient_id)
@@ -123,31 +132,48 @@ class JsonLinesTable:
             )
 
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
-        parsed: list[tuple[str, list[TextField]]] = []
+        parsed: dict[int, tuple[str, list[TextField]]] = {}
         problems = []
         self._n_without = 0
+        self._lacking.clear()
         for number, line in enumerate(lines, start=before + 1):
             problem = None
             try:
-                parsed.append(self._parsed(line, number))
+                parsed[number] = self._parsed(line, number)
             except CorpusFormatError as error:
                 problem = error.message
             if problem is not None:
                 problems.append((place_of(number), problem))
-        cells = [field.cell for _, fields in parsed for field in fields]
-        digest = sha256(b"".join(lines)).hexdigest()
-        written = [field.written for _, fields in parsed for field in fields]
+        unread = self._unread()
+        problems += [(place_of(number), _UNREAD) for number in unread]
+        kept = [found for number, found in parsed.items() if number not in unread]
+        cells = [field.cell for _, fields in kept for field in fields]
+        digest = sha256(b"".join([*lines, repr(unread).encode() if unread else b""])).hexdigest()
+        written = [field.written for _, fields in kept for field in fields]
         return TableChunk(
             digest,
             cells,
             problems,
-            lambda texts: _render(parsed, texts),
+            lambda texts: _render(kept, texts),
             check=lambda texts: [
                 (n, _NOT_WRITTEN)
                 for n, (write, text) in enumerate(zip(written, texts, strict=True))
                 if text is not None and write(text) is None
             ],
             n_without=self._n_without,
+        )
+
+    def _unread(self) -> list[int]:
+        """Lines that lack a text column, and have a text under a key of their own: the key may be misspelt."""
+        return sorted(
+            {
+                number
+                for number, content in self._lacking
+                if any(
+                    isinstance(value, str) and len(value.split()) > 1 and key not in self._known_keys
+                    for key, value in content.items()
+                )
+            }
         )
 
     def _parsed(self, line: bytes, number: int) -> tuple[str, list[TextField]]:

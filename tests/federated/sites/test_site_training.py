@@ -20,7 +20,7 @@ from sklearn_deid.federated.sites import (
     pack,
     unpack,
 )
-from sklearn_deid.text import I2B2_2014
+from sklearn_deid.text import I2B2_2014, Document, Span
 
 LABELS = list(I2B2_2014.labels)
 TAGGER = {"hidden_size": 4, "embeddings": None, "batch_size": 300}
@@ -328,6 +328,24 @@ def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, no
     few = FederationConfig("lab", SITES, ["DATE"], TAGGER)
     with pytest.raises(SequenceError, match="have not agreed on"):
         SiteTraining(few, SiteSettings(str(notes / "site-1"), str(tmp_path / "s"), 0, format="brat"), "site-1")
+
+
+def test_notes_are_read_as_they_will_be_redacted(tmp_path, monkeypatch):
+    """Zero-width signs in names: the site learned from other tokens than its model reads later."""
+    note = Document("n1", "Seen by Al\u200bder today.", (Span(8, 14, "DOCTOR"),))
+    write_corpus([note], tmp_path / "notes", "brat")
+    given = []
+
+    def stopped(tagger, X, y, *rest, **options):
+        given.extend([X, y])
+        raise Killed
+
+    monkeypatch.setattr("sklearn_deid.federated.tagger_learner.make_learner", stopped)
+    settings = SiteSettings(str(tmp_path / "notes"), str(tmp_path / "state"), random_state=7, format="brat")
+    with pytest.raises(Killed):
+        SiteTraining(agreement(), settings, SITES[0])
+    assert [list(row) for row in given[0]] == [["Seen", "by", "Alder", "today", "."]]
+    assert list(given[1][0]) == ["O", "O", "B-DOCTOR", "O", "O"]
 
 
 @pytest.mark.parametrize("weight_average", [0.0, 0.9])

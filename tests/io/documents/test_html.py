@@ -37,6 +37,9 @@ PLANTED = {
         "<style>a { content: '' }  b { background: none }</style>"
     ),
     "<p style='background:url(Zyxwvutski)'>d</p>": "<p style='background:none'>d</p>",
+    "<p style='Zyxwvutski'>d</p>": "<p style=''>d</p>",
+    "<p style='--zyx: Zyxwvutski;top: 1px'>d</p>": "<p style='top: 1px'>d</p>",
+    "<p lang='lee'>d</p>": "<p >d</p>",
     "<p style='font: &quot;Zyxwvutski&quot;'>e</p>": "<p style=''>e</p>",
     '<meta name="author" content="Zyxwvutski"><meta charset="utf-8">': '<meta  content=""><meta charset="utf-8">',
     "<meta http-equiv=refresh content='0;url=Zyxwvutski'>": "<meta http-equiv=refresh content=''>",

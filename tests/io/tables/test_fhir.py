@@ -19,6 +19,18 @@ def encoded(text, charset="utf-8"):
     return base64.b64encode(text.encode(charset)).decode()
 
 
+TRANSLATED = {
+    "extension": [{"extension": [{"url": "lang", "valueCode": "de"}, {"url": "content", "valueString": NAME}]}]
+}
+
+
+def extended(kind, field, key):
+    """A resource with an extension of a text."""
+    extension = {"extension": [{"url": "rendered-value", key: NAME}]}
+    value = {"div": "<p>a</p>", **extension} if field == "text" else "a"
+    return json.dumps({"resourceType": kind, field: value, f"_{field}": {} if field == "text" else extension})
+
+
 def resource(rng, number):
     """A resource with the name in all of its texts, and with structure that is to stay."""
     div = f'<div xmlns="http://www.w3.org/1999/xhtml"><p>Seen {NAME} &amp; <b>well</b></p></div>'
@@ -159,6 +171,13 @@ def test_size_and_hash_are_those_of_the_new_data(tmp_path):
         '{"resourceType": "Composition", "section": [{"section": [{"section": "Zyxwvutski"}]}]}',
         json.dumps({"resourceType": "Binary", "contentType": "text/plain", "content": encoded(NAME)}),
         '{"resourceType": "DocumentReference", "content": [{"attachment": {"url": "Data:,Zyxwvutski"}}]}',
+        extended("Composition", "title", "valueString"),
+        extended("DiagnosticReport", "conclusion", "valueMarkdown"),
+        extended("Composition", "text", "valueString"),
+        json.dumps({"resourceType": "Observation", "note": [{"text": "a", "_text": TRANSLATED}]}),
+        json.dumps({"resourceType": "Observation", "text": {"div": "<p>a</p>", "_div": TRANSLATED}}),
+        json.dumps({"resourceType": "Binary", "contentType": "text/plain", "data": "QQ==", "_data": TRANSLATED}),
+        json.dumps({"resourceType": "Composition", "_title": {"extension": [{"valueAnnotation": {"text": NAME}}]}}),
     ],
 )
 def test_lines_that_cannot_be_read_are_left_out_and_listed(tmp_path, line):
@@ -167,6 +186,14 @@ def test_lines_that_cannot_be_read_are_left_out_and_listed(tmp_path, line):
     assert found == [good]
     assert [place for place, _ in problems] == ["row 1"]
     assert NAME not in str(problems)
+
+
+def test_extensions_without_text_stay(tmp_path):
+    code = {"extension": [{"url": "absent", "valueCode": "unknown"}, {"url": "n", "valueQuantity": {"value": 1}}]}
+    line = json.dumps(
+        {"resourceType": "Composition", "title": "a", "_title": code, "extension": [{"valueString": "b"}]}
+    )
+    assert redacted(tmp_path, [line], str)[:2] == ([line], [])
 
 
 def test_line_with_one_text_that_fails_is_left_out(tmp_path):

@@ -138,6 +138,7 @@ def test_rest_of_a_text_behind_a_separator_in_clear_is_left_out(tmp_path):
         "OBX|1|TX|N||well || Zyxwvutski||||||F",
         "OBX|1|FT|N||well ||| Zyxwvutski||||||F",
         "OBX|1|ST|N||a|b|c|d|e|f|Zyxwvutski",
+        "OBX|1|CE|N||I10|I10^Seen by Zyxwvutski^ICD||||||F",
         "NTE|1|L|well | Zyxwvutski",
         "NTE|1||well|Zyxwvutski|RE",
         "NTE|1||well|||6175551234x",
@@ -183,6 +184,41 @@ def test_segments_behind_a_batch_segment_are_left_out_and_listed(tmp_path, head)
     content = f"{head}\rNTE|1||{NAME}\r"
     done, problems, _ = redacted(tmp_path, f"{MESSAGE}{content}", hide)
     assert (done.decode(), [place for place, _ in problems]) == (REDACTED, ["row 2"])
+
+
+@pytest.mark.parametrize(
+    ("segment", "texts"),
+    [
+        ("OBX|5|CE|D||I10^Seen by Zyxwvutski^ICD~Z99^Zyxwvutski^L||||||F", ["Seen by Zyxwvutski", NAME]),
+        (
+            "OBX|5|CWE|D||I10^High^ICD^^Zyxwvutski^L^1^2^as Zyxwvutski wrote||||||F",
+            ["High", NAME, "as Zyxwvutski wrote"],
+        ),
+        ("OBX|5|CE|D||told by Zyxwvutski||||||F", ["told by Zyxwvutski"]),
+        ("OBX|5|NM|K||see Zyxwvutski|mmol|||||F", ["see Zyxwvutski"]),
+        ("OBX|5|DT|K||Zyxwvutski knows~20200101||||||F", ["Zyxwvutski knows"]),
+        ("OBX|5|CE|D||I10^^ICD||||||F", []),
+        ("OBX|5|SN|D||<^10|mmol|||||F", []),
+    ],
+)
+def test_texts_of_codes_and_words_for_numbers(tmp_path, segment, texts):
+    """They were copied. The codes stay."""
+    end = "NTE|1||end\r"
+    done, problems, cells = redacted(tmp_path, f"{MESSAGE}{end}{segment}\r", hide)
+    assert (done.decode(), problems) == (f"{REDACTED}{end}{segment}\r".replace(NAME, "[N]"), [])
+    assert [line for cell in cells[4:] for line in cell.text.split("\n")] == texts
+    if "see" in segment:
+        shifted = segment.replace("see ", "see |")
+        assert redacted(tmp_path, f"{MESSAGE}{shifted}\r", hide)[0] == b"", "the rest of the text would be copied"
+
+
+@pytest.mark.parametrize("kind", ["XPN", "XCN", "XAD", "XTN", "CX"])
+def test_a_person_as_a_result_is_left_out(tmp_path, kind):
+    wrong = f"{MESSAGE}OBX|5|{kind}|P||{NAME}^Ann||||||F\r"
+    done, problems, _ = redacted(tmp_path, wrong, hide)
+    assert (done, "data of a person" in problems[0][1]) == (b"", True)
+    done, problems, _ = redacted(tmp_path, wrong, hide, {"OBX-5": []})
+    assert (done.decode().split("\r")[-2], problems) == (f"OBX|5|{kind}|P||[N]^Ann||||||F", [])
 
 
 def test_batches_and_profiles(tmp_path):

@@ -1,0 +1,55 @@
+"""Free text in values of HL7 version 2 that are not typed as text: codes with their texts, and words for numbers."""
+
+from __future__ import annotations
+
+import re
+
+#: Types whose components are codes and texts, such as ``I10^Hypertension^ICD10``.
+CODED = frozenset(("CE", "CF", "CNE", "CWE"))
+#: Types of numbers and times. A value with a word is none, and is read as text.
+NUMBERS = frozenset("DR DT DTM NM NR SI SN TM TS".split())
+#: Types that hold names, addresses and identifiers of people.
+PEOPLE = frozenset("AD CN CX DLN PN PPN TN XAD XCN XON XPN XTN".split())
+# Text, alternative text, original text and second alternative text of CWE, counted from 0.
+_TEXT_COMPONENTS = (1, 4, 8, 10)
+_WORD = re.compile(r"[^\W\d_]{2}")
+_BLANK = re.compile(r"\s")
+
+
+def text_parts(kind: str, value: str, component: str, repetition: str) -> list[tuple[int, int]]:
+    """Half-open offsets of the texts in a value.
+
+    Parameters
+    ----------
+    kind : str
+        Type of the value. All of the value is text for types that this module does not know.
+    value : str
+        Field of the message.
+    component, repetition : str
+        Separators of the message.
+
+    Examples
+    --------
+    >>> text_parts("CWE", "I10^Hypertension^ICD", "^", "~"), text_parts("NM", "5.0", "^", "~")
+    ([(4, 16)], [])
+    >>> text_parts("NM", "see Ann", "^", "~"), text_parts("TX", "a~b", "^", "~")
+    ([(0, 7)], [(0, 1), (2, 3)])
+    """
+    found, start = [], 0
+    for one in value.split(repetition):
+        if kind in CODED:
+            found += _of_code(one, start, component)
+        elif kind not in NUMBERS or _WORD.search(one):
+            found.append((start, start + len(one)))
+        start += len(one) + 1
+    return found
+
+
+def _of_code(value: str, start: int, component: str) -> list[tuple[int, int]]:
+    """Texts of a coded value: the components of texts, and others with a blank, which are no codes."""
+    found = []
+    for number, part in enumerate(value.split(component)):
+        if part and (number in _TEXT_COMPONENTS or _BLANK.search(part)):
+            found.append((start, start + len(part)))
+        start += len(part) + 1
+    return found
