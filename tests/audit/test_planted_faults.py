@@ -199,11 +199,13 @@ def test_repeated_vectors_and_kept_order_show_without_notes(representer, data, t
     manifest["representation"]["shuffled"] = True
     arrays["vectors"] = arrays["vectors"].copy()
     arrays["vectors"][-1] = arrays["vectors"][0]
+    arrays["vectors"][0, 0] = -0.0
     names = ("format", "class", "library_version", "representation", "tagger")
     plain = {name: manifest[name] for name in names}
     write_bundle(tmp_path / "sorted", plain, arrays, overwrite=True)
     faults = " ".join(auditor("file").audit(tmp_path / "sorted").results[0].faults)
     assert "neighbours have like lengths" in faults and "1 tokens have exactly the vector" in faults
+    assert "1 zeros have a minus sign" in faults
 
 
 @pytest.mark.parametrize("place", ["bound", "neighbors"])
