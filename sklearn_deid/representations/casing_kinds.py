@@ -10,7 +10,6 @@ from ..embeddings import WordVectors
 from ..text import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids
 
 _LETTERS = re.compile("[a-z]{2,}")
-_LAST_LETTER = re.compile(r"(?<=.)[^\W\d_](?=[\W\d_]*\Z)", re.DOTALL)
 
 
 def casing_kinds(vectors: WordVectors) -> np.ndarray:
@@ -52,7 +51,8 @@ def _forms(word: str) -> list[str]:
     """Spellings of a word with all casing classes that its characters allow."""
     lower = word.lower()
     written = [apply_casing(word, pattern) for pattern in range(len(CASING_PATTERNS))]
-    inner = _LAST_LETTER.sub(lambda letter: letter[0].upper(), lower)
+    last = max((i for i, c in enumerate(lower) if c.upper() != c), default=0)
+    inner = lower[:last] + lower[last : last + 1].upper() + lower[last + 1 :]
     # Public tables store numbers as "##"; digits are looked up there.
     return [*written, inner, word[:1].upper() + lower[1:], word.replace("#", "1")]
 

@@ -80,6 +80,7 @@ MIXED = [
     "-",
     "(",
     *[f"t{n}" for n in range(9)],
+    "\u02bfabdisho\u02bf",
 ]
 
 
