@@ -25,6 +25,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -239,6 +240,55 @@ def casing(scene: Scene, folder: Path) -> Audited:
         return vectors
 
     return Audited(with_transform(scene.bare, shifted), scene.notes, ("encode the casing",))
+
+
+def noisy(one: Any, X: TokenSequences, grid: bool = True) -> np.ndarray:
+    """Release in which each sentence has a draw of its own, also a sentence that occurs before."""
+    plain = copy.copy(one.network_)
+    plain.unit_norm = False
+    vectors, d = encoded(one, X, None, plain).astype(np.float64), one.n_components
+    std = one.network_.output_std().detach().numpy().astype(np.float64)
+    noise = vectors[:, :d] + std * release_generator().standard_normal((len(vectors), d))
+    if grid:
+        noise = to_grid(noise, noise_grid(one.network_))
+    if one.network_.unit_norm:
+        noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    vectors[:, :d] = to_grid(noise, released_grid(one.network_))
+    return vectors.astype(np.float32)
+
+
+def equal_copies(X: TokenSequences, vectors: np.ndarray) -> np.ndarray:
+    """Give each copy of a sentence the vectors of the first one."""
+    first: dict[tuple[str, ...], int] = {}
+    rows = [first.setdefault(tuple(tokens), row) for row, tokens in enumerate(X)]
+    return np.concatenate([vectors[X.offsets[row] : X.offsets[row + 1]] for row in rows])
+
+
+@fault
+def copies_drawn_anew(scene: Scene, folder: Path) -> Audited:
+    """Equal sentences of a call have different noise, so that their mean tells more than one release."""
+    return Audited(with_transform(scene.representer, noisy), scene.notes, ("Equal sentences",))
+
+
+@fault
+def unrounded(scene: Scene, folder: Path) -> Audited:
+    """Noisy vectors are scaled to length 1 without being rounded to the grid before."""
+    planted = with_transform(scene.representer, lambda one, X: equal_copies(X, noisy(one, X, grid=False)))
+    return Audited(planted, scene.notes, ("low bits tell more",))
+
+
+@fault
+def bits_of_words(scene: Scene, folder: Path) -> Audited:
+    """The last bit of each number is a bit of a hash of the word."""
+
+    def marked(one: Any, X: TokenSequences) -> np.ndarray:
+        vectors, d = equal_copies(X, noisy(one, X)), one.n_components
+        steps = np.rint(vectors[:, :d].astype(np.float64) * 2**20).astype(np.int64)
+        hashes = np.array([list(sha256(word.encode()).digest()) for word in X.data.tolist()])
+        vectors[:, :d] = ((steps & ~1) | (np.resize(hashes, steps.shape) & 1)) * 2.0**-20
+        return vectors
+
+    return Audited(with_transform(scene.representer, marked), scene.notes, ("low bits tell more",))
 
 
 def old_release(one: PrivateRepresenter, X: TokenSequences, seed: int) -> np.ndarray:

@@ -125,13 +125,16 @@ def grid_step(std: Any, finest: float = FINEST_STEP) -> float:
 def to_grid(values: np.ndarray, step: float) -> np.ndarray:
     """Round values to multiples of a power of two, as float64, and clip them at 2^24 - 1 steps to fit float32.
 
+    Zeros have no sign: the sign would tell from which side a value was rounded.
+
     Examples
     --------
-    >>> to_grid(np.array([0.3, -0.4]), 0.25).tolist()
-    [0.25, -0.5]
+    >>> to_grid(np.array([0.3, -0.4, -0.1]), 0.25).tolist()
+    [0.25, -0.5, 0.0]
     """
     # float64 represents the quotient and the product exactly, because the step is a power of two.
     steps = np.rint(np.asarray(values, dtype=np.float64) / step)
+    steps += 0.0  # -0.0 + 0.0 is 0.0
     return np.clip(steps, -MOST_STEPS, MOST_STEPS, out=steps) * step
 
 
@@ -144,6 +147,18 @@ def is_grid(step: Any) -> bool:
     (True, False, False)
     """
     return isinstance(step, float) and FINEST_STEP <= step <= 2.0**96 and math.frexp(step)[0] == 0.5
+
+
+def n_signed_zeros(values: np.ndarray) -> int:
+    """Count zeros with a minus sign. The function reads blocks and never holds a whole mapped file.
+
+    Examples
+    --------
+    >>> n_signed_zeros(np.array([0.0, -0.0, -1.0]))
+    1
+    """
+    blocks = (values[start : start + _BLOCK] for start in range(0, len(values), _BLOCK))
+    return sum(int(np.count_nonzero(np.signbit(some) & (some == 0.0))) for some in blocks)
 
 
 def on_grid(values: np.ndarray, step: float) -> bool:

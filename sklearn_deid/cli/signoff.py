@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import hmac
 import json
+import secrets
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -123,6 +125,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
         "release": {"n_notes": len(ids), "sha256": digest, "run": stamp, "n_foreign": n_foreign},
         "table": table,
         "sample": chosen,
+        "key": secrets.token_hex(32),
     }
     work.mkdir(parents=True, exist_ok=True)
     # The plan comes first: a page without its plan could not be assessed.
@@ -181,9 +184,10 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
         "notes of the release": plan["release"]["n_notes"],
         "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as one",
         "digest of the release (SHA-256)": plan["release"]["sha256"],
-        "digest of the reading (SHA-256)": _digest(read),
+        "digest of the reading (HMAC-SHA256, key in the plan)": _digest(read, bytes.fromhex(plan["key"])),
+        # The digest of reviewed notes is one of raw notes: a guess of a short note could be confirmed.
         **(
-            {f"redaction: {name}": stamp[name] for name in sorted(stamp)}
+            {f"redaction: {name}": "yes" if name == "reviewed" else stamp[name] for name in sorted(stamp)}
             or {"redaction": "not known: no record of a run"}
         ),
         **({"notes that this run has not written, or that were changed": n_foreign} if stamp else {}),
@@ -227,9 +231,10 @@ def _listed(source: NoteSource) -> tuple[list[str], str]:
     return [doc_id for doc_id, _ in rows], sha256(json.dumps(rows).encode()).hexdigest()
 
 
-def _digest(notes: list[Document]) -> str:
+def _digest(notes: list[Document], key: bytes) -> str:
+    # Without a key, whoever has the release and this record finds the place of a single leak by trying.
     rows = [[n.doc_id, n.text, [[s.start, s.end, s.label] for s in n.spans]] for n in notes]
-    return sha256(json.dumps(rows).encode()).hexdigest()
+    return hmac.digest(key, json.dumps(rows).encode(), sha256).hex()
 
 
 def _plan(path: Path) -> dict[str, Any]:
@@ -239,7 +244,7 @@ def _plan(path: Path) -> dict[str, Any]:
         plan = json.loads(path.read_bytes())
     except ValueError:
         plan = None
-    if not isinstance(plan, dict) or not {"settings", "release", "table", "sample"} <= plan.keys():
+    if not isinstance(plan, dict) or not {"settings", "release", "table", "sample", "key"} <= plan.keys():
         raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))
     return plan
 

@@ -13,12 +13,14 @@ class ClassPrivacy:
     Attributes
     ----------
     class_size : int
-        k, number of words of the smallest class. The release of a sentence is the same for each word of the class, so
-        no attacker can tell these words apart, for any number of tokens, releases and attackers.
+        k, number of words of the smallest class. The release of a sentence is the same for each word of the class that
+        is written in the same casing class, so no attacker can tell these words apart, for any number of tokens,
+        releases and attackers.
     n_tokens : int
         Number of PHI tokens.
     share_without_vector : float
-        Share of the PHI tokens without a vector. All words without a vector are one class, which has no smallest size.
+        Share of the PHI tokens without a vector, or with a word that fewer than k words share their casing classes
+        with. All of these words are one class, which has no smallest size.
     mean_class_size : float
         Mean size of the class of a PHI token with a vector.
     top_accuracy : float

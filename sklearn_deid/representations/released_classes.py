@@ -8,6 +8,7 @@ import numpy as np
 
 from ..exceptions import BundleError
 from ..sequences import CLASS_LAW, Provenance
+from .casing_kinds import mixed_kinds
 from .word_classes import class_means
 
 _DIGEST_SIZE = 8
@@ -62,11 +63,14 @@ def check_classes(data: np.ndarray, origin: Provenance) -> None:
         )
 
 
-def wrong_classes(table: np.ndarray, classes: np.ndarray, centroids: np.ndarray, k: int) -> str | None:
+def wrong_classes(
+    table: np.ndarray, classes: np.ndarray, centroids: np.ndarray, k: int, kinds: np.ndarray | None = None
+) -> str | None:
     """Say what is wrong with classes of public words, in a sentence; None if nothing is.
 
     Each class holds at least k words with a vector, and its centroid is the mean of their vectors. The last class holds
-    the words without a vector; its centroid is zero.
+    the words without a vector; its centroid is zero. If the casing leaves beside the classes, all words of a class are
+    of one kind, and words of a kind with fewer than k words are in the last class.
 
     Parameters
     ----------
@@ -78,6 +82,8 @@ def wrong_classes(table: np.ndarray, classes: np.ndarray, centroids: np.ndarray,
         Vector of each class.
     k : int
         Size of the smallest class that is allowed.
+    kinds : ndarray of int, shape (n_words,), optional
+        Kind of each word (`casing_kinds`), if the casing of tokens leaves beside their classes.
 
     Examples
     --------
@@ -93,6 +99,13 @@ def wrong_classes(table: np.ndarray, classes: np.ndarray, centroids: np.ndarray,
     if classes.min() < 0 or classes.max() > n:
         return "A word has a class without a vector."
     known = table.any(axis=1)
+    if kinds is not None:
+        kind, size = np.unique(kinds[known], return_counts=True)
+        known = known & np.isin(kinds, kind[size >= k])
+        if mixed_kinds(classes, kinds, n):
+            return (
+                "A class holds words that cannot be written in the same casing: the released casing tells them apart."
+            )
     if ((classes == n) == known).any() or centroids[n].any():
         return "The class of words without a vector holds other words, or has a vector."
     if np.bincount(classes, minlength=n + 1)[:n].min() < k:

@@ -349,7 +349,8 @@ def save_representation(
         "audit": None if audit is None else plain_json(audit, "audit"),
         "n_groups": None,
     }
-    arrays = {"vectors": released.data, "offsets": released.offsets, "tags": numbers[kept].data}
+    # -0.0 becomes 0.0: earlier vectors can hold it, and its sign tells about the mean.
+    arrays = {"vectors": released.data + np.float32(0.0), "offsets": released.offsets, "tags": numbers[kept].data}
     if patients is not None:
         arrays["groups"] = _random_numbers(patients[kept], rng)
         facts["n_groups"] = len(np.unique(arrays["groups"]))

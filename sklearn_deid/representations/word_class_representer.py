@@ -22,10 +22,11 @@ from ..pseudonyms.sentence_transformer import SentenceTransformer
 from ..sequences import CLASS_LAW, Provenance, TokenVectors, check_tags
 from ..tagging.tagger_data import distinct_words, inner_tags
 from ..text import CASING_CLASSES, casing_ids
+from .casing_kinds import casing_kinds
 from .class_privacy import ClassPrivacy
 from .released_classes import centroid_digests, wrong_classes
 from .saving import is_glove, same_vectors
-from .word_classes import balanced_classes, class_means
+from .word_classes import class_means, classes_by_kind
 
 _CLASS = "WordClassRepresenter"
 
@@ -44,8 +45,8 @@ class WordClassRepresenter(SentenceTransformer):
     class_size : int, default=100
         k, number of words of the smallest class. The largest class has fewer than 2 k words.
     casing : bool, default=True
-        Whether the casing class of each token is appended (7 columns, one-hot), as it is written in the note. Every
-        word of a class can be written in every casing.
+        Whether the casing class of each token is appended (7 columns, one-hot), as it is written in the note. All words
+        of a class can then be written in the same casing classes: numbers and words have separate classes.
     random_state : int, RandomState or None, default=0
         Random seed of the clustering. The seed is no secret. Vectors of different hospitals can be pooled only if the
         word vectors, ``class_size`` and ``random_state`` are equal.
@@ -53,7 +54,8 @@ class WordClassRepresenter(SentenceTransformer):
     Attributes
     ----------
     centroids_ : ndarray of shape (n_classes + 1, d), dtype float32
-        Vector of each class. The last row is zero; it belongs to words without a vector.
+        Vector of each class. The last row is zero; it belongs to words without a vector, and to words with which too
+        few others share their casing classes.
     classes_of_words_ : ndarray of shape (n_words,), dtype int32
         Class of each word of the word vectors.
     class_sizes_ : ndarray of shape (n_classes,)
@@ -67,7 +69,7 @@ class WordClassRepresenter(SentenceTransformer):
     -----
     **Rules.** A token is looked up as `WordVectors` looks it up (as written, then in lower case, then with other digits
     replaced), so "SMITH" and "Smith" have the class of "smith". Numbers that are words of the word vectors, such as
-    "2019", have classes like other words. Tokens without a vector are one further class, with the zero vector.
+    "2019", have classes of numbers. Tokens without a vector are one further class, with the zero vector.
 
     **What this does not hide.** The class of a word, the casing, the tags and the number of tokens. A class often has a
     meaning (surnames, towns, drugs). An attacker who knows that one of two patients is meant tells them apart as soon
@@ -136,12 +138,19 @@ class WordClassRepresenter(SentenceTransformer):
         table = self._table
         # Words without a vector have no neighbours to share a class with; they share the last one.
         known = np.flatnonzero(table.any(axis=1))
-        classes = balanced_classes(table[known], self.class_size, rng)
-        means = class_means(table[known], classes)
+        kinds = None if self._kinds is None else self._kinds[known]
+        classes = classes_by_kind(table[known], kinds, self.class_size, rng)
+        sure = classes >= 0
+        means = class_means(table[known][sure], classes[sure])
         self.centroids_ = np.concatenate([means, np.zeros((1, vectors.dim), np.float32)])
         self.classes_of_words_ = np.full(len(vectors), len(means), dtype=np.int32)
-        self.classes_of_words_[known] = classes
+        self.classes_of_words_[known[sure]] = classes[sure]
         return self._finished()
+
+    @property
+    def _kinds(self) -> np.ndarray | None:
+        """Kind of each word, if the casing leaves, too; shape (n_words,)."""
+        return casing_kinds(self._vectors) if self.casing else None
 
     @property
     def _table(self) -> np.ndarray:
@@ -280,7 +289,8 @@ class WordClassRepresenter(SentenceTransformer):
             found.embeddings = embeddings if embeddings is not None else state["embeddings"]
             found._vectors = same_vectors(found.embeddings, state["embeddings_checksum"])
             found.centroids_, found.classes_of_words_ = arrays["centroids"], arrays["classes_of_words"]
-            wrong = wrong_classes(found._table, found.classes_of_words_, found.centroids_, found.class_size)
+            classes = found.classes_of_words_, found.centroids_, found.class_size
+            wrong = wrong_classes(found._table, *classes, found._kinds)
             name = state["fingerprint"]
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, BundleError):

@@ -60,6 +60,50 @@ def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> n
     return classes
 
 
+def classes_by_kind(vectors: np.ndarray, kinds: np.ndarray | None, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Divide the vectors of each kind as `balanced_classes` does; -1 for the vectors of a kind with fewer than k.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Vectors.
+    kinds : ndarray of int, shape (n,), or None
+        Kind of each vector. None means that all are of one kind.
+    k : int
+        Size of the smallest class.
+    rng : numpy.random.Generator
+        Random stream of the initial centres.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype int32
+        Class of each vector, from 0 upwards, or -1.
+
+    Raises
+    ------
+    ValueError
+        If no kind has k vectors.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    >>> classes_by_kind(points, np.array([0, 0, 1, 2, 2]), 2, np.random.default_rng(0)).tolist()
+    [0, 0, -1, 1, 1]
+    """
+    kinds = np.zeros(len(vectors), dtype=np.int64) if kinds is None else kinds
+    classes, n_classes = np.full(len(vectors), -1, dtype=np.int32), 0
+    sizes = dict(zip(*np.unique(kinds, return_counts=True), strict=True))
+    for kind in (kind for kind, size in sizes.items() if size >= k):
+        rows = np.flatnonzero(kinds == kind)
+        classes[rows] = n_classes + balanced_classes(vectors[rows], k, rng)
+        n_classes = int(classes[rows].max()) + 1
+    if not n_classes:
+        raise ValueError(
+            f"A class needs {k} words of one kind, and there are at most {max(sizes.values(), default=0)}."
+        )
+    return classes
+
+
 def _halves(vectors: np.ndarray, rows: np.ndarray, k: int, rng: np.random.Generator) -> list[np.ndarray]:
     points = vectors[rows]
     means = KMeans(2, n_init=1, max_iter=_ITERATIONS, random_state=int(rng.integers(2**31))).fit(points)

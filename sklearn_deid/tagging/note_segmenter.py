@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..text import Corpus, Document, LearnedSegmenter, Segmentation, normalize, patient_of, segment
+from ..text import Corpus, Document, LearnedSegmenter, Segmentation, Span, normalize, patient_of, segment
+from ..text.normalized_text import NormalizedText
 from ..text.segmentation import bounded, check_segmentation
 
 
@@ -44,6 +45,22 @@ def fitted_segmenter(segmenter: Any, corpus: Corpus, raw: Sequence[Document] = (
         segmenter = LearnedSegmenter() if segmenter == "learned" else NoteSegmenter()
     if not hasattr(segmenter, "fit"):
         return segmenter
-    texts = [normalize(document.text).text for document in (*corpus, *raw)]
+    texts = [normalize(document.text) for document in (*corpus, *raw)]
     patients = np.array([*corpus.groups, *map(patient_of, raw)], dtype=object)
-    return clone(segmenter, safe=False).fit(texts, groups=patients)
+    # Own segmenters of users need not know annotations. The library's leaves out what stands in PHI alone.
+    known = {}
+    if type(segmenter) is LearnedSegmenter:
+        known["y"] = [*(_spans_of(text, d) for text, d in zip(texts, corpus, strict=False)), *(None for _ in raw)]
+    return clone(segmenter, safe=False).fit([text.text for text in texts], **known, groups=patients)
+
+
+def _spans_of(text: NormalizedText, document: Document) -> list[Span]:
+    """Passages of a normalized text that show a character of a span."""
+    n = len(text.text)
+    starts, ends = (np.asarray(offsets) for offsets in text.originals(range(n), range(1, n + 1)))
+    covered = np.zeros(n + 2, dtype=bool)
+    for span in document.spans:
+        # Both offsets never decrease.
+        covered[1 + np.searchsorted(ends, span.start, "right") : 1 + np.searchsorted(starts, span.end)] = True
+    borders = np.flatnonzero(np.diff(covered)).reshape(-1, 2).tolist()
+    return [Span(start, end, "PHI") for start, end in borders]

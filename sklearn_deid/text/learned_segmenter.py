@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .documents import Span
 from .segmentation import Segmentation, bounded
 from .sentences import (
     AFTER_FINAL,
@@ -65,8 +66,9 @@ class LearnedSegmenter:
         One row for each kept word: a hash of the word in lower case, and how often the notes write the word with a full
         stop, without one, in lower case, and with a capital inside a sentence. A word is kept if it occurs in notes of
         at least two patients, and is an abbreviation or is also written in lower case. The array holds no word. Readers
-        of a saved model can test whether a given word is kept. A name is kept only if these notes also write it in
-        lower case.
+        of a saved model can test whether a given word is kept. If `fit` gets the annotations, no word is kept that
+        annotated notes write in PHI alone. Without annotations, a name is kept if the notes also write it in lower
+        case, as in user names, or if it looks like an abbreviation.
     full_stop_rate_ : float
         Proportion of words with a full stop.
     bare_break_limit_ : float
@@ -88,15 +90,22 @@ class LearnedSegmenter:
     ['Dr . Linde kam am 4 . Mai .', 'Die Wunde heilt .']
     """
 
-    def fit(self, texts: Iterable[str], y: Any = None, *, groups: Iterable[Any] | None = None) -> LearnedSegmenter:
+    def fit(
+        self,
+        texts: Iterable[str],
+        y: Iterable[Sequence[Span] | None] | None = None,
+        *,
+        groups: Iterable[Any] | None = None,
+    ) -> LearnedSegmenter:
         """Count words and full stops.
 
         Parameters
         ----------
         texts : iterable of str
             Notes. Annotations are not needed.
-        y : None
-            Ignored.
+        y : iterable of sequences of Span or None, optional
+            Annotated PHI of each note, None for a raw note. No row is kept of words that annotated notes write in PHI
+            alone.
         groups : iterable, optional
             Patient of each note. By default each note is of a patient of its own.
 
@@ -106,12 +115,22 @@ class LearnedSegmenter:
         """
         listed = list(texts)
         patients = range(len(listed)) if groups is None else list(groups)
+        phi: Iterable[Sequence[Span] | None] = [None] * len(listed) if y is None else y
         total: dict[str, np.ndarray] = {}
         owners: dict[str, set[Any]] = {}
-        for text, patient in zip(listed, patients, strict=True):
+        inside: set[str] = set()
+        outside: set[str] = set()
+        for text, patient, spans in zip(listed, patients, phi, strict=True):
             for word, counts in _counts(text).items():
                 total[word] = total.get(word, 0) + np.array(counts)
+            in_phi, others = _words_by_place(text, spans or ())
+            for word in others:
                 owners.setdefault(word, set()).add(patient)
+            inside |= in_phi
+            outside |= set() if spans is None else others
+        # A reader of a saved model could test a list of names against the hashes.
+        for word in inside - outside:
+            owners.pop(word, None)
         shares = sorted(line_borders(text).bare_share for text in listed)
         rank = min(len(shares), ceil((len(shares) + 1) * (1 - _FAR_MORE)))
         self.bare_break_limit_ = shares[rank - 1] if len(shares) >= _FEWEST_NOTES else _NO_LIMIT
@@ -121,7 +140,7 @@ class LearnedSegmenter:
         rows = sorted(
             (_hash(word), *counts.tolist())
             for word, counts in total.items()
-            if len(owners[word]) >= _FEWEST_PATIENTS
+            if len(owners.get(word, ())) >= _FEWEST_PATIENTS
             and (counts[_LOWER] or self._is_abbreviation(word, counts.tolist()))
         )
         # shape: (n_words, 5)
@@ -255,6 +274,17 @@ def _counts(text: str) -> dict[str, list[int]]:
         elif match.start() in inner:
             row[_CAPITAL] += 1
     return counts
+
+
+def _words_by_place(text: str, spans: Sequence[Span]) -> tuple[set[str], set[str]]:
+    """Words in lower case that a note writes in the spans, and those that it writes outside of them."""
+    covered = np.zeros(len(text), dtype=bool)
+    for span in spans:
+        covered[span.start : span.end] = True
+    places: tuple[set[str], set[str]] = set(), set()
+    for found in _WORD.finditer(text):
+        places[not covered[found.start(1) : found.end(1)].any()].add(found[1].lower())
+    return places
 
 
 def _hash(word: str) -> int:

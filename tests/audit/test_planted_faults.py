@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, is_named
+from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, is_named, noisy, with_transform
 from sklearn_deid import (
     DeidTagger,
     DSSGDEnsemble,
@@ -25,6 +25,7 @@ from sklearn_deid.audit.releases.matched_file import matched_notes
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.representations import Bounded, ThreePart
 from sklearn_deid.sequences import TokenSequences
+from sklearn_deid.text import casing_ids
 
 from ..representations.test_private_representer import TINY
 from .audited_toys import TAGGER, audited_sentences, auditor
@@ -102,13 +103,23 @@ def test_the_checks_are_quick():
         assert set(names) <= {name for name, _ in named_attacks("quick", kinds)}
 
 
-# These sentences are too few for a shift of half a standard deviation; `test_casing_lengths` plants a larger one.
-@pytest.mark.parametrize("name", [name for name in FAULTS if name != "casing"])
+# These sentences are too few for a shift of half a standard deviation; `test_casing_lengths` plants a larger one. None
+# of them is there twice; the next test repeats them.
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in ("casing", "copies_drawn_anew")])
 def test_planted_faults_are_named(name, scene, tmp_path):
     planted = FAULTS[name](scene, tmp_path / "release")
     report, _ = audit(planted, attacks=checks_of(planted))
     assert is_named(planted, report.blocking_issues), report.blocking_issues
     assert report.score == 0.0 and not report.passed(0.01)
+
+
+def test_equal_sentences_with_unequal_vectors_are_named(scene):
+    twice = np.repeat(np.arange(len(scene.X)), 2)
+    again = Scene(scene.representer, scene.X[twice], scene.y[twice], np.repeat(scene.groups, 2))
+    planted = FAULTS["copies_drawn_anew"](again, None)
+    for audited, faults in ((Audited(scene.representer, again.notes), ()), (planted, planted.named)):
+        report, _ = audit(audited, attacks=["noise"])
+        assert is_named(audited, report.blocking_issues) == bool(faults)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +180,28 @@ def test_the_report_of_a_folder_needs_no_estimator_in_memory(representer, data, 
     assert [r.status for r in report.results] == ["ok"] * 3
 
 
+def test_a_folder_with_drawn_casing_is_matched_to_its_notes(data, tmp_path):
+    """Casing classes that were drawn are not those of the notes: intact folders were refused."""
+    X, y, groups = data
+    one = private(data, casing="randomized")
+    save_representation(tmp_path / "release", one.transform(X), y, groups)
+    report = auditor(["noise", "file", "casing_lengths"]).audit(tmp_path / "release", *data, representer=one)
+    assert [r.faults for r in report.results] == [()] * 3
+
+
+def test_casing_that_is_said_to_be_drawn_is_named_if_it_is_not(data):
+    one = private(data, casing="randomized")
+
+    def open_casing(one, X):
+        vectors = noisy(one, X)
+        vectors[:, one.n_components :] = np.eye(7)[casing_ids(X.data.tolist())]
+        return vectors
+
+    for planted, text in ((one, ""), (with_transform(one, open_casing), "stated privacy loss")):
+        report = auditor(["casing_lengths"]).audit(planted, *data)
+        assert text in " ".join(report.results[0].faults) and bool(report.results[0].faults) == bool(text)
+
+
 def test_rows_are_matched_to_the_notes(folder, representer, data):
     """Of sentences of one key the likelihood tells most; vectors of matched rows fit the template."""
     X, y, _ = data
@@ -199,11 +232,13 @@ def test_repeated_vectors_and_kept_order_show_without_notes(representer, data, t
     manifest["representation"]["shuffled"] = True
     arrays["vectors"] = arrays["vectors"].copy()
     arrays["vectors"][-1] = arrays["vectors"][0]
+    arrays["vectors"][1, 0] = -0.0
     names = ("format", "class", "library_version", "representation", "tagger")
     plain = {name: manifest[name] for name in names}
     write_bundle(tmp_path / "sorted", plain, arrays, overwrite=True)
     faults = " ".join(auditor("file").audit(tmp_path / "sorted").results[0].faults)
     assert "neighbours have like lengths" in faults and "1 tokens have exactly the vector" in faults
+    assert "1 zeros have a minus sign" in faults
 
 
 @pytest.mark.parametrize("place", ["bound", "neighbors"])

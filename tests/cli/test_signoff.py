@@ -1,8 +1,10 @@
 """``signoff``: the record belongs to the bytes that leave, and a reading that is not complete gives no bound."""
 
+import hmac
 import json
 import shutil
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
@@ -51,6 +53,35 @@ def test_the_record_names_release_model_settings_and_seed(run, drawn, redacted, 
     assert "1 of 6 notes" in page and "Notes to read for that bound" in page
     assert_no_note_text(out + err + page + json.dumps(record), notes)
     assert not [note.doc_id for note in notes if note.doc_id in page]
+
+
+def test_the_record_confirms_no_guess_of_a_leak(run, raw, redacted, tmp_path):
+    """The release and the seed tell the sample. An unkeyed digest then told where the only leak is, by trying."""
+    run("signoff", redacted, "--output", tmp_path / "work", "--sample", 6, "--seed", 4)
+    sample = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "work" / "signoff.html")]
+    read = [replace(sample[0], spans=(Span(2, 6, "PATIENT"),)), *sample[1:]]
+    write_corpus(read, tmp_path / "read.jsonl")
+    run("signoff", redacted, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
+    record = (tmp_path / "work" / "signoff-record.json").read_text()
+    guess = [[n.doc_id, n.text, [[s.start, s.end, s.label] for s in n.spans]] for n in read]
+    assert sha256(json.dumps(guess).encode()).hexdigest() not in record
+    key = json.loads((tmp_path / "work" / "signoff-plan.json").read_text())["key"]
+    assert key not in record and hmac.digest(bytes.fromhex(key), json.dumps(guess).encode(), "sha256").hex() in record
+
+
+def test_the_record_confirms_no_guess_of_a_raw_note(run, tmp_path):
+    """`redact --reviewed` records a digest of the raw notes in its private record, and it went on to the sign-off."""
+    write_corpus([Document("n1", "Seen by Dr Zyxw.", (Span(11, 15, "DOCTOR"),))], tmp_path / "reviewed.jsonl")
+    write_corpus([Document("n1", "Seen by Dr Zyxw.")], tmp_path / "notes", format="text")
+    options = ("--reviewed", tmp_path / "reviewed.jsonl", "--output", tmp_path / "redacted")
+    assert run("redact", tmp_path / "notes", *options)[0] == 0
+    run("signoff", tmp_path / "redacted", "--output", tmp_path / "work", "--sample", 1)
+    write_corpus(read_corpus(tmp_path / "redacted", "text"), tmp_path / "read.jsonl")
+    run("signoff", tmp_path / "redacted", "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
+    record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
+    guess = repr(("n1", "Seen by Dr Zyxw.", [(11, 15, "DOCTOR")]))
+    assert sha256(guess.encode()).hexdigest() not in json.dumps(record)
+    assert record["provenance"]["redaction: reviewed"] == "yes"
 
 
 def test_a_folder_that_no_run_made_is_named(run, raw, tmp_path):

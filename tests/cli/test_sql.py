@@ -1,6 +1,7 @@
 """``redact`` over a database: whole chunks, each once."""
 
 import sqlite3
+from hashlib import sha256
 
 import pytest
 
@@ -122,6 +123,22 @@ def test_changed_rows_and_options_are_noticed(redact, base):
     assert "is not empty" in redact()[2]
     assert "other options" in redact("--resume", "--mode", "mask")[2]
     execute(base, "UPDATE notes SET mrn = 99 WHERE id = 'v09'")
+    assert "have changed since they were written" in redact("--resume")[2]
+
+
+def test_the_record_confirms_no_guess_of_a_row(redact, base):
+    """The table beside the redacted rows held a digest of each chunk: names of a short last chunk were found by trying.
+
+    The attacker has the database with the redacted rows, and the right guess of the raw rows of the last chunk.
+    """
+    redact()
+    record = {n: digest for n, digest, _ in execute(base, "SELECT * FROM redacted_run")}
+    last = {"id": "v16", "mrn": 4, "note": NOTES[16], "at": "12:30"}
+    guess = sha256(repr([list(last.items())]).encode()).hexdigest()
+    assert guess not in record.values() and sha256(guess.encode()).hexdigest() not in record.values()
+    # The first chunks have too few texts for any digest, and a change in them shows in the later ones.
+    assert [record[n] == "" for n in range(5)] == [True, True, False, False, False]
+    execute(base, "UPDATE notes SET note = 'other' WHERE id = 'v00'")
     assert "have changed since they were written" in redact("--resume")[2]
 
 

@@ -110,6 +110,15 @@ def test_noise_is_added_to_the_mean_before_it_is_rounded(size):
     np.testing.assert_array_equal(drawn(representer(), means), np.concatenate(expected))
 
 
+@pytest.mark.parametrize("unit_norm", [False, True])
+def test_zeros_do_not_tell_from_which_side_the_mean_was_rounded(unit_norm):
+    """-0.0 came out only if the mean itself lay in the half cell below zero: no noise hid this."""
+    below, above = (np.full((40_000, 2), side * grid_step(STD) / 4, dtype=np.float32) for side in (-1, 1))
+    for found in (drawn(representer(d=2, unit_norm=unit_norm), [mean]) for mean in (below, above)):
+        assert (found == 0).any() and not np.signbit(found[found == 0]).any()
+    assert not np.signbit(to_grid(np.array([-0.1, -0.0]), 0.5)).any()
+
+
 def test_unit_vectors_lie_on_the_finest_grid_and_are_those_of_the_noisy_ones():
     mean = [np.random.default_rng(0).normal(size=(2_000, D)).astype(np.float32)]
     noisy, unit = drawn(representer(), mean).astype(np.float64), drawn(representer(unit_norm=True), mean)

@@ -87,6 +87,15 @@ def test_a_mapped_file_can_be_saved_again(tmp_path):
     assert (kept.X, kept.y) == (first.X, first.y)
 
 
+def test_zeros_of_a_folder_have_no_sign(tmp_path):
+    """The sign of -0.0 told from which side a number was rounded; vectors of earlier versions can hold it."""
+    R = represented()
+    signed = TokenVectors(np.where(np.arange(R.data.size).reshape(R.data.shape) % 2, -0.0, R.data), R.offsets, ORIGIN)
+    save_representation(tmp_path / "a", signed, TAGS, shuffle=False)
+    released = load_representation(tmp_path / "a").X.data
+    assert (released == signed.data).all() and (released == 0).any() and not np.signbit(released[released == 0]).any()
+
+
 def test_a_tagger_learns_from_the_file(tmp_path):
     loaded = load_representation(saved(tmp_path / "a", y=[["B-PATIENT", "O"], ["O"]] * 8, groups=list("aabbccdd") * 2))
     tagger = DeidTagger(max_epochs=1, hidden_size=4, validation_fraction=None, random_state=0, device="cpu")

@@ -3,6 +3,7 @@
 import warnings
 from copy import copy
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -68,6 +69,56 @@ def test_words_of_a_class_have_equal_releases(fitted):
         releases = {fitted.transform([["pain", WORDS[i], "word1"]]).data.tobytes() for i in members}
         assert len(releases) == 1
     assert len({row.tobytes() for row in fitted.centroids_}) == len(fitted.class_sizes_) + 1
+
+
+MIXED = [
+    *[f"{a}{b}" for a in "abcdef" for b in "uvwxyz"],
+    *[str(n) for n in range(1990, 2014)],
+    *[f"{n}mg" for n in range(5)],
+    *"abcdefgh",
+    "##",
+    "-",
+    "(",
+    *[f"t{n}" for n in range(9)],
+    "\u02bfabdisho\u02bf",
+]
+
+
+@pytest.mark.parametrize("capitals", [False, True])
+def test_the_released_casing_tells_no_two_words_of_a_class_apart(capitals):
+    """Brute force: all spellings of all words; what is released of a token is released of k words at least.
+
+    Without kinds, "1999" among names had the casing of a number, and was the only one.
+    """
+    words = [*MIXED, "London", "US", "us"] if capitals else MIXED
+    vectors = WordVectors(words, np.random.default_rng(1).standard_normal((len(words), 3)), is_public=True)
+    fitted = WordClassRepresenter(embeddings=vectors, class_size=5).fit([])
+    spelled = [
+        form
+        for word in words
+        for form in {"".join(c) for c in product(*({a.lower(), a.upper()} for a in word.replace("#", "7")))} | {word}
+    ]
+    released: dict[bytes, set[int]] = {}
+    for row, vector in zip(vectors.indices(spelled), fitted.transform([spelled]).data, strict=True):
+        if vector[:3].any():
+            released.setdefault(vector.tobytes(), set()).add(int(row))
+    assert len(released) > 20 and min(map(len, released.values())) >= 5
+    assert fitted.classes_of_words_[words.index("-")] == len(fitted.class_sizes_)  # too few are written like it
+    assert fitted.classes_of_words_[words.index("2000")] < len(fitted.class_sizes_)
+
+
+def test_classes_that_the_casing_divides_are_refused_and_named(tmp_path):
+    """Classes of earlier versions: the casing left, and kinds of words were not kept apart."""
+    vectors = WordVectors(MIXED, np.random.default_rng(1).standard_normal((len(MIXED), 3)), is_public=True)
+    old = WordClassRepresenter(embeddings=vectors, class_size=5, casing=False).fit([])
+    save(old, tmp_path / "bare")
+    assert load(tmp_path / "bare", embeddings=vectors).casing is False
+    old.casing = True
+    save(old._finished(), tmp_path / "classes")
+    with pytest.raises(BundleError, match="casing tells them apart"):
+        load(tmp_path / "classes", embeddings=vectors)
+    report = AdversarialPrivacyAuditor(["classes"]).audit(old, [["au", "2000"]] * 20, [["B-AGE", "O"]] * 20)
+    assert "casing tells them apart" in " ".join(report.blocking_issues)
 
 
 def test_rules_of_lookup_and_casing(fitted):

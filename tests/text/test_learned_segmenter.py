@@ -1,6 +1,8 @@
 """`LearnedSegmenter`: no name is cut from its title, the model holds no word, and the time is linear."""
 
 import json
+import re
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from sklearn_deid import Corpus, make_clinical_notes
+from sklearn_deid import Corpus, Document, Span, make_clinical_notes
+from sklearn_deid.tagging.note_segmenter import fitted_segmenter
 from sklearn_deid.text import LearnedSegmenter, segment, tokenize
 from sklearn_deid.text.sentences import line_borders
 
@@ -173,3 +176,30 @@ def test_a_segmenter_without_limit_joins_nothing():
     del state["bare_break_limit"]
     note = wrapped(WORDS, 2)
     assert len(LearnedSegmenter.from_state(state).segment(note).sentences) == len(segment(note).sentences)
+
+
+def kept(segmenter, words):
+    """The attack: which of these words does a reader of the saved counts confirm?"""
+    hashes = {row[0] for row in np.frombuffer(bytes.fromhex(segmenter.to_state()["words"]), "<u4").reshape(-1, 5)}
+    return {
+        word for word in words if int.from_bytes(blake2b(word.encode(), digest_size=4).digest(), "little") in hashes
+    }
+
+
+def test_a_list_of_names_tells_nothing_about_annotated_phi():
+    """User names in lower case and short names before full stops were confirmed by their hashes."""
+    notes = ["Seen by Dr. Li. The user bcrohn wrote the note. Ask Dr. Li. The pain is less."] * 3
+    spans = [[Span(m.start(), m.end(), "DOCTOR") for m in re.finditer("Li|bcrohn", note)] for note in notes]
+    guesses = {"bcrohn", "li", "pain", "kumar"}
+    assert kept(LearnedSegmenter().fit(notes), guesses) == {"bcrohn", "li", "pain"}
+    assert kept(LearnedSegmenter().fit(notes, spans), guesses) == {"pain"}
+    # A raw note cannot show that a word is harmless; a word that annotated notes write outside of PHI is.
+    assert kept(LearnedSegmenter().fit([*notes, *notes], [*spans, None, None, None]), guesses) == {"pain"}
+    assert kept(LearnedSegmenter().fit([*notes, *notes], [*spans, (), (), ()]), guesses) == {"bcrohn", "li", "pain"}
+
+
+def test_a_saved_model_confirms_no_word_of_phi_alone():
+    notes = ["Seen by bcr&#111;hn, the pain is less.", "Call bcrohn, the pain is less."]
+    spans = [(8, 18, "USERNAME"), (5, 11, "USERNAME")]
+    corpus = Corpus(Document(f"n{i}", note, (Span(*spans[i]),), f"p{i}") for i, note in enumerate(notes))
+    assert kept(fitted_segmenter("learned", corpus), {"bcrohn", "pain"}) == {"pain"}

@@ -14,7 +14,9 @@ from ...sequences import TokenSequences
 from ...text import CASING_CLASSES, casing_ids
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
+from .casing_draws import CASING_LEVEL, DrawnCasing, drawn_casing_checks
 from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .noise_checks import alarms
 
 # Probability that an intact release raises the alarm.
 FALSE_ALARM = 5e-4
@@ -83,6 +85,9 @@ class CasingLengthsAttack(AuditAttack):
     then exceeds t with a probability of at most ``2 exp(-t^2 / 2)``, for any number of sentences (Hoeffding). The
     limit is this bound over all classes, features and dimensions, with a probability of ``FALSE_ALARM`` in total.
 
+    If the release declares that the casing was drawn, exact tests compare the classes with the stated randomised
+    response (see ``casing_draws``).
+
     Parameters
     ----------
     n_candidates : int, default=100
@@ -136,14 +141,19 @@ class CasingLengthsAttack(AuditAttack):
         shown = OpenSentences(data.X[data.test], release.casing("test"), data.groups_of(data.test))
         # The audit reads the casing from the manifest, and the vectors prove or disprove the manifest.
         beside = [] if release.has_casing else [release.beside_own(part) for part in data.parts]
-        return [self.fit().attack(shown, beside)]
+        return [self.fit().attack(shown, beside, release.drawn_casing)]
 
     def fit(self, knowledge: Any = None) -> CasingLengthsAttack:
         """Nothing to learn."""
         return self
 
-    def attack(self, released: OpenSentences, beside: list[VectorsBesideOwn] | None = None) -> AttackResult:
-        """Pick each sentence among candidates, and test vectors that should not encode the casing.
+    def attack(
+        self,
+        released: OpenSentences,
+        beside: list[VectorsBesideOwn] | None = None,
+        drawn: DrawnCasing | None = None,
+    ) -> AttackResult:
+        """Pick each sentence among candidates, and test casing that should not have left.
 
         Parameters
         ----------
@@ -151,6 +161,8 @@ class CasingLengthsAttack(AuditAttack):
             Measured sentences.
         beside : list of VectorsBesideOwn, optional
             Vectors of a release that declares that the casing stays.
+        drawn : DrawnCasing, optional
+            Casing classes of a release that declares that they were drawn by randomised response.
 
         Raises
         ------
@@ -181,10 +193,16 @@ class CasingLengthsAttack(AuditAttack):
             Estimate.from_hits(_picked(rows, candidates, words, words)),
             _POSITIVE_BAR,
             seconds=perf_counter() - started,
-            faults=() if furthest <= limit else (_LEAK.format(furthest, limit),),
+            faults=self._faults(furthest, limit, drawn),
             settings={"open_by_declaration": True, "casing_left": released.casing is not None},
             details=details,
         )
+
+    @staticmethod
+    def _faults(furthest: float, limit: float, drawn: DrawnCasing | None) -> tuple[str, ...]:
+        failed = [] if drawn is None else alarms(drawn_casing_checks(drawn), CASING_LEVEL)[0]
+        leaks = [_LEAK.format(furthest, limit)] if furthest > limit else []
+        return (*leaks, *dict.fromkeys(check.fault for check in failed))
 
     def _candidates(self, X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:
         """Measured rows, and their candidates of distinct words, shape (n, C); the first candidate is the row."""

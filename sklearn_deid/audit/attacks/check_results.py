@@ -7,9 +7,10 @@ from typing import Any
 from ...metrics import Estimate
 from ..protocol import AttackResult
 
-# Probability that all noise checks of an intact release together raise a false alarm: .001 for the noise, .0005 for
-# repeated noise, .0003 for the seeds and .0002 for the statements of a file; .002 in total.
-NOISE_LEVEL, REPLAY_LEVEL, SEED_LEVEL, FILE_LEVEL = 1e-3, 5e-4, 3e-4, 2e-4
+# Probability that all noise checks of an intact release together raise a false alarm: .001 for the noise (a tenth
+# of it for low bits), .0005 for repeated noise, .0003 for the seeds and .0002 for the statements of a file; .002 in
+# total.
+NOISE_LEVEL, BITS_LEVEL, REPLAY_LEVEL, SEED_LEVEL, FILE_LEVEL = 1e-3, 1e-4, 5e-4, 3e-4, 2e-4
 
 
 def check_result(attack: Any, faults: list[str], n_checks: int, **more: Any) -> AttackResult:

@@ -31,6 +31,8 @@ class ReleasedClassVectors:
         Class of the word of each token; None if the words are not known.
     again : ndarray of shape (n_tokens, d), or None
         Vectors of a second release of the same sentences.
+    kinds : ndarray of int, shape (n_words,), or None
+        Kind of each public word by its casing classes, if the casing left, too.
     figures : dict
         Exact accuracies of the best attacker (`ClassPrivacy`).
     """
@@ -42,16 +44,17 @@ class ReleasedClassVectors:
     class_size: int
     expected: np.ndarray | None = None
     again: np.ndarray | None = None
+    kinds: np.ndarray | None = None
     figures: dict[str, Any] = field(default_factory=dict)
 
 
 class ClassCheck(AuditAttack):
     """Compare released word classes with the public words, without any chance.
 
-    The check finds a class of fewer than k words, a class vector that is not the mean of its words, a released vector
-    that is no class vector, a token with the vector of another class, and releases of the same sentences that differ.
-    Without such a fault, the release is a function of the class of each word, and the words of a class cannot be told
-    apart.
+    The check finds a class of fewer than k words, a class whose words the released casing tells apart, a class vector
+    that is not the mean of its words, a released vector that is no class vector, a token with the vector of another
+    class, and releases of the same sentences that differ. Without such a fault, the release is a function of the class
+    and the casing of each word, and the words of a class cannot be told apart.
 
     Examples
     --------
@@ -97,7 +100,8 @@ class ClassCheck(AuditAttack):
     def attack(self, released: ReleasedClassVectors) -> AttackResult:
         """Check released vectors."""
         since, faults = time.perf_counter(), []
-        wrong = wrong_classes(released.table, released.classes, released.centroids, released.class_size)
+        classes = released.classes, released.centroids, released.class_size
+        wrong = wrong_classes(released.table, *classes, released.kinds)
         if wrong is not None:
             faults.append(wrong)
         vectors = np.ascontiguousarray(released.vectors, dtype=np.float32)

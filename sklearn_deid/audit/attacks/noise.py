@@ -13,10 +13,11 @@ from scipy.stats import ttest_1samp
 from ...metrics import Estimate
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
-from .check_results import NOISE_LEVEL, check_result
+from .check_results import BITS_LEVEL, NOISE_LEVEL, check_result
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .noise_checks import Check, alarms, noise_checks
 from .noise_residuals import noise_size, released_with, standardised
+from .noise_steps import bit_checks, whole_steps
 from .noise_template import NoiseTemplate
 
 _CONTROL_TOKENS = 2000
@@ -76,7 +77,8 @@ class NoiseAttack(AuditAttack):
     The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation
     in each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. Each test has a
     known law if it is. All tests together raise a false alarm with probability .001. Vectors of length 1 are completed
-    by a random length from its exact law (see ``noise_residuals``).
+    by a random length from its exact law (see ``noise_residuals``). Whole numbers of grid steps must explain the
+    vectors, and the low bits of these numbers must not depend on the tokens (see ``noise_steps``).
 
     For networks with noise at the input the law has no closed form. The attacker then makes a second release with the
     published network, and compares sizes and neighbouring tokens of both releases sentence by sentence (t-tests).
@@ -155,6 +157,8 @@ class NoiseAttack(AuditAttack):
             return check_result(self, [*released.statements, *faults], 1, seconds=time.perf_counter() - since)
         rng = np.random.default_rng(self.random_state)
         faults, n_checks = self._faults(released, template, rng)
+        steps, n_of_steps = self._faults_of_steps(released, template)
+        faults, n_checks = [*faults, *steps], n_checks + n_of_steps
         found = self._control(released, template, rng) if self.controls else {}
         sure = [found[name] for name in _MUST_BE_FOUND if name in found]
         return check_result(
@@ -177,7 +181,7 @@ class NoiseAttack(AuditAttack):
         self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator
     ) -> tuple[list[str], int]:
         """Return the faults in words, and the number of tests."""
-        failed, n_checks = alarms(self._checks(released, template, rng), NOISE_LEVEL)
+        failed, n_checks = alarms(self._checks(released, template, rng), NOISE_LEVEL - BITS_LEVEL)
         if not failed:
             return [], n_checks
         size = noise_size(released.vectors, template)
@@ -193,6 +197,13 @@ class NoiseAttack(AuditAttack):
         resized = replace(template, std=template.std * size)
         rest, _ = alarms(self._checks(released, resized, rng), NOISE_LEVEL)
         return [told, *_named([check for check in rest if check.name not in _OF_THE_SIZE])], n_checks
+
+    def _faults_of_steps(self, released: NoisyVectors, template: NoiseTemplate) -> tuple[list[str], int]:
+        """Return faults of the grid steps, and the number of tests."""
+        tokens, steps, faults = whole_steps(released.vectors, template)
+        groups = {name: group[tokens] for name, group in released.groupings.items()}
+        failed, n_checks = alarms(bit_checks(steps, groups, template.std.min() / template.grid), BITS_LEVEL)
+        return [*faults, *_named(failed)], n_checks + 1
 
     def _checks(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> list[Check]:
         z = standardised(released.vectors, template, rng)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._randomness import FINEST_STEP, to_grid
 from .noise_template import NoiseTemplate
 
 _STEPS, _REACH, _CHUNK = 240, 9.0, 4096
@@ -57,7 +58,7 @@ def released_with(template: NoiseTemplate, eps: np.ndarray) -> np.ndarray:
     if not template.unit_norm:
         return noisy
     length = np.linalg.norm(noisy, axis=1, keepdims=True)
-    return noisy / np.where(length > 0.0, length, 1.0)
+    return to_grid(noisy / np.where(length > 0.0, length, 1.0), FINEST_STEP)
 
 
 def noise_size(vectors: np.ndarray, template: NoiseTemplate) -> float:

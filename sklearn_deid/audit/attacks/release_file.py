@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, poisson, rankdata
 
+from ..._randomness import n_signed_zeros
 from ..protocol import AttackResult
 from ..released_step import RELEASE_FILE
 from .check_results import FILE_LEVEL, check_result
@@ -58,10 +59,10 @@ class SavedSentences:
 class FileCheck(AuditAttack):
     """Read a saved release as a stranger does, and test what its manifest states.
 
-    The check finds equal vectors in different sentences (repeated noise), and an order that is not random although the
-    file says so. Without the notes the order shows in neighbours that are alike: in their lengths, in their PHI or in
-    their patients. With the notes the positions are compared directly. All tests of the order together raise a false
-    alarm with probability .0002.
+    The check finds equal vectors in different sentences (repeated noise), zeros with a minus sign, and an order that is
+    not random although the file says so. Without the notes the order shows in neighbours that are alike: in their
+    lengths, in their PHI or in their patients. With the notes the positions are compared directly. All tests of the
+    order together raise a false alarm with probability .0002.
 
     Examples
     --------
@@ -106,12 +107,15 @@ class FileCheck(AuditAttack):
         failed, n_checks = alarms(checks, FILE_LEVEL) if checks else ([], 0)
         equal = repeated_vectors(released)
         faults = [*released.statements, *(check.fault for check in failed)]
+        signed = n_signed_zeros(released.vectors)
+        if signed:
+            faults.append(f"{signed} zeros have a minus sign, which tells about the numbers before they were rounded.")
         if equal:
             faults.append(f"{equal} tokens have exactly the vector of a token in another sentence: noise was repeated.")
         return check_result(
             self,
             faults,
-            n_checks + 1,
+            n_checks + 2,
             seconds=time.perf_counter() - since,
             settings={"level": FILE_LEVEL},
             details={

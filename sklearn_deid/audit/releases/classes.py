@@ -91,5 +91,6 @@ def published(representer: Any, vectors: np.ndarray, **more: Any) -> ReleasedCla
         representer.classes_of_words_,
         representer.centroids_,
         int(representer.class_size),
+        kinds=representer._kinds,
         **more,
     )

@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ...exceptions import SequenceError
 from ...representations.encoding import encode_sentences
+from ...representations.randomized_casing import RandomizedCasing
 from ...representations.sharing import SharedRepresentation
 from ...sequences import TokenSequences, TokenVectors
 from ...text import casing_ids
@@ -83,6 +84,9 @@ class MatchedFile(ReleasedRepresenter):
         found = {part: X[self._notes.rows[self.data.rows[rows]]] for part, rows in self.data.parts.items()}
         return {part: TokenVectors(np.asarray(one.data), one.offsets, X.origin) for part, one in found.items()}
 
+    def _certain(self, part: str) -> np.ndarray:
+        return np.flatnonzero(self._notes.sure[self.data.rows[self.data.parts[part]]])
+
     def _distinct(self) -> dict[str, np.ndarray]:
         """Sentences whose row is sure, each once: a row chosen by likelihood would have too little noise.
 
@@ -105,8 +109,8 @@ class MatchedFile(ReleasedRepresenter):
 def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences) -> MatchedNotes:
     """Find the sentence of a folder that was made of each sentence of the notes.
 
-    Sentences of equal length, tags and casing (if the casing is released) are candidates for each other. Among several
-    candidates the assignment of the largest likelihood decides, if the representer is given.
+    Sentences of equal length, tags and casing (if the casing is released as it is) are candidates for each other. Among
+    several candidates the assignment of the largest likelihood decides, if the representer is given.
 
     Parameters
     ----------
@@ -158,7 +162,9 @@ def _keys(
 ) -> tuple[dict[Any, list[int]], dict[Any, list[int]]]:
     """Rows of the notes, and of the folder, by length, tags and casing."""
     assert shared.origin is not None
-    d, casing = shared.origin.n_components, shared.origin.casing
+    # Classes that were drawn are not those of the words.
+    is_drawn = shared.origin.settings.get("casing") == RandomizedCasing.key
+    d, casing = shared.origin.n_components, shared.origin.casing and not is_drawn
     classes = [casing_ids(X.data.tolist()), np.asarray(shared.X.data[:, d:]).argmax(axis=1) if casing else None]
     out = []
     for tags, offsets, shown in ((y, X.offsets, classes[0]), (shared.y, shared.X.offsets, classes[1])):

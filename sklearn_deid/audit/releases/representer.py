@@ -23,11 +23,13 @@ from ...representations.network import Representer
 from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
 from ...representations.private_representer import PrivateRepresenter
+from ...representations.randomized_casing import RandomizedCasing
 from ...representations.release_noise import noise_grid, released_grid
 from ...representations.saving import fingerprint_of, parameters_of
 from ...representations.strategies import as_strategy
 from ...sequences import TokenSequences, TokenVectors
-from ...text import CASING_CLASSES
+from ...text import CASING_CLASSES, casing_ids
+from ..attacks.casing_draws import DrawnCasing
 from ..attacks.casing_lengths import VectorsBesideOwn
 from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import LossFunction, TrainingProcedure
@@ -159,6 +161,20 @@ class ReleasedRepresenter(VectorRelease):
         columns = self._released[part].data[:, self._d :]
         return columns.argmax(axis=1).astype(np.int64) if columns.shape[1] else None
 
+    @property
+    def drawn_casing(self) -> DrawnCasing | None:
+        """Casing classes of the distinct sentences; None unless the settings state that they were drawn."""
+        if self.representer._settings.get("casing") != RandomizedCasing.key:
+            return None
+        tokens, released = [], []
+        for part, items in self._once.items():
+            tokens += self.data.X.data[items_of(self.data.X, self.data.parts[part])][items].tolist()
+            classes = self.casing(part)
+            released.append(np.zeros(0, np.int64) if classes is None else classes[items])
+        words = np.unique(np.array(tokens, dtype=str), return_inverse=True)[1].reshape(-1)
+        epsilon = float(self.representer._settings["casing__epsilon"])
+        return DrawnCasing(casing_ids(tokens), np.concatenate(released), words, epsilon)
+
     def repeated(self, part: str, n: int) -> list[np.ndarray]:
         """Return n further releases of a part, from the public `sample`, without casing columns."""
         X = self.data.X[self.data.parts[part]]
@@ -264,11 +280,24 @@ class ReleasedRepresenter(VectorRelease):
         for name, value in (("mean_std", float(std.mean())), ("smallest_std", float(std.min()))):
             if not np.isclose(noise.get(name, np.nan), value, rtol=1e-4):
                 found.append(f"The release states another size of the noise ({name}) than the published network has.")
+        if any(self._has_unequal_copies(part) for part in _PARTS):
+            found.append("Equal sentences have different vectors: each further draw of the noise tells more of them.")
         if not all(on_grid(self.vectors(part), released_grid(self.network)) for part in _PARTS):
             found.append("The released vectors do not lie on the grid of the noise.")
         if bool(noise.get("seeded")) != self.is_seeded:
             found.append("The release does not say rightly whether its noise comes from a random seed.")
         return found
+
+    def _has_unequal_copies(self, part: str) -> bool:
+        """Whether equal sentences of one call have different vectors."""
+        first: dict[tuple[str, ...], int] = {}
+        X, released = self.data.X[self.data.parts[part]], self._released[part]
+        same = {row: first.setdefault(tuple(X[row]), row) for row in self._certain(part).tolist()}
+        return not all(np.array_equal(released[row], released[i]) for row, i in same.items())
+
+    def _certain(self, part: str) -> np.ndarray:
+        """Rows of a part whose sentences are certainly those behind the vectors."""
+        return np.arange(len(self.data.parts[part]))
 
     def digest(self) -> str | None:
         """Hash the content of the release: what left, and what is published; None if it differs in every audit.

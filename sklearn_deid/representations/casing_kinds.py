@@ -1,0 +1,69 @@
+"""Kinds of words by the casing classes in which they can be written; a released casing tells kinds apart."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ..embeddings import WordVectors
+from ..text import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids
+
+_LETTERS = re.compile("[a-z]{2,}")
+
+
+def casing_kinds(vectors: WordVectors) -> np.ndarray:
+    """Return the set of casing classes of the tokens that are looked up as each word, as the bits of a number.
+
+    Words of one set can be written in the same casing classes, so that a released class does not tell them apart.
+
+    Parameters
+    ----------
+    vectors : WordVectors
+        Public word vectors.
+
+    Returns
+    -------
+    ndarray of int, shape (n_words,)
+
+    Examples
+    --------
+    >>> words = ["pain", "alder", "x", "2019", "b12"]
+    >>> [f"{kind:b}" for kind in casing_kinds(WordVectors(words, np.eye(5), is_public=True)).tolist()]
+    ['111001', '111001', '11000', '10', '100']
+    """
+    words = vectors.words
+    kinds = np.zeros(len(words), dtype=np.int64)
+    rows = np.arange(len(words))
+    if all(word == word.lower() for word in words):
+        # Plain words can be written in lower case, in capitals, with a first capital, and in another way ("mcCoy").
+        usual = sum(1 << casing_class(form) for form in ("ab", "AB", "Ab", "aB"))
+        plain = np.array([_LETTERS.fullmatch(word) is not None for word in words], dtype=bool)
+        kinds[plain], rows = usual, rows[~plain]
+    for forms in zip(*(_forms(words[row]) for row in rows.tolist()), strict=True):
+        # Another word can be found for a form, if the word vectors have words with capitals.
+        found = vectors.indices(forms) == rows
+        kinds[rows[found]] |= 1 << casing_ids(forms)[found]
+    return kinds
+
+
+def _forms(word: str) -> list[str]:
+    """Spellings of a word with all casing classes that its characters allow."""
+    lower = word.lower()
+    written = [apply_casing(word, pattern) for pattern in range(len(CASING_PATTERNS))]
+    last = max((i for i, c in enumerate(lower) if c.upper() != c), default=0)
+    inner = lower[:last] + lower[last : last + 1].upper() + lower[last + 1 :]
+    # Public tables store numbers as "##"; digits are looked up there.
+    return [*written, inner, word[:1].upper() + lower[1:], word.replace("#", "1")]
+
+
+def mixed_kinds(classes: np.ndarray, kinds: np.ndarray, n_classes: int) -> bool:
+    """Tell whether a class holds words of several kinds.
+
+    Examples
+    --------
+    >>> mixed_kinds(np.array([0, 0, 1]), np.array([2, 2, 4]), 2), mixed_kinds(np.array([0, 0]), np.array([2, 4]), 1)
+    (False, True)
+    """
+    own = classes < n_classes
+    return len(np.unique(classes[own] * (1 << len(CASING_CLASSES)) + kinds[own])) > len(np.unique(classes[own]))
