@@ -185,7 +185,7 @@ def site(arguments: argparse.Namespace) -> int:
         )
     if agreement.mask_keys:
         check_masks(agreement, settings)
-    if agreement.is_robust:
+    if agreement.has_rounds:
         check_robust(settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
@@ -342,6 +342,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
 def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     """Create the configuration of the federation from the options."""
     from ..federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch, shared_epochs
+    from ..federated.robust import FEWEST_UPDATES
     from ..federated.sites import FederationConfig
     from ..tagging import DeidTagger
     from ..text import get_label_scheme
@@ -379,6 +380,8 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         download_selection=arguments.download_selection,
         aggregation=arguments.aggregation,
         n_trim=arguments.n_trim,
+        # Two sites cannot tell which of them is hostile.
+        screened=arguments.screened and n_sites >= FEWEST_UPDATES,
         keep_exchange=arguments.keep_exchange,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
