@@ -329,6 +329,10 @@ def run_sessions(
             "name_attack": host_attack(federation, corpora) if arm in _ATTACKED_BY_THE_HOST else None,
             "refused": hostile.n_refused if hostile else federation.server.n_refused,
             "added": hostile.n_added if hostile else len(uploads),
+            "left_out": [
+                sum(event["event"] == "refused" and event["site"] == site for event in federation.events)
+                for site in federation.agreement.sites
+            ],
             "bytes_up": max(uploads),
             "half_precision": 2 * federation.server.size,
             "cpu_seconds": round(time.process_time() - begin),

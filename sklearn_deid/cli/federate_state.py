@@ -80,11 +80,15 @@ def rollback(arguments: argparse.Namespace) -> int:
 
 def exclude(arguments: argparse.Namespace) -> int:
     """Remove a site from the agreement of the server."""
+    from ..federated.robust import FEWEST_UPDATES
     from ..federated.sites import exclude_site, server_checkpoint
 
     left = exclude_site(arguments.kit, arguments.site)
     print(f"{arguments.site} is refused from the next session on. Remaining sites: {', '.join(left)}.")
-    if server_checkpoint(arguments.kit)[0].mask_keys:
+    agreement = server_checkpoint(arguments.kit)[0]
+    if agreement.screened and len(left) < FEWEST_UPDATES:
+        print("Updates are no longer screened: of two sites, nobody can tell which one is hostile.")
+    if agreement.mask_keys:
         print("Send local/federation.json of this kit to all sites: masks cancel between equal agreements only.")
     return DONE
 

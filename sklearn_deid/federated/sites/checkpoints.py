@@ -27,7 +27,7 @@ _N_ROUNDS = 100
 
 
 def keep_checkpoint(checkpoint: str | os.PathLike[str]) -> Path:
-    """Copy the checkpoint of the server, named by its version. An existing copy stays.
+    """Copy the checkpoint of the server, named by its version.
 
     Returns
     -------
@@ -53,11 +53,15 @@ def keep_round(checkpoint: str | os.PathLike[str]) -> Path:
 
 
 def _keep(path: Path, kind: str) -> Path:
-    version = read_state(path, _KIND)[0]["version"]
+    version, data = read_state(path, _KIND)[0]["version"], path.read_bytes()
     copy = path.with_name(_FOLDER) / f"{kind}-{version:06d}.state"
+    copy.parent.mkdir(exist_ok=True)
+    # After a return the versions can repeat: a copy of the abandoned parameters must not stay under such a number.
+    for old in copy.parent.glob(f"*-{version:06d}.state"):
+        if old.read_bytes() != data:
+            old.unlink()
     if not copy.exists():
-        copy.parent.mkdir(exist_ok=True)
-        write_file(copy, path.read_bytes(), private=True)
+        write_file(copy, data, private=True)
     return copy
 
 

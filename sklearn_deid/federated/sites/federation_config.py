@@ -108,8 +108,8 @@ class FederationConfig:
         Number of smallest and of largest values that the trimmed mean leaves out.
     screened : bool, default=False
         Whether all sites send their whole updates in common rounds, and the server leaves out updates that point
-        against those of most other sites (`federated.AgreementScreen`). Rounds of fewer than three sites are not
-        screened. Cannot be combined with masks.
+        against those of most other sites (`federated.AgreementScreen`). A round then needs three sites, unless the
+        agreement has two, whose rounds are not screened. Cannot be combined with masks.
     keep_exchange : bool, default=False
         Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
         as the messages. Not with masks, under which there is nothing to attack.
@@ -249,9 +249,12 @@ class FederationConfig:
 
     @property
     def fewest_updates(self) -> int:
-        """Smallest number of sites in a round without masks."""
+        """Smallest number of sites in a round without masks.
+
+        A screened mean of fewer than three would not be screened. An agreement of two sites has no screen at all.
+        """
         if self.aggregation == "mean":
-            return 1
+            return min(FEWEST_UPDATES, len(self.sites))
         return max(FEWEST_UPDATES, 2 * self.n_trim + 1 if self.aggregation == "trimmed_mean" else 0)
 
     def masked_round(self, number: int, model: str, size: int, start: str) -> MaskedRound:

@@ -259,7 +259,7 @@ def test_a_median_over_flare(lab, robust):
     job, end = robust
     assert (end["done"], end["version"]) == (SITES, N_ROBUST)
     assert [(line["how"], line["sites"]) for line in lab.events(job, event="sum")] == [("added", 3)] * N_ROBUST
-    assert list(list_checkpoints(lab.kit(HOST))) == [0, *range(1, N_ROBUST + 1)], "a checkpoint a round"
+    assert set(range(1, N_ROBUST + 1)) <= set(list_checkpoints(lab.kit(HOST))), "a checkpoint a round"
     record = lab.kit(HOST) / EXCHANGE
     lab.wait(record.exists, "the exchange is saved")
     messages, server = ExchangeRecord.load(record), checkpoint(lab)

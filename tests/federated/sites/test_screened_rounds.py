@@ -18,7 +18,6 @@ from sklearn_deid.federated import (
 from sklearn_deid.federated.sites import (
     FederationConfig,
     SiteTraining,
-    exclude_site,
     keep_round,
     list_checkpoints,
     make_mask_key,
@@ -124,25 +123,29 @@ def test_rounds_in_which_nobody_agrees_are_void():
 
 
 def test_missing_sites_stop_nobody_and_shorten_the_step():
-    """Two of three go on without a screen, with a step of the square root of two."""
-    desk = Screened(step=3**-0.5)
-    for site in SITES:
-        desk.download(site)
-    sent = {site: desk.honest() for site in "ab"}
-    for site, values in sent.items():
-        desk.send(site, values, 0)
-    assert desk.server.version == 0
-    desk.clock.now = 21.0
-    desk.ask("a", ask="ping")
-    desk.ask("b", ask="ping")
-    assert desk.fate("a", 0) == "added"
-    mean = np.stack(list(sent.values())).mean(axis=0)
-    np.testing.assert_allclose(desk.server.parameters - 1, 2**0.5 * mean, atol=1e-6)
+    """Three of four go on, with a step of the square root of three; two of three end the session."""
+    for sites, is_added in ((FOUR, True), (SITES, False)):
+        desk = Screened(sites, step=len(sites) ** -0.5)
+        for site in sites:
+            desk.download(site)
+        sent = {site: desk.honest() for site in sites[:-1]}
+        for site, values in sent.items():
+            desk.send(site, values, 0)
+        assert desk.server.version == 0
+        desk.clock.now = 21.0
+        for site in sent:
+            desk.ask(site, ask="ping")
+        assert desk.fate("a", 0) == ("added" if is_added else None)
+        assert desk.service.is_over() != is_added
+        mean = is_added * np.stack(list(sent.values())).mean(axis=0)
+        np.testing.assert_allclose(desk.server.parameters - 1, 3**0.5 * mean, atol=1e-6)
+
+
+def test_an_agreement_of_two_goes_on_without_a_screen():
+    desk = Screened(SITES[:2])
+    desk.one_round(0, [-3])
+    assert desk.server.version == 1 and desk.server.n_refused == 0
     assert [event["screened"] for event in desk.events if event["event"] == "sum"] == [False]
-    desk.clock.now = 42.0
-    desk.send("a", desk.honest(), 1)
-    desk.fate("a", 1)
-    assert desk.server.version == 2, "one alone"
 
 
 def test_sessions_equal_one_process_bit_by_bit(tmp_path, notes):  # noqa: F811
@@ -227,7 +230,30 @@ def test_every_round_can_be_returned_to(kit, capsys):  # noqa: F811
     server = ParameterServer.load(checkpoint)
     np.testing.assert_array_equal(server.parameters, after[3])
     assert (server.version, server.delivered("a")) == (8, [(0, 6)]), "sites send no second update from a version"
-    assert exclude_site(kit, "c") == ["a", "b"]
+    assert main(["federate", "exclude", str(kit), "--site", "c"]) == 0
+    assert "no longer screened" in capsys.readouterr().out
+
+
+def test_a_return_gives_no_epsilon_back(kit, tmp_path, notes, monkeypatch):  # noqa: F811
+    """The ledger is at the site: after a return to the first round, the spent epsilon goes on growing to its end."""
+    module = "sklearn_deid.federated.patient_ledger.epsilon_of_steps"
+    monkeypatch.setattr(module, lambda noise, rate, n, delta: 0.5 * n)
+    agreement, told = replace(agreement_of(SITES[:1], "mean", n_epochs=3), screened=True), []
+    write_settings(agreement, kit / "local" / "federation.json")
+    checkpoint, own = server_checkpoint(kit)[1], {"patient_epsilon": 1.5, "patient_sampling_rate": 1.0}
+    list_checkpoints(kit)[0].unlink()
+    agreement.new_server().save(checkpoint)
+    keep_round(checkpoint)
+    for _ in range(4):
+        server = ParameterServer.load(checkpoint, keep=True)
+        service = make_service(server, agreement, replace(RULES, n_epochs=1), lambda event: None)
+        training = SiteTraining(agreement, replace(settings(tmp_path, notes, "a"), **own), "a")
+        training.robust._pause = 0.0
+        ask = lambda f, body=b"", service=service: unpack(service.answer("a", pack(f, body)))  # noqa: E731
+        training.run_session(ask, report=told.append)
+        assert roll_back(kit, 0) == server.version
+    spent = [line.split("epsilon ")[1].split(" ")[0] for line in told if line.startswith(("before", "after"))]
+    assert spent == ["0.000", "0.500", "0.500", "1.000", "1.000", "1.500"], "and the fourth session trains nothing"
 
 
 def test_old_rounds_go_and_sessions_stay(kit, monkeypatch):  # noqa: F811
