@@ -19,10 +19,10 @@ Cosines = Mapping[str, Mapping[str, float]]
 class AgreementScreen:
     """Cosines of the updates in the last rounds, and the workers whose updates point against most others.
 
-    Two workers are against each other if the cosine of their updates is below -0.15 in this round, or below -0.04 in
-    the mean of their last three to five rounds. A worker is *opposed* if it is against more workers than half of the
-    round. As long as fewer than half of the workers of a round are hostile, they cannot have an honest worker opposed
-    that is against no other honest worker.
+    A worker is against another one if the cosine of their updates is below -0.15 in this round, or below -0.04 in the
+    mean of their last three to five rounds. A worker is *opposed* if it is against more workers than half of the
+    round. It then stays against each worker until the mean cosine is positive. As long as fewer than half of the
+    workers of a round are hostile, they cannot have an honest worker opposed that is against no other honest worker.
 
     The object is never changed: `with_round` returns a new one.
 
@@ -30,17 +30,19 @@ class AgreementScreen:
     ----------
     rounds : sequence of mapping, default=()
         Cosines of the last rounds, the newest last.
+    opposed : sequence of str, default=()
+        Opposed workers of the last round.
 
     Examples
     --------
     >>> honest = np.ones(4, np.float32)
     >>> screen = AgreementScreen().with_round({"a": honest, "b": honest, "c": -honest})
-    >>> screen.opposed()
-    ['c']
+    >>> screen.opposed
+    ('c',)
     """
 
-    def __init__(self, rounds: Sequence[Cosines] = ()) -> None:
-        self.rounds = tuple(rounds)[-_N_ROUNDS:]
+    def __init__(self, rounds: Sequence[Cosines] = (), opposed: Sequence[str] = ()) -> None:
+        self.rounds, self.opposed = tuple(rounds)[-_N_ROUNDS:], tuple(opposed)
 
     def with_round(self, updates: Mapping[str, np.ndarray]) -> AgreementScreen:
         """Return the screen with one more round, from the update of each worker, shape (n,) each."""
@@ -52,15 +54,12 @@ class AgreementScreen:
         norms = np.sqrt(np.diag(products).clip(1e-60))
         cosines = (products / np.outer(norms, norms)).round(4).tolist()
         told = {a: {b: cosines[i][j] for j, b in enumerate(names) if b != a} for i, a in enumerate(names)}
-        return AgreementScreen((*self.rounds, told))
+        rounds = (*self.rounds, told)[-_N_ROUNDS:]
+        return AgreementScreen(rounds, [one for one in names if self._n_against(one, rounds) * 2 > len(names)])
 
-    def opposed(self) -> list[str]:
-        """Workers of the last round whose updates point against more workers than half of the round."""
-        if not self.rounds:
-            return []
-        last = self.rounds[-1]
-        return [name for name, row in last.items() if 2 * sum(self._is_against(name, b) for b in row) > len(last)]
-
-    def _is_against(self, one: str, other: str) -> bool:
-        known = [row[one][other] for row in self.rounds if other in row.get(one, ())]
-        return known[-1] < _AGAINST_NOW or (len(known) >= _FEWEST_ROUNDS and float(np.mean(known)) < _AGAINST_LATELY)
+    def _n_against(self, one: str, rounds: Sequence[Cosines]) -> int:
+        """Number of workers of the last round that a worker is against."""
+        # Who was opposed comes back by agreeing: at the end of a training, cosines near 0 are usual.
+        bound, fewest = (0.0, 1) if one in self.opposed else (_AGAINST_LATELY, _FEWEST_ROUNDS)
+        known = [[row[one][other] for row in rounds if other in row.get(one, ())] for other in rounds[-1][one]]
+        return sum(own[-1] < _AGAINST_NOW or (len(own) >= fewest and float(np.mean(own)) < bound) for own in known)

@@ -386,7 +386,7 @@ class ParameterServer:
             names = sorted(updates)  # the order of arrival must not change the last bits of a mean
             vectors = [updates[name][1].dense() for name in names]
             screen = self._screen.with_round(dict(zip(names, vectors, strict=True))) if screened else self._screen
-            opposed = [names.index(name) for name in screen.opposed()] if screened else []
+            opposed = [names.index(name) for name in screen.opposed] if screened else []
             ratio = self.limits.max_ratio
             combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed)
             whole = SparseUpdate(np.arange(self.size), combined * np.float32(factor), self.size, self.model)
@@ -566,7 +566,7 @@ class ParameterServer:
                 "digests": self._digests,
                 "norms": self._norms,
                 "n_refused": self.n_refused,
-                "screen": self._screen.rounds,
+                "screen": {"rounds": self._screen.rounds, "opposed": self._screen.opposed},
                 "generator": generator_state(self._rng),
             }
             past, state["past"] = self._past.to_arrays()
@@ -608,7 +608,7 @@ class ParameterServer:
         norms = state.get("norms", {})
         server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms.items()}
         server._past = PastUpdates.from_arrays(server.size, arrays, state.get("past", []))
-        server._screen = AgreementScreen(state.get("screen", []))
+        server._screen = AgreementScreen(**state.get("screen", {}))
         server._rng = generator_from(state["generator"])
         return server
 

@@ -338,7 +338,7 @@ class _Run:
     def _opposed(self, updates: list[np.ndarray]) -> list[int]:
         names = [worker.name for worker in self.workers]
         self.screen = self.screen.with_round(dict(zip(names, updates, strict=True)))
-        return [names.index(name) for name in self.screen.opposed()]
+        return [names.index(name) for name in self.screen.opposed]
 
     @property
     def _bound(self) -> float:
