@@ -27,8 +27,8 @@ _DESCRIPTION = """\
 Prepare a training across sites: one tagger, and no note is moved.
 
 Sites train on their own notes and send their updates to a server, which adds a mean of them (federated
-averaging), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one. Sites
-that send less choose distributed selective SGD with --upload-fraction and --download-fraction.
+averaging), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one. Where
+sites shall send less, plan distributed selective SGD with --no-screen, and let them choose --upload-fraction.
 Updates can still reveal notes: see docs/federated.md."""
 
 _EPILOG = """\
@@ -130,7 +130,7 @@ def _add_site(steps: Any) -> None:
 Write the settings of this site (where its notes are, how much it shares) into its kit, restrict the kit to this
 training, and read the notes once to check them. The settings stay on this computer.""",
         epilog="example:\n  sklearn-deid federate site ws/lab/prod_00/hospital-a --agreement federation.json \\\n"
-        "    --corpus /data/notes --upload-fraction 0.1",
+        "    --corpus /data/notes --validation-fraction 0.2",
     )
     parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has written")
     parser.add_argument("--agreement", required=True, metavar="FILE", help="federation.json of the federation")
