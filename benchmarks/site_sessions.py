@@ -313,7 +313,8 @@ def run_sessions(
             federation.server.limits = replace(federation.server.limits, max_similarity=math.inf)
         if plain == "sessions-absent":
             # The agreement names the site, which never takes part, and nobody waits for it.
-            federation.service.sites = federation.service.sites - {federation.names.pop()}
+            federation.service.sites = federation.service.sites - {federation.names[-1]}
+            federation.names = federation.names[:-1]
         hostile = federation.run(attack, options, half)
         taggers = [federation.trainings[name].learner.tagger for name in federation.names]
         common = federation.agreement.tagger_with(federation.server.parameters, federation.server.model)

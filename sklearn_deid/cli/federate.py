@@ -375,7 +375,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         max_abs=arguments.max_abs,
         max_norm=arguments.max_norm,
         max_ratio=arguments.max_ratio,
-        # The server adds each update on arrival: a part of the mean, times the step of averaging.
+        # Of one update: a part of the mean, times the step of averaging.
         step=arguments.step or averaging_step(n_sites) / n_sites,
         download_selection=arguments.download_selection,
         aggregation=arguments.aggregation,
