@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-# Updates of honest workers have cosines above -.05 even at the end of a training, when they are mostly noise. An update
-# multiplied by a negative number has cosines of -.9 at the beginning.
-_AGAINST_NOW, _AGAINST_LATELY = -0.15, -0.04
+# An update multiplied by a negative number has cosines of -.9 at the beginning. At the end, updates are mostly noise:
+# those of honest workers have cosines above -.05, and above -.12 if the notes of one of them are in another language.
+_AGAINST_NOW, _AGAINST_LATELY = -0.2, -0.1
 OPPOSED = "The update points against those of most other workers, in this round or in the last ones."
 _N_ROUNDS, _FEWEST_ROUNDS = 5, 3
 
@@ -19,7 +19,7 @@ Cosines = Mapping[str, Mapping[str, float]]
 class AgreementScreen:
     """Cosines of the updates in the last rounds, and the workers whose updates point against most others.
 
-    A worker is against another one if the cosine of their updates is below -0.15 in this round, or below -0.04 in the
+    A worker is against another one if the cosine of their updates is below -0.2 in this round, or below -0.1 in the
     mean of their last three to five rounds. A worker is *opposed* if it is against more workers than half of the
     round. It then stays against each worker until the mean cosine is positive. As long as fewer than half of the
     workers of a round are hostile, they cannot have an honest worker opposed that is against no other honest worker.

@@ -103,7 +103,7 @@ def test_honest_sites_are_added_as_without_a_screen(common):
 def test_cosines_of_earlier_rounds_outlive_a_server(tmp_path):
     """A site whose updates are short of the bound of one round is left out from the third round on."""
     desk, left_out = Screened(FOUR), []
-    desk.common = 0.32  # cosines of about .1
+    desk.common = 0.42  # cosines of about .15
     for number in range(5):
         desk.one_round(number, [-1])
         desk.server.save(tmp_path / "server.state")
