@@ -14,10 +14,12 @@ site multiplies its updates by ``--attack``, and ``unlimited`` the same without 
 `benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
 updates by ``--attack``, sends millions, values that are not numbers, and stale and replayed content; with
 ``-excluded`` it is excluded after half of the epochs. ``stale-unlimited`` is stale content without the limit on
-similar updates. A ``disguised`` site sends -3 times each update, which the limits allow. With ``-median`` and
-``-trimmed`` the updates of a round are combined so. ``sessions-dp`` and ``dp`` train with `PatientPrivacy` and
-``--epsilon``. ``--warm-start`` begins with the starter model, which was trained on generated notes, so that its F1
-here flatters. Prints a line of JSON for each run.
+similar updates. The limits on single updates allow what these sites send: ``disguised`` ``--disguise`` times its
+update, ``alternating`` the same in every third round and its honest update in the others, ``noisy`` its update with
+noise of 4.5 times its length, ``constant`` about the same direction in every round. With ``-median`` and ``-trimmed``
+the updates of a round are combined so. ``--no-screen`` adds updates that point against most others, too, and each on
+arrival. ``sessions-dp`` and ``dp`` train with `PatientPrivacy` and ``--epsilon``. ``--warm-start`` begins with the
+starter model, which was trained on generated notes, so that its F1 here flatters. Prints a line of JSON for each run.
 """
 
 from __future__ import annotations
@@ -108,6 +110,10 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": seed, **ARMS[arm]}
     if arm == "dp":
         options["privacy"] = PatientPrivacy(arguments.epsilon)
+    options["validation_fraction"] = arguments.validation_fraction
+    if not arguments.screened:
+        chosen = options.get("strategy", FederatedAveraging())
+        options["strategy"] = chosen.set_params(screen=False) if isinstance(chosen, FederatedAveraging) else chosen
     kind = Attacked if arm in ("attacked", "attacked-median", "unlimited") else DSSGDEnsemble
     begin = time.process_time()
     tagger = DeidTagger(hidden_size=arguments.hidden_size)
@@ -145,7 +151,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, help="local epochs (default: that of the ensemble)")
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--attack", type=float, default=-20.0, help="factor of the hostile updates")
+    parser.add_argument("--disguise", type=float, default=-3.0, help="factor of the disguised updates")
+    parser.add_argument("--no-screen", dest="screened", action="store_false", help="as in earlier versions")
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each patient, for the arm dp")
+    parser.add_argument("--validation-fraction", type=float, help="patients that a site holds out to test downloads")
     parser.add_argument("--warm-start", action="store_true", help="begin with the starter model")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     arguments = parser.parse_args(argv)

@@ -35,6 +35,7 @@ def run(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
     waits = ("--first-contact", 60, "--silence", _SILENCE, "--grace", 60, "--longest", 300)
     in_session = max(1, options.epochs // max(1, options.kills))
     counts = ("--epochs", options.epochs, "--session-epochs", in_session, "--aggregation", options.aggregation)
+    counts += () if options.screened else ("--no-screen",)
     lab.plan(*counts, *network, *waits)
     lab.certify()
     lab.prepare({site: (options.notes,) for site in lab.sites})
@@ -75,6 +76,11 @@ def _kill_and_start(lab: Lab, name: str) -> None:
     lab.wait_for_site(name, seen)
 
 
+def _n_versions(lab: Lab, options: argparse.Namespace) -> int:
+    """Versions of an epoch of all sites."""
+    return 1 if options.aggregation != "mean" else len(lab.sites)
+
+
 def counted(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
     """What sites have trained, and what the server has added."""
     server = ParameterServer.load(lab.kit(HOST) / CHECKPOINT)
@@ -87,7 +93,7 @@ def counted(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
         "delivered": {site: server.delivered(site) for site in lab.sites},
         "every_epoch_once": all(own == once for own in epochs.values()),
         "nothing_lost_or_twice": all(own == once for own in epochs.values())
-        and server.version == options.epochs * (1 if options.aggregation != "mean" else len(lab.sites))
+        and (options.screened or server.version == options.epochs * _n_versions(lab, options))
         and not _missing(lab, options.epochs),
     }
 
@@ -98,6 +104,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=80)
     parser.add_argument("--notes", type=int, default=6, help="generated notes of a site")
     parser.add_argument("--aggregation", choices=AGGREGATES, default="mean", help="how updates are combined")
+    parser.add_argument("--no-screen", dest="screened", action="store_false", help="add each update on arrival")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:

@@ -87,7 +87,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--aggregation", choices=AGGREGATES, default="mean", help="how updates are combined")
     parser.add_argument("--audit", action="store_true", help="keep the exchange, and attack it")
-    parser.set_defaults(warm_start=False)
+    parser.set_defaults(warm_start=False, screened=True, validation_fraction=None)
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(folder, [f"site-{i}" for i in range(1, len(options.sites) + 1)])

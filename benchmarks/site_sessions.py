@@ -24,6 +24,7 @@ from sklearn_deid.audit.site_models import N_SEEN, name_attack, names_of
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.federated import SparseUpdate
 from sklearn_deid.federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch
+from sklearn_deid.federated.robust import FEWEST_UPDATES
 from sklearn_deid.federated.sites import (
     ExchangeService,
     FederationConfig,
@@ -36,9 +37,11 @@ from sklearn_deid.federated.sites import (
     unpack,
 )
 
-# Factor of an update that points away from the goal and is short enough for the limits.
-DISGUISED = -3.0
-HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack", "disguised")
+# Attacks whose updates are new and short enough for the limits
+_SHORT = ("disguised", "alternating", "noisy", "constant")
+HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack", *_SHORT)
+# Length of the added noise and of the constant direction, as a multiple of the site's own update
+_LENGTH = 4.5
 _ATTACKED_BY_THE_HOST = ("sessions", "sessions-masked", "sessions-dp")
 AGGREGATIONS = {"-median": "median", "-trimmed": "trimmed_mean"}
 ARMS = (
@@ -49,7 +52,7 @@ ARMS = (
     "stale-unlimited",
     *HOSTILE_ARMS,
     *(f"{arm}-excluded" for arm in HOSTILE_ARMS),
-    *(arm + how for arm in ("sessions", "sessions-absent", "every-attack", "disguised") for how in AGGREGATIONS),
+    *(arm + how for arm in ("sessions", "sessions-absent", "every-attack", *_SHORT) for how in AGGREGATIONS),
 )
 
 
@@ -74,10 +77,12 @@ class Turns:
 class HostileLine:
     """Line of a site that sends what it wants, under growing numbers."""
 
-    def __init__(self, send: Callable[..., Any], whisper: Callable[..., Any], attack: str, factor: float) -> None:
+    def __init__(self, send: Callable[..., Any], whisper: Callable[..., Any], attack: str, options: Any) -> None:
         # Several messages of an epoch take one turn: only the last of them lets the other sites go on.
-        self._send, self._whisper, self._attack, self._factor = send, whisper, attack, factor
-        self._number, self._first = 0, b""
+        self._send, self._whisper, self._attack = send, whisper, attack
+        self._factor, self._disguise = options.attack, options.disguise
+        self._number, self._first, self._rng = 0, b"", np.random.default_rng(99)
+        self._constant: np.ndarray | None = None
         self.n_refused: dict[str, int] = {}
         self.n_added: dict[str, int] = {}
 
@@ -99,8 +104,8 @@ class HostileLine:
         update = SparseUpdate.from_bytes(body)
         if kind == "multiplied":
             return _with(update, np.float32(self._factor) * update.values)
-        if kind == "disguised":
-            return _with(update, np.float32(DISGUISED) * update.values)
+        if kind in _SHORT:
+            return _with(update, self._short(kind, update.values.astype(np.float64)).astype(np.float32))
         if kind == "millions":
             return _with(update, np.where(update.values > 0, np.float32(1e6), np.float32(-1e6)))
         if kind == "not-a-number":
@@ -110,6 +115,19 @@ class HostileLine:
         if kind == "stale":
             return _with(old, old.values * np.float32(1 + 1e-3 * self._number))
         return SparseUpdate(old.indices, old.values, old.size, old.model, update.version).to_bytes("float16")
+
+    def _short(self, kind: str, own: np.ndarray) -> np.ndarray:
+        """Values of an attack that no limit on single updates forbids; shape (n,)."""
+        if kind == "alternating":  # two honest rounds, and one that undoes them
+            return self._disguise * own if self._number % 3 == 2 else own
+        if kind == "disguised":
+            return self._disguise * own
+        noise, length = self._rng.normal(size=own.shape), _LENGTH * float(np.linalg.norm(own))
+        noise /= np.linalg.norm(noise)
+        if kind == "noisy":
+            return own + length * noise
+        self._constant = noise if self._constant is None else self._constant
+        return length * (self._constant + 0.4 * noise) / np.linalg.norm(self._constant + 0.4 * noise)
 
 
 def _with(update: SparseUpdate, values: np.ndarray) -> bytes:
@@ -157,7 +175,7 @@ class Federation:
         aggregation: str = "mean",
         epsilon: float | None = None,
     ) -> None:
-        self.epsilon = epsilon
+        self.epsilon, self.validation_fraction = epsilon, options.validation_fraction
         self.folder, n = folder, len(corpora)
         self.names = [f"site-{i}" for i in range(1, n + 1)]
         whole = DeidTagger().batch_size
@@ -176,6 +194,7 @@ class Federation:
             seed=seed,
             step=averaging_step(n) / n,
             aggregation=aggregation,
+            screened=options.screened and not masked and n >= FEWEST_UPDATES,
             mask_keys=keys,
         )
         for name, corpus in zip(self.names, corpora, strict=True):
@@ -200,6 +219,7 @@ class Federation:
             upload_dtype="float16",
             mask_key=str(self.folder / f"{name}.key"),
             patient_epsilon=self.epsilon,
+            validation_fraction=self.validation_fraction,
         )
         training = SiteTraining(self.agreement, settings, name)
         for rounds in (training.masks, training.robust):
@@ -207,7 +227,7 @@ class Federation:
                 rounds._pause = 0.0
         return training
 
-    def run(self, attack: str | None, factor: float, excluded_from: int | None) -> HostileLine | None:
+    def run(self, attack: str | None, options: Any, excluded_from: int | None) -> HostileLine | None:
         """Train all sites; with an attack, the last site is hostile, and excluded from this epoch on."""
         turns, lines, hostile = Turns(self.names), {}, None
         for name in self.names:
@@ -217,7 +237,7 @@ class Federation:
                 lines[self.names[-1]],
                 lambda fields, body: unpack(self.service.answer(self.names[-1], pack(fields, body))),
                 attack,
-                factor,
+                options,
             )
         threads = [threading.Thread(target=self._take_part, args=(name, turns, lines[name])) for name in self.names]
         for thread in threads:
@@ -293,8 +313,9 @@ def run_sessions(
             federation.server.limits = replace(federation.server.limits, max_similarity=math.inf)
         if plain == "sessions-absent":
             # The agreement names the site, which never takes part, and nobody waits for it.
-            federation.service.sites = federation.service.sites - {federation.names.pop()}
-        hostile = federation.run(attack, options.attack, half)
+            federation.service.sites = federation.service.sites - {federation.names[-1]}
+            federation.names = federation.names[:-1]
+        hostile = federation.run(attack, options, half)
         taggers = [federation.trainings[name].learner.tagger for name in federation.names]
         common = federation.agreement.tagger_with(federation.server.parameters, federation.server.model)
         honest = taggers[:-1] if attack else taggers
@@ -309,6 +330,10 @@ def run_sessions(
             "name_attack": host_attack(federation, corpora) if arm in _ATTACKED_BY_THE_HOST else None,
             "refused": hostile.n_refused if hostile else federation.server.n_refused,
             "added": hostile.n_added if hostile else len(uploads),
+            "left_out": [
+                sum(event["event"] == "refused" and event["site"] == site for event in federation.events)
+                for site in federation.agreement.sites
+            ],
             "bytes_up": max(uploads),
             "half_precision": 2 * federation.server.size,
             "cpu_seconds": round(time.process_time() - begin),

@@ -27,8 +27,8 @@ _DESCRIPTION = """\
 Prepare a training across sites: one tagger, and no note is moved.
 
 Sites train on their own notes and send their updates to a server, which adds a mean of them (federated
-averaging), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one. Sites
-that send less choose distributed selective SGD with --upload-fraction and --download-fraction.
+averaging), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one. Where
+sites shall send less, plan distributed selective SGD with --no-screen, and let them choose --upload-fraction.
 Updates can still reveal notes: see docs/federated.md."""
 
 _EPILOG = """\
@@ -130,7 +130,7 @@ def _add_site(steps: Any) -> None:
 Write the settings of this site (where its notes are, how much it shares) into its kit, restrict the kit to this
 training, and read the notes once to check them. The settings stay on this computer.""",
         epilog="example:\n  sklearn-deid federate site ws/lab/prod_00/hospital-a --agreement federation.json \\\n"
-        "    --corpus /data/notes --upload-fraction 0.1",
+        "    --corpus /data/notes --validation-fraction 0.2",
     )
     parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has written")
     parser.add_argument("--agreement", required=True, metavar="FILE", help="federation.json of the federation")
@@ -185,7 +185,7 @@ def site(arguments: argparse.Namespace) -> int:
         )
     if agreement.mask_keys:
         check_masks(agreement, settings)
-    if agreement.is_robust:
+    if agreement.has_rounds:
         check_robust(settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
@@ -342,6 +342,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
 def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     """Create the configuration of the federation from the options."""
     from ..federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch, shared_epochs
+    from ..federated.robust import FEWEST_UPDATES
     from ..federated.sites import FederationConfig
     from ..tagging import DeidTagger
     from ..text import get_label_scheme
@@ -374,11 +375,13 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         max_abs=arguments.max_abs,
         max_norm=arguments.max_norm,
         max_ratio=arguments.max_ratio,
-        # The server adds each update on arrival: a part of the mean, times the step of averaging.
+        # Of one update: a part of the mean, times the step of averaging.
         step=arguments.step or averaging_step(n_sites) / n_sites,
         download_selection=arguments.download_selection,
         aggregation=arguments.aggregation,
         n_trim=arguments.n_trim,
+        # Two sites cannot tell which of them is hostile.
+        screened=arguments.screened and n_sites >= FEWEST_UPDATES,
         keep_exchange=arguments.keep_exchange,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate

@@ -60,7 +60,8 @@ def masks(arguments: argparse.Namespace) -> int:
 
     agreement = read_settings(FederationConfig, arguments.agreement)
     chosen = {"mask_bound": arguments.bound, "mask_fraction": arguments.fraction}
-    masked = replace(agreement, mask_keys=dict(arguments.key), **chosen)
+    # The screen compares single updates, which the server no longer sees.
+    masked = replace(agreement, mask_keys=dict(arguments.key), screened=False, **chosen)
     write_settings(masked, arguments.agreement)
     print(f"The server will learn the sum of {len(masked.sites)} updates, and no single update.")
     print(f"Fingerprint of the keys: {masked.mask_fingerprint()}")

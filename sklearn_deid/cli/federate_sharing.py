@@ -46,6 +46,13 @@ def add_aggregation(parser: argparse.ArgumentParser) -> None:
         help="smallest and largest values that the trimmed mean leaves out (default: 1)",
     )
     parser.add_argument(
+        "--no-screen",
+        dest="screened",
+        action="store_false",
+        help="add the update of each site on arrival, as selective SGD needs (default with three or more sites: common "
+        "rounds, in which the server leaves out updates that point against most others)",
+    )
+    parser.add_argument(
         "--keep-exchange", action="store_true", help="the server keeps all messages, so that 'audit' can attack them"
     )
 

@@ -31,7 +31,8 @@ def add_state_steps(steps: Any) -> None:
         "rollback",
         rollback,
         summary="return the server to an earlier version",
-        description="Return the server to a checkpoint. Every session begins with one. Stop the server first.",
+        description="Return the server to a checkpoint. Every session begins with one, and each of the last 100 rounds "
+        "ends with one. Stop the server first.",
         epilog=example.format("rollback", " --to 12"),
     )
     parser.add_argument("kit", metavar="KIT", help=_KIT)
@@ -54,7 +55,7 @@ def status(arguments: argparse.Namespace) -> int:
     from ..federated.sites import list_checkpoints, server_checkpoint, site_events
 
     server = ParameterServer.load(server_checkpoint(arguments.kit)[1])
-    kept = ", ".join(map(str, list_checkpoints(arguments.kit))) or "none"
+    kept = _shortened([str(version) for version in list_checkpoints(arguments.kit)])
     print(f"Version {server.version}; kept checkpoints: {kept}.")
     columns = f"{'uploads':>8}{'bytes':>12}{'norm':>8}{'F1':>7}{'refused':>9}"
     print(f"{'site':<20}{'last contact (UTC)':<22}{columns}  last reason")
@@ -79,13 +80,24 @@ def rollback(arguments: argparse.Namespace) -> int:
 
 def exclude(arguments: argparse.Namespace) -> int:
     """Remove a site from the agreement of the server."""
+    from ..federated.robust import FEWEST_UPDATES
     from ..federated.sites import exclude_site, server_checkpoint
 
     left = exclude_site(arguments.kit, arguments.site)
     print(f"{arguments.site} is refused from the next session on. Remaining sites: {', '.join(left)}.")
-    if server_checkpoint(arguments.kit)[0].mask_keys:
+    agreement = server_checkpoint(arguments.kit)[0]
+    if agreement.screened and len(left) < FEWEST_UPDATES:
+        print("Updates are no longer screened: of two sites, nobody can tell which one is hostile.")
+    if agreement.mask_keys:
         print("Send local/federation.json of this kit to all sites: masks cancel between equal agreements only.")
     return DONE
+
+
+def _shortened(versions: list[str]) -> str:
+    """Versions in a line; the middle of a long list is left out."""
+    if len(versions) > 12:
+        versions = [*versions[:4], "...", *versions[-6:]]
+    return ", ".join(versions) or "none"
 
 
 def _version(written: str) -> int:

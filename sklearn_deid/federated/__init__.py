@@ -26,6 +26,7 @@ from .._lazy import lazy_names
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "agreement_screen": "AgreementScreen",
         "delivered": "Delivered",
         "dssgd_ensemble": "DSSGDEnsemble",
         "federated_averaging": "FederatedAveraging",

@@ -472,7 +472,6 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
     def _plan(self, parts: Sequence[WorkerData], n_epochs: int) -> StrategyPlan:
         averaging = self._averaging
-        delay = self.schedule if isinstance(self.schedule, RandomDelay) else RandomDelay()
         # In averaging the bound belongs to the strategy object. Selective SGD has its own parameter.
         max_norm = averaging.max_norm if self._strategy == "fedavg" else self.max_norm
         # Numbers of sentences depend on the notes, and PatientPrivacy does not cover them.
@@ -484,7 +483,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             n_epochs=n_epochs,
             settings=WorkerSettings.of(self),
             schedule="random-delay" if isinstance(self.schedule, RandomDelay) else self.schedule,
-            mean_delay=delay.mean_delay,
+            mean_delay=getattr(self.schedule, "mean_delay", RandomDelay().mean_delay),
             limits=replace(
                 NO_LIMITS,
                 max_norm=math.inf if max_norm is None else max_norm,
@@ -495,6 +494,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             aggregation=averaging.aggregation,
             n_trim=averaging.n_trim,
             max_ratio=averaging.max_ratio,
+            screened=averaging.screen,
             masks=averaging.masks,
             guarded=self.validation_fraction is not None,
             keyed=self.random_state is None,

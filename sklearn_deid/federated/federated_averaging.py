@@ -33,6 +33,9 @@ class FederatedAveraging(BaseEstimator):
         Largest norm of an update as a multiple of the median norm of the round. Longer updates are left out, so that
         one malicious worker cannot undo the training of the others; ``inf`` means no limit. Without effect with masks,
         which hide single updates, and with fewer than three workers.
+    screen : bool, default=True
+        Whether updates that point against those of most other workers are left out (`AgreementScreen`). Without effect
+        with masks, which hide single updates, and with fewer than three workers.
     divide_batches : bool, default=True
         Whether the ``batch_size`` of the tagger is divided by the number of workers. A round then has as many steps as
         an epoch on all notes in one place.
@@ -70,6 +73,7 @@ class FederatedAveraging(BaseEstimator):
         "n_trim": [Interval(Integral, 0, None, closed="left")],
         "max_norm": [Interval(Real, 0, None, closed="neither"), None],
         "max_ratio": [Interval(Real, 1, math.inf, closed="both")],
+        "screen": ["boolean"],
         "divide_batches": ["boolean"],
         "proximal": [Interval(Real, 0, LARGEST_PROXIMAL, closed="both")],
         "rounds_per_epoch": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -86,7 +90,8 @@ class FederatedAveraging(BaseEstimator):
         divide_batches: bool = True,
         rounds_per_epoch: int | str = "auto",
         proximal: float = 0.0,
+        screen: bool = True,
     ) -> None:
         self.aggregation, self.n_trim, self.max_norm, self.masks = aggregation, n_trim, max_norm, masks
         self.max_ratio, self.divide_batches, self.rounds_per_epoch = max_ratio, divide_batches, rounds_per_epoch
-        self.proximal = proximal
+        self.proximal, self.screen = proximal, screen

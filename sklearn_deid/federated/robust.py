@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from statistics import median
 
 import numpy as np
@@ -141,8 +141,9 @@ def combine_round(
     max_ratio: float = math.inf,
     max_norm: float = math.inf,
     weights: Sequence[float] | None = None,
+    opposed: Collection[int] = (),
 ) -> tuple[np.ndarray, list[int]]:
-    """Combine the updates of a round, without those that are much longer than the others.
+    """Combine the updates of a round, without those that are much longer than the others or point against them.
 
     Parameters
     ----------
@@ -156,11 +157,13 @@ def combine_round(
         than three updates, because one of two cannot be told from the other.
     max_norm : float, default=inf
         Updates are shrunk to this norm. Below the ratio, shrinking keeps every worker in the mean.
+    opposed : collection of int, default=()
+        Places of updates that are left out, too (`AgreementScreen`).
 
     Returns
     -------
     ndarray of shape (n,), float32
-        Combined update.
+        Combined update. Zeros if fewer than two updates of several remain: nobody can then tell who is hostile.
     list of int
         Places of the updates that were left out.
 
@@ -175,7 +178,9 @@ def combine_round(
     if len(norms) >= FEWEST_UPDATES and max_ratio < math.inf:
         # Workers that learned nothing set no limit.
         longest = max_ratio * median(norms) or math.inf
-    kept = [i for i, norm in enumerate(norms) if norm <= longest]
+    kept = [i for i, norm in enumerate(norms) if norm <= longest and i not in opposed]
+    if len(kept) < min(2, len(vectors)):
+        return np.zeros_like(vectors[0]), list(range(len(vectors)))
     own = None if weights is None else [weights[i] for i in kept]
     if len(kept) < len(vectors):
         n_trim = min(n_trim, (len(kept) - 1) // 2)

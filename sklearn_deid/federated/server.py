@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import ExchangeError
+from .agreement_screen import OPPOSED, AgreementScreen
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
 from .robust import combine_round
@@ -209,6 +210,7 @@ class ParameterServer:
         # Pairs (sequence, norm) of the applied updates of each worker, sorted.
         self._norms: dict[str, list[tuple[int, float]]] = {}
         self._past = PastUpdates(len(self._parameters))
+        self._screen = AgreementScreen()
         # For "most-changed": the value of each parameter that a worker fetched last. Shape of each array: (n,)
         self._handed_out: dict[str, np.ndarray] = {}
         self._rng = np.random.default_rng(random_state)
@@ -345,7 +347,14 @@ class ParameterServer:
                 raise
             return None if sequence in self._delivered.get(worker, ()) else checked
 
-    def add_round(self, updates: Mapping[str, tuple[int, SparseUpdate]], how: str, n_trim: int = 1) -> list[str]:
+    def add_round(
+        self,
+        updates: Mapping[str, tuple[int, SparseUpdate]],
+        how: str,
+        n_trim: int = 1,
+        screened: bool = False,
+        factor: float = 1.0,
+    ) -> dict[str, str]:
         """Combine the updates of a round, and add the result to the global parameters as one new version.
 
         Parameters
@@ -354,11 +363,17 @@ class ParameterServer:
             Sequence number and checked update of each worker.
         how, n_trim
             Parameters of `aggregate`.
+        screened : bool, default=False
+            Whether updates that point against most others are left out (`AgreementScreen`). The cosines of the last
+            rounds are a part of the checkpoint.
+        factor : float, default=1.0
+            Factor of the combined update, besides the step of the limits.
 
         Returns
         -------
-        list of str
-            Workers whose updates were left out, because they are longer than ``max_ratio`` times the median.
+        dict of str to str
+            Reason for each worker whose update was left out: it is longer than ``max_ratio`` times the median, or
+            points against most others.
 
         Raises
         ------
@@ -370,16 +385,18 @@ class ParameterServer:
         with self._lock:
             names = sorted(updates)  # the order of arrival must not change the last bits of a mean
             vectors = [updates[name][1].dense() for name in names]
-            combined, left_out = combine_round(vectors, how, n_trim, self.limits.max_ratio)
-            whole = SparseUpdate(np.arange(self.size), combined, self.size, self.model, self.version)
+            screen = self._screen.with_round(dict(zip(names, vectors, strict=True))) if screened else self._screen
+            opposed = [names.index(name) for name in screen.opposed] if screened else []
+            ratio = self.limits.max_ratio
+            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed)
+            whole = SparseUpdate(np.arange(self.size), combined * np.float32(factor), self.size, self.model)
             kept = [(name, *updates[name]) for i, name in enumerate(names) if i not in left_out]
-            self._apply(whole, self._sum(whole), kept)
-            reason = ExchangeError(
-                f"The update is longer than {self.limits.max_ratio:g} times the median of its round."
-            )
-            for i in left_out:
-                self._refuse(names[i], updates[names[i]][0], reason)
-            return [names[i] for i in left_out]
+            self._apply(whole, self._sum(whole), kept, screen)
+            long = f"The update is longer than {ratio:g} times the median of its round."
+            reasons = {names[i]: OPPOSED if i in opposed else long for i in left_out}
+            for name, reason in reasons.items():
+                self._refuse(name, updates[name][0], ExchangeError(reason))
+            return reasons
 
     def _refuse(self, worker: str, sequence: Any, error: ExchangeError) -> None:
         self.n_refused += 1
@@ -402,7 +419,13 @@ class ParameterServer:
                 self.version -= 1
                 raise
 
-    def _apply(self, update: SparseUpdate, values: np.ndarray, parts: Sequence[tuple[str, int, SparseUpdate]]) -> None:
+    def _apply(
+        self,
+        update: SparseUpdate,
+        values: np.ndarray,
+        parts: Sequence[tuple[str, int, SparseUpdate]],
+        screen: AgreementScreen | None = None,
+    ) -> None:
         """Apply an update, made of those of some workers, completely or not at all.
 
         This also holds after a failed checkpoint or an interruption by Ctrl-C.
@@ -410,8 +433,9 @@ class ParameterServer:
         indices = update.indices
         # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
         before = self._parameters[indices], self._counts[indices], self.version
-        remembered = self._digests, self._versions, self._norms, self._past
+        remembered = self._digests, self._versions, self._norms, self._past, self._screen
         try:
+            self._screen = self._screen if screen is None else screen
             self._parameters[indices] = values
             self._counts[indices] = before[1] + 1
             self.version += 1
@@ -421,7 +445,7 @@ class ParameterServer:
                 self.save(self.checkpoint)
         except BaseException:
             self._parameters[indices], self._counts[indices], self.version = before
-            self._digests, self._versions, self._norms, self._past = remembered
+            self._digests, self._versions, self._norms, self._past, self._screen = remembered
             for worker, sequence, _ in parts:
                 self._delivered.get(worker, Delivered()).discard(sequence)
             raise
@@ -542,6 +566,7 @@ class ParameterServer:
                 "digests": self._digests,
                 "norms": self._norms,
                 "n_refused": self.n_refused,
+                "screen": {"rounds": self._screen.rounds, "opposed": self._screen.opposed},
                 "generator": generator_state(self._rng),
             }
             past, state["past"] = self._past.to_arrays()
@@ -583,6 +608,7 @@ class ParameterServer:
         norms = state.get("norms", {})
         server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms.items()}
         server._past = PastUpdates.from_arrays(server.size, arrays, state.get("past", []))
+        server._screen = AgreementScreen(**state.get("screen", {}))
         server._rng = generator_from(state["generator"])
         return server
 

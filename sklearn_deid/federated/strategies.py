@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .agreement_screen import OPPOSED, AgreementScreen
 from .held_out_guard import HeldOutGuard
 from .history import EpochRecord, History
 from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
@@ -62,6 +63,8 @@ class StrategyPlan:
     max_ratio : float, default=inf
         Largest norm of an update as a multiple of the median norm of the round ("fedavg" without masks, from three
         workers on). Longer updates are left out.
+    screened : bool, default=False
+        Whether updates that point against most others are left out (`AgreementScreen`; "fedavg" without masks).
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
         are.
@@ -86,6 +89,7 @@ class StrategyPlan:
     max_ratio: float = math.inf
     weights: Mapping[str, float] | None = None
     keyed: bool = False
+    screened: bool = False
     masks: FixedPoint | None = None
     guarded: bool = False
 
@@ -273,6 +277,7 @@ class _Run:
         if plan.masks is not None and len(workers) < FEWEST_SITES:
             raise ValueError(f"Masks need at least {FEWEST_SITES} sites. Got {len(workers)} instead.")
         self.masking = {} if plan.masks is None else {worker.name: MaskingSite(worker.name) for worker in workers}
+        self.screen = AgreementScreen()
         self.n_rounds, self.is_last = 0, False
 
     def repeat(self, one_round: Callable[[], None]) -> None:
@@ -322,10 +327,18 @@ class _Run:
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
         plan = self.plan
         weights = None if plan.weights is None else [plan.weights[worker.name] for worker in self.workers]
-        combined, left_out = combine_round(updates, plan.aggregation, plan.n_trim, plan.max_ratio, self._bound, weights)
+        opposed = self._opposed(updates) if plan.screened else []
+        how = (plan.aggregation, plan.n_trim, plan.max_ratio, self._bound)
+        combined, left_out = combine_round(updates, *how, weights, opposed)
         for i in left_out:
-            lines[i].refused = f"The norm of the update is more than {plan.max_ratio:g} times the median norm."
+            long = f"The norm of the update is more than {plan.max_ratio:g} times the median norm."
+            lines[i].refused = OPPOSED if i in opposed else long
         return combined
+
+    def _opposed(self, updates: list[np.ndarray]) -> list[int]:
+        names = [worker.name for worker in self.workers]
+        self.screen = self.screen.with_round(dict(zip(names, updates, strict=True)))
+        return [names.index(name) for name in self.screen.opposed]
 
     @property
     def _bound(self) -> float:

@@ -127,6 +127,20 @@ def test_fedavg_leaves_out_what_is_much_longer_than_usual(factor):
     assert not np.array_equal(run("fedavg", bad).parameters, done.parameters), "without the limit"
 
 
+@pytest.mark.parametrize("factor", [-4.9, -3, -1, -0.5])
+def test_fedavg_leaves_out_what_points_against_most_others(factor):
+    def team(names):
+        return {name: (Scaled if name == "bad" else Quadratic)(np.full(DIM, 1.0)) for name in names}
+
+    bad = team(["a", "bad", "b"])
+    bad["bad"].factor = factor
+    done = run("fedavg", bad, max_ratio=5.0, screened=True)
+    np.testing.assert_array_equal(done.parameters, run("fedavg", team("ab")).parameters)
+    refused = [(line.worker, line.refused) for line in done.history if line.refused is not None]
+    assert [name for name, _ in refused] == ["bad"] * EPOCHS and "points against" in refused[0][1]
+    assert not np.array_equal(run("fedavg", bad, max_ratio=5.0).parameters, done.parameters), "without the screen"
+
+
 def test_fedavg_keeps_updates_of_usual_lengths():
     """Three workers of unequal sites, and two workers, of which none is the majority."""
     team = {f"site-{i}": Quadratic(np.full(DIM, float(i))) for i in (1, 2, 4)}

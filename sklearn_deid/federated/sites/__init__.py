@@ -11,7 +11,7 @@ from ..._lazy import lazy_names
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "checkpoints": "exclude_site keep_checkpoint list_checkpoints roll_back site_events",
+        "checkpoints": "exclude_site keep_checkpoint keep_round list_checkpoints roll_back site_events",
         "exchange_service": "ExchangeService SessionRules",
         "federation_config": "FederationConfig",
         "flare_kits": "MASK_KEY STATE_FOLDER harden_server harden_site server_checkpoint write_federation "

@@ -1,4 +1,4 @@
-"""Checkpoints of the server: one before each session, the return to one of them, and the exclusion of a site.
+"""Checkpoints of the server (before each session, after each round), the return to one, the exclusion of a site.
 
 Stop the server before you roll back: a running session would replace the checkpoint.
 """
@@ -21,31 +21,57 @@ from .json_file import write_settings
 
 _KIND = "parameter server"
 _FOLDER = "checkpoints"
-_NAME = re.compile(r"version-(\d+)\.state")
+_NAME = re.compile(r"(?:version|round)-(\d+)\.state")
+# Copies of the last rounds. Those made before a session stay.
+_N_ROUNDS = 100
 
 
 def keep_checkpoint(checkpoint: str | os.PathLike[str]) -> Path:
-    """Copy the checkpoint of the server, named by its version. An existing copy stays.
+    """Copy the checkpoint of the server, named by its version.
 
     Returns
     -------
     Path
         The copy, in the folder ``checkpoints`` beside the checkpoint.
     """
-    path = Path(checkpoint)
-    version = read_state(path, _KIND)[0]["version"]
-    copy = path.with_name(_FOLDER) / f"version-{version:06d}.state"
+    return _keep(Path(checkpoint), "version")
+
+
+def keep_round(checkpoint: str | os.PathLike[str]) -> Path:
+    """Copy the checkpoint of the server after a round. The copies of the last 100 rounds stay.
+
+    Returns
+    -------
+    Path
+        The copy, in the folder ``checkpoints`` beside the checkpoint.
+    """
+    copy = _keep(Path(checkpoint), "round")
+    # The numbers have six digits, so that the order of the names is the order of the versions.
+    for old in sorted(copy.parent.glob("round-*.state"))[:-_N_ROUNDS]:
+        old.unlink()
+    return copy
+
+
+def _keep(path: Path, kind: str) -> Path:
+    version, data = read_state(path, _KIND)[0]["version"], path.read_bytes()
+    copy = path.with_name(_FOLDER) / f"{kind}-{version:06d}.state"
+    copy.parent.mkdir(exist_ok=True)
+    # After a return the versions can repeat: a copy of the abandoned parameters must not stay under such a number.
+    for old in copy.parent.glob(f"*-{version:06d}.state"):
+        if old.read_bytes() != data:
+            old.unlink()
     if not copy.exists():
-        copy.parent.mkdir(exist_ok=True)
-        write_file(copy, path.read_bytes(), private=True)
+        write_file(copy, data, private=True)
     return copy
 
 
 def list_checkpoints(kit: str | os.PathLike[str]) -> dict[int, Path]:
     """Copies of the checkpoint in the kit of a server, by version."""
     folder = server_checkpoint(kit)[1].with_name(_FOLDER)
-    found = {path: _NAME.fullmatch(path.name) for path in (folder.iterdir() if folder.is_dir() else ())}
-    return {int(match.group(1)): path for path, match in sorted(found.items()) if match}
+    found = {path: _NAME.fullmatch(path.name) for path in sorted(folder.iterdir() if folder.is_dir() else ())}
+    # Of two copies of a version, the one before a session is later in the order of the names.
+    kept = {int(match.group(1)): path for path, match in found.items() if match}
+    return dict(sorted(kept.items()))
 
 
 def roll_back(kit: str | os.PathLike[str], version: int) -> int:
@@ -77,7 +103,7 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
         raise ExchangeError("The checkpoint belongs to another model.", path=str(copies[version]))
     keep_checkpoint(checkpoint)
     vectors = {name: old_arrays[name] for name in ("parameters", "counts")}
-    number = state["version"] + 1 if agreement.mask_keys or agreement.is_robust else version
+    number = state["version"] + 1 if agreement.mask_keys or agreement.has_rounds else version
     write_state(checkpoint, _KIND, {**state, "version": number}, {**arrays, **vectors})
     return int(state["version"])
 

@@ -106,6 +106,10 @@ class FederationConfig:
         least three sites, and more than ``2 * n_trim``, and cannot be combined with masks.
     n_trim : int, default=1
         Number of smallest and of largest values that the trimmed mean leaves out.
+    screened : bool, default=False
+        Whether all sites send their whole updates in common rounds, and the server leaves out updates that point
+        against those of most other sites (`federated.AgreementScreen`). A round then needs three sites, unless the
+        agreement has two, whose rounds are not screened. Cannot be combined with masks.
     keep_exchange : bool, default=False
         Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
         as the messages. Not with masks, under which there is nothing to attack.
@@ -147,6 +151,7 @@ class FederationConfig:
     download_selection: str = "most-updated"
     aggregation: str = "mean"
     n_trim: int = 1
+    screened: bool = False
     keep_exchange: bool = False
     mask_keys: Mapping[str, str] = field(default_factory=dict)
     mask_bound: float = 0.25
@@ -226,21 +231,30 @@ class FederationConfig:
             raise ExchangeError("'n_trim' must be a whole number of at least 1.")
         if type(self.keep_exchange) is not bool or (self.keep_exchange and self.mask_keys):
             raise ExchangeError("'keep_exchange' must be true or false, and false with masks.")
-        if not self.is_robust:
+        if type(self.screened) is not bool:
+            raise ExchangeError("'screened' must be true or false.")
+        if not self.has_rounds:
             return
         if self.mask_keys:
-            raise ExchangeError("A median or a trimmed mean needs the update of each site, which masks hide.")
+            raise ExchangeError(
+                "A median, a trimmed mean and 'screened' need the update of each site, which masks hide."
+            )
         if len(self.sites) < self.fewest_updates:
             raise ExchangeError(f"This 'aggregation' needs at least {self.fewest_updates} sites.")
 
     @property
-    def is_robust(self) -> bool:
-        """Whether the updates of a round are combined by a median or a trimmed mean."""
-        return self.aggregation != "mean"
+    def has_rounds(self) -> bool:
+        """Whether sites without masks send their updates in common rounds."""
+        return self.aggregation != "mean" or self.screened
 
     @property
     def fewest_updates(self) -> int:
-        """Smallest number of sites in a round with a median or a trimmed mean."""
+        """Smallest number of sites in a round without masks.
+
+        A screened mean of fewer than three would not be screened. An agreement of two sites has no screen at all.
+        """
+        if self.aggregation == "mean":
+            return min(FEWEST_UPDATES, len(self.sites))
         return max(FEWEST_UPDATES, 2 * self.n_trim + 1 if self.aggregation == "trimmed_mean" else 0)
 
     def masked_round(self, number: int, model: str, size: int, start: str) -> MaskedRound:
@@ -260,7 +274,7 @@ class FederationConfig:
             "max_ratio": self.max_ratio,
             "max_staleness": self.max_staleness,
             # In common rounds the server adds one mean of all sites instead of the update of each site.
-            "step": self.step * (len(self.sites) if self.mask_keys or self.is_robust else 1),
+            "step": self.step * (len(self.sites) if self.mask_keys or self.has_rounds else 1),
             "download_selection": self.download_selection,
         }
         return ServerLimits(**{name: value for name, value in given.items() if value is not None})

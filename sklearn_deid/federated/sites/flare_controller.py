@@ -15,7 +15,7 @@ from nvflare.fuel.f3.cellnet.utils import new_cell_message
 
 from ..record import ExchangeRecord
 from ..server import ParameterServer
-from .checkpoints import keep_checkpoint
+from .checkpoints import keep_checkpoint, keep_round
 from .exchange_service import SessionRules
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
@@ -51,6 +51,7 @@ class SessionController(Controller):
         # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.
         self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
         self.service = make_service(server, agreement, self.rules, self._events)
+        self.service.after_round = lambda: keep_round(root / CHECKPOINT)
         self._exchange = root / EXCHANGE if agreement.keep_exchange else None
         if self._exchange is not None:
             self.service.exchange = ExchangeRecord.load(self._exchange) if self._exchange.exists() else ExchangeRecord()

@@ -120,6 +120,7 @@ class MaskedExchangeService(ExchangeService):
             self._end("refused")
         else:
             self._end("added")
+            self.after_round()
 
     def _check_norm(self, update: SparseUpdate) -> None:
         """Refuse a sum that is much longer than the earlier sums. Nobody can tell which site has caused it."""

@@ -1,12 +1,14 @@
-"""Server side of a session with a median or a trimmed mean: rounds that end when the sites have sent."""
+"""Server side of a session with common rounds without masks: they end when the sites have sent."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from threading import RLock
 from typing import Any
 
 from ...exceptions import ExchangeError
+from ..robust import FEWEST_UPDATES
 from ..server import ParameterServer
 from ..sparse import SparseUpdate
 from .exchange_service import ExchangeService, SessionRules
@@ -14,12 +16,12 @@ from .federation_config import FederationConfig
 
 
 class RobustExchangeService(ExchangeService):
-    """Collects one update of each site in a round, and combines them by a median or a trimmed mean.
+    """Collects one update of each site in a round, and combines them as the agreement says.
 
     A round is named by the version of the parameters from which its updates start. It ends when every site that the
     server waits for has sent an update, or ``grace`` seconds after more than half of all sites have. A site that is
     late loses the update of this round, and joins the next one. A refused update counts as sent, so that a hostile
-    site cannot hold a round up; it takes no part in the median. A round needs at least ``fewest_updates`` sites.
+    site cannot hold a round up; it takes no part in the sum. A round needs at least ``fewest_updates`` sites.
     Updates of a round without an end are sent again in the next session.
 
     Parameters
@@ -27,7 +29,7 @@ class RobustExchangeService(ExchangeService):
     server : ParameterServer
         Server with the global parameters.
     agreement : FederationConfig
-        Agreement whose ``aggregation`` is "median" or "trimmed_mean".
+        Agreement that is ``screened``, or whose ``aggregation`` is "median" or "trimmed_mean".
     rules, record, clock
         Parameters of `ExchangeService`.
 
@@ -55,7 +57,7 @@ class RobustExchangeService(ExchangeService):
     ) -> None:
         super().__init__(server, agreement.sites, rules, record, **clock)
         self.agreement = agreement
-        self._terms = {"aggregation": agreement.aggregation}
+        self._terms = {"aggregation": agreement.aggregation, "screened": agreement.screened}
         self._answers |= {"sum": self._sum}
         self._updates: dict[str, tuple[int, SparseUpdate]] = {}
         # Sites with the parameters of the open round, and those of them whose update was refused.
@@ -132,28 +134,34 @@ class RobustExchangeService(ExchangeService):
         self._end(answered)
 
     def _end(self, answered: set[str]) -> None:
-        number, left_out, how = self.server.version, [], "added"
+        number, left_out, how = self.server.version, {}, "added"
         try:
             # Where more sites are refused than not, nobody can tell who is hostile.
             if 2 * len(self._updates) <= len(answered):
                 raise ExchangeError("Most updates of this round were refused.")
             # A refused update is one that the trimmed mean need not leave out.
             n_trim = min(self.agreement.n_trim, (len(self._updates) - 1) // 2)
-            left_out = self.server.add_round(self._updates, self.agreement.aggregation, n_trim)
+            rule = self.agreement.aggregation, n_trim, self.agreement.screened, self._factor(len(answered))
+            left_out = self.server.add_round(self._updates, *rule)
         except ExchangeError as error:
             self.record({"event": "refused", "site": None, "round": number, "reason": error.message})
             # Sites send no second update from the same version.
             self.server.advance()
             how = "refused"
-        for site in left_out:
-            reason = "The update is much longer than those of the other sites."
+        for site, reason in left_out.items():
             self.record({"event": "refused", "site": site, "round": number, "reason": reason})
         self._results |= {(number, site): "left out" if site in left_out else how for site in self._updates}
         n_votes = len(self._updates) - len(left_out)
         event = {"event": "sum", "round": number, "how": how, "sites": n_votes, "version": self.server.version}
-        self.record(event)
+        is_screened = self.agreement.screened and len(self._updates) >= FEWEST_UPDATES
+        self.record({**event, "screened": is_screened})
+        self.after_round()
         self._late |= self.sites - answered - self.done
         self._updates, self._joined, self._refused, self._half_since = {}, set(), set(), None
+
+    def _factor(self, n_answered: int) -> float:
+        """Factor of the mean of a round in which sites are missing: the step is the square root of their number."""
+        return math.sqrt(n_answered / len(self.sites)) if self.agreement.aggregation == "mean" else 1.0
 
     def _expected(self, now: float) -> set[str]:
         """Sites that can still send an update, and that the server waits for."""

@@ -1,4 +1,4 @@
-"""The site's side of rounds with a median or a trimmed mean: one whole update in each round, and its fate."""
+"""The site's side of common rounds without masks: one whole update in each round, and its fate."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RobustSite:
         """
         parameters = SparseUpdate.from_bytes(download, kind="parameters")
         if len(parameters) != parameters.size:
-            raise ExchangeError("With this 'aggregation', the server must send all parameters.")
+            raise ExchangeError("In common rounds, the server must send all parameters.")
         self._sequence = sequence
 
     def exchange(self, ask: Ask, message: bytes, stopped: Callable[[], bool], report: Callable[[str], None]) -> bool:
@@ -88,6 +88,7 @@ def check_robust(settings: SiteSettings) -> None:
     fractions = (settings.upload_fraction, settings.download_fraction)
     if fractions != (1.0, 1.0) or settings.threshold > 0 or settings.error_feedback:
         raise ExchangeError(
-            "With a median or a trimmed mean, every site sends and fetches all parameters: leave out "
-            "--upload-fraction, --download-fraction, --threshold and --error-feedback."
+            "In common rounds, every site sends and fetches all parameters: leave out --upload-fraction, "
+            "--download-fraction, --threshold and --error-feedback, or plan the federation with --aggregation mean and "
+            "--no-screen."
         )

@@ -64,7 +64,7 @@ class SiteTraining:
         _check(agreement, settings, name)
         self.agreement, self.settings, self.name = agreement, settings, name
         self.promised = settings.promise(agreement.n_epochs)
-        self.robust = RobustSite(settings) if agreement.is_robust else None
+        self.robust = RobustSite(settings) if agreement.has_rounds else None
         self.folder = Path(settings.state)
         # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -147,7 +147,8 @@ class SiteTraining:
         hello = granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
             raise ExchangeError("The server has another model: its federation.json differs from the file of this site.")
-        if hello.get("aggregation", "mean") != self.agreement.aggregation:
+        rule = hello.get("aggregation", "mean"), hello.get("screened", False)
+        if rule != (self.agreement.aggregation, self.agreement.screened):
             raise ExchangeError(
                 "The server combines updates in another way than the federation.json of this site says."
             )

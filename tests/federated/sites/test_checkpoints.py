@@ -12,6 +12,7 @@ from sklearn_deid.federated.sites import (
     FederationConfig,
     exclude_site,
     keep_checkpoint,
+    keep_round,
     list_checkpoints,
     roll_back,
     server_checkpoint,
@@ -61,6 +62,20 @@ def test_a_return_can_be_undone(kit):
     assert list(list_checkpoints(kit)) == [0, 3]
     roll_back(kit, 3)
     assert server_of(kit).parameters.tolist() == [0.75] * 4
+
+
+@pytest.mark.parametrize("keep", [keep_checkpoint, keep_round])
+def test_a_version_that_repeats_after_a_return_is_the_new_one(kit, keep):
+    """Otherwise a later return could lead to the parameters that were given up."""
+    keep_round(server_checkpoint(kit)[1])
+    roll_back(kit, 0)
+    server = server_of(kit)
+    for number in range(3):
+        server.upload(update(-0.125 * (number + 1), number), "b", number)
+    keep(server_checkpoint(kit)[1])
+    roll_back(kit, 0)
+    roll_back(kit, 3)
+    assert server_of(kit).parameters.tolist() == [-0.75] * 4
 
 
 def test_with_masks_a_return_has_a_new_version(kit):

@@ -23,6 +23,7 @@ from sklearn_deid.federated.sites import (
     SiteSettings,
     harden_server,
     harden_site,
+    list_checkpoints,
     make_mask_key,
     read_settings,
     write_session,
@@ -44,6 +45,7 @@ def lab(tmp_path_factory):
         network = ("--hidden-size", 24, "--embeddings", "none", "--lr", 0.01, "--batch-size", 100, "--step", 0.5)
         waits = ("--first-contact", 200, "--silence", 40, "--grace", 200, "--longest", 230)
         counts = ("--epochs", N_EPOCHS, "--session-epochs", N_IN_SESSION, "--download-selection", "most-changed")
+        counts += ("--no-screen",)  # sites that send a part of their updates
         lab.plan(*counts, *network, *waits)
         lab.certify()
         own = (
@@ -237,9 +239,9 @@ N_ROBUST = 2
 
 @pytest.fixture(scope="module")
 def robust(lab, masked):
-    """The same kits with a median, and a server that keeps the exchange."""
+    """The same kits with a screened median, and a server that keeps the exchange."""
     plain = read_settings(FederationConfig, lab.root / "lab" / "federation.json")
-    changes = {"n_epochs": N_ROBUST, "aggregation": "median", "keep_exchange": True, "step": 1 / 3}
+    changes = {"n_epochs": N_ROBUST, "aggregation": "median", "keep_exchange": True, "step": 1 / 3, "screened": True}
     agreement = replace(plain, download_selection="most-updated", **changes)
     (lab.kit(HOST) / CHECKPOINT).rename(lab.root / "masked.state")
     harden_server(lab.kit(HOST), agreement)
@@ -257,6 +259,7 @@ def test_a_median_over_flare(lab, robust):
     job, end = robust
     assert (end["done"], end["version"]) == (SITES, N_ROBUST)
     assert [(line["how"], line["sites"]) for line in lab.events(job, event="sum")] == [("added", 3)] * N_ROBUST
+    assert set(range(1, N_ROBUST + 1)) <= set(list_checkpoints(lab.kit(HOST))), "a checkpoint a round"
     record = lab.kit(HOST) / EXCHANGE
     lab.wait(record.exists, "the exchange is saved")
     messages, server = ExchangeRecord.load(record), checkpoint(lab)

@@ -1,0 +1,275 @@
+"""Screened rounds between sites and a server, without a network: equal to one process, a site that points against the
+others, sites that are missing, and a checkpoint a round."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sklearn_deid.cli import main
+from sklearn_deid.exceptions import ExchangeError
+from sklearn_deid.federated import (
+    ParameterServer,
+    ServerLimits,
+    StrategyPlan,
+    make_learner,
+    run_strategy,
+)
+from sklearn_deid.federated.sites import (
+    FederationConfig,
+    SiteTraining,
+    keep_round,
+    list_checkpoints,
+    make_mask_key,
+    make_service,
+    pack,
+    read_settings,
+    read_site_corpus,
+    roll_back,
+    server_checkpoint,
+    unpack,
+    write_settings,
+)
+
+from .test_checkpoints import kit  # noqa: F401
+from .test_robust_rounds import (
+    FOUR,
+    RULES,
+    SITES,
+    SIZE,
+    Desk,
+    agreement_of,
+    notes,  # noqa: F401
+    run_session,
+    settings,
+)
+
+
+class Screened(Desk):
+    """Sites whose updates point in similar directions."""
+
+    def __init__(self, sites=SITES, **agreed):
+        super().__init__(sites, **{"aggregation": "mean", "screened": True, **agreed})
+        self.goal, self.common = self.values(), 1.0
+
+    def honest(self):
+        return self.common * self.goal + self.values()
+
+    def one_round(self, number, factors=()):
+        """Honest updates of all sites, multiplied by ``factors`` at the last ones; returns the honest ones."""
+        sent = {site: self.honest() for site in self.agreement.sites}
+        for site, factor in zip(reversed(sent), factors, strict=False):
+            sent[site] = np.float32(factor) * sent[site]
+        for site, values in sent.items():
+            self.download(site)
+            self.send(site, values, number)
+        return list(sent.values())[: len(sent) - len(factors)]
+
+
+@pytest.mark.parametrize("factor", [-4.9, -3, -1, -0.5])
+@pytest.mark.parametrize("how", ["mean", "median", "trimmed_mean"])
+def test_a_site_that_points_against_the_others_moves_nothing(how, factor):
+    desk = Screened(FOUR, aggregation=how)
+    for number in range(10):
+        before = desk.server.parameters.copy()
+        honest = np.stack(desk.one_round(number, [factor])).astype(np.float64)
+        expected = honest.mean(axis=0) if how == "mean" else np.median(honest, axis=0)
+        np.testing.assert_allclose(desk.server.parameters, before + expected.astype(np.float32), atol=1e-6)
+    refused = [event for event in desk.events if event["event"] == "refused"]
+    assert [event["site"] for event in refused] == ["d"] * 10
+    assert "points against those of most other workers" in refused[0]["reason"]
+    assert [desk.server.delivered(site) for site in "ad"] == [[(0, 9)], []]
+    assert desk.fate("d", 9) == "left out"
+
+
+def test_without_a_screen_the_same_site_moves_everything():
+    desk = Screened(aggregation="median", screened=False)
+    honest = np.stack(desk.one_round(0, [-3])).astype(np.float64)
+    assert not np.allclose(desk.server.parameters - 1, honest.mean(axis=0), atol=1e-3)
+    assert not [event for event in desk.events if event["event"] == "refused"]
+
+
+@pytest.mark.parametrize("common", [1.0, 0.0])
+def test_honest_sites_are_added_as_without_a_screen(common):
+    desk = Screened()
+    desk.common = common
+    for number in range(10):
+        before = desk.server.parameters.copy()
+        mean = np.stack(desk.one_round(number)).astype(np.float64).mean(axis=0)
+        np.testing.assert_allclose(desk.server.parameters, before + mean.astype(np.float32), atol=1e-6)
+    assert desk.server.n_refused == 0
+
+
+def test_cosines_of_earlier_rounds_outlive_a_server(tmp_path):
+    """A site whose updates are short of the bound of one round is left out from the third round on."""
+    desk, left_out = Screened(FOUR), []
+    desk.common = 0.42  # cosines of about .15
+    for number in range(5):
+        desk.one_round(number, [-1])
+        desk.server.save(tmp_path / "server.state")
+        desk.server = ParameterServer.load(tmp_path / "server.state")
+        desk.restart()
+        left_out.append(desk.server.n_refused)
+    assert left_out == [0, 0, 1, 2, 3]
+
+
+def test_rounds_in_which_nobody_agrees_are_void():
+    desk = Screened()
+    corners = np.array([[1, 0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
+    for site, corner in zip(SITES, corners, strict=True):
+        desk.send(site, np.tile(corner, SIZE // 2).astype(np.float32), 0)
+    assert (desk.server.parameters == 1).all() and desk.server.version == 1
+    assert [event["site"] for event in desk.events if event["event"] == "refused"] == SITES
+
+
+def test_missing_sites_stop_nobody_and_shorten_the_step():
+    """Three of four go on, with a step of the square root of three; two of three end the session."""
+    for sites, is_added in ((FOUR, True), (SITES, False)):
+        desk = Screened(sites, step=len(sites) ** -0.5)
+        for site in sites:
+            desk.download(site)
+        sent = {site: desk.honest() for site in sites[:-1]}
+        for site, values in sent.items():
+            desk.send(site, values, 0)
+        assert desk.server.version == 0
+        desk.clock.now = 21.0
+        for site in sent:
+            desk.ask(site, ask="ping")
+        assert desk.fate("a", 0) == ("added" if is_added else None)
+        assert desk.service.is_over() != is_added
+        mean = is_added * np.stack(list(sent.values())).mean(axis=0)
+        np.testing.assert_allclose(desk.server.parameters - 1, 3**0.5 * mean, atol=1e-6)
+
+
+def test_an_agreement_of_two_goes_on_without_a_screen():
+    desk = Screened(SITES[:2])
+    desk.one_round(0, [-3])
+    assert desk.server.version == 1 and desk.server.n_refused == 0
+    assert [event["screened"] for event in desk.events if event["event"] == "sum"] == [False]
+
+
+def test_sessions_equal_one_process_bit_by_bit(tmp_path, notes):  # noqa: F811
+    """Sites, files, messages and two sessions change no bit of what `FederatedAveraging` computes."""
+    agreement = replace(agreement_of(FOUR, "mean"), screened=True)
+    server = agreement.new_server()
+    first = server.parameters.copy()
+    for _ in range(2):
+        events, results = run_session(tmp_path, notes, agreement, server, n_epochs=1)
+        assert results == dict.fromkeys(FOUR, 1)
+        assert [event["screened"] for event in events if event["event"] == "sum"] == [True]
+    learners = {}
+    for site in FOUR:
+        data = read_site_corpus(settings(tmp_path, notes, site)).to_sentences()
+        tagger = agreement.tagger_to_train().set_params(random_state=7)
+        learners[site] = make_learner(tagger, data.X, data.y, data.groups, agreement.labels, n_epochs=2)
+    limits = ServerLimits(step=2.0, max_norm=np.inf)
+    plan = StrategyPlan("fedavg", n_epochs=2, screened=True, max_ratio=5.0, limits=limits)
+    alone = run_strategy(plan, learners, first, server.model, random_state=0)
+    assert np.array_equal(server.parameters, alone.parameters)
+    assert not np.array_equal(server.parameters, first)
+
+
+# ---- agreements and commands
+
+
+def test_a_server_without_the_screen_is_refused(tmp_path, notes):  # noqa: F811
+    plain = agreement_of(SITES, "mean")
+    screened = replace(plain, screened=True)
+    for theirs, own in ((screened, plain), (plain, screened)):
+        service = make_service(plain.new_server(), theirs, RULES, lambda event: None)
+        training = SiteTraining(own, settings(tmp_path, notes, "a"), "a")
+        with pytest.raises(ExchangeError, match="combines updates in another way"):
+            training.run_session(lambda f, body=b"", service=service: unpack(service.answer("a", pack(f, body))))
+
+
+def test_agreements_that_are_refused(tmp_path):
+    with pytest.raises(ExchangeError, match="'screened' must be true or false"):
+        FederationConfig("lab", SITES, ["DATE"], screened=1)
+    pytest.importorskip("cryptography", reason="the extra 'mapping' is not installed")
+    keys = {site: make_mask_key(tmp_path / f"{site}.key") for site in SITES}
+    with pytest.raises(ExchangeError, match="'screened' need the update of each site"):
+        FederationConfig("lab", SITES, ["DATE"], screened=True, mask_keys=keys)
+
+
+@pytest.mark.parametrize(
+    ("sites", "more", "screened"), [(SITES, [], True), (SITES[:2], [], False), (SITES, ["--no-screen"], False)]
+)
+def test_plans_are_screened_if_three_sites_take_part(tmp_path, sites, more, screened):
+    named = [word for site in sites for word in ("--site", site)]
+    words = ["federate", "plan", str(tmp_path / "lab"), "--project", "lab", "--server", "h", "--lead", "l@example.org"]
+    assert main([*words, *named, *more]) == 0
+    assert read_settings(FederationConfig, tmp_path / "lab" / "federation.json").screened is screened
+
+
+def test_masks_end_the_screen(tmp_path):
+    pytest.importorskip("cryptography", reason="the extra 'mapping' is not installed")
+    file = tmp_path / "federation.json"
+    write_settings(FederationConfig("lab", SITES, ["DATE"], screened=True), file)
+    keys = [word for site in SITES for word in ("--key", f"{site}={make_mask_key(tmp_path / site)}")]
+    assert main(["federate", "masks", str(file), *keys]) == 0
+    assert read_settings(FederationConfig, file).screened is False
+
+
+# ---- a checkpoint a round
+
+
+def test_every_round_can_be_returned_to(kit, capsys):  # noqa: F811
+    agreement = FederationConfig("lab", SITES, ["DATE"], screened=True, step=1 / 3)
+    checkpoint = server_checkpoint(kit)[1]
+    write_settings(agreement, kit / "local" / "federation.json")
+    desk = Screened()
+    desk.server.checkpoint = checkpoint
+    desk.server.save(checkpoint)
+    desk.service.after_round = lambda: keep_round(checkpoint)
+    after = {}
+    for number in range(1, 8):
+        desk.one_round(number - 1)
+        after[number] = desk.server.parameters.copy()
+    assert list(list_checkpoints(kit)) == list(range(8))
+    assert roll_back(kit, 3) == 7
+    server = ParameterServer.load(checkpoint)
+    np.testing.assert_array_equal(server.parameters, after[3])
+    assert (server.version, server.delivered("a")) == (8, [(0, 6)]), "sites send no second update from a version"
+    assert main(["federate", "exclude", str(kit), "--site", "c"]) == 0
+    assert "no longer screened" in capsys.readouterr().out
+
+
+def test_a_return_gives_no_epsilon_back(kit, tmp_path, notes, monkeypatch):  # noqa: F811
+    """The ledger is at the site: after a return to the first round, the spent epsilon goes on growing to its end."""
+    module = "sklearn_deid.federated.patient_ledger.epsilon_of_steps"
+    monkeypatch.setattr(module, lambda noise, rate, n, delta: 0.5 * n)
+    agreement, told = replace(agreement_of(SITES[:1], "mean", n_epochs=3), screened=True), []
+    write_settings(agreement, kit / "local" / "federation.json")
+    checkpoint, own = server_checkpoint(kit)[1], {"patient_epsilon": 1.5, "patient_sampling_rate": 1.0}
+    list_checkpoints(kit)[0].unlink()
+    agreement.new_server().save(checkpoint)
+    keep_round(checkpoint)
+    for _ in range(4):
+        server = ParameterServer.load(checkpoint, keep=True)
+        service = make_service(server, agreement, replace(RULES, n_epochs=1), lambda event: None)
+        training = SiteTraining(agreement, replace(settings(tmp_path, notes, "a"), **own), "a")
+        training.robust._pause = 0.0
+        ask = lambda f, body=b"", service=service: unpack(service.answer("a", pack(f, body)))  # noqa: E731
+        training.run_session(ask, report=told.append)
+        assert roll_back(kit, 0) == server.version
+    spent = [line.split("epsilon ")[1].split(" ")[0] for line in told if line.startswith(("before", "after"))]
+    assert spent == ["0.000", "0.500", "0.500", "1.000", "1.000", "1.500"], "and the fourth session trains nothing"
+
+
+def test_old_rounds_go_and_sessions_stay(kit, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("sklearn_deid.federated.sites.checkpoints._N_ROUNDS", 3)
+    checkpoint = server_checkpoint(kit)[1]
+    desk = Screened()
+    desk.server.checkpoint = checkpoint
+    desk.service.after_round = lambda: keep_round(checkpoint)
+    for number in range(6):
+        desk.one_round(number)
+    assert list(list_checkpoints(kit)) == [0, 4, 5, 6]  # 0: before the session
+
+
+def test_status_shortens_long_lists(kit, capsys):  # noqa: F811
+    folder = kit / "deid-state" / "checkpoints"
+    for number in range(1, 40):
+        (folder / f"round-{number:06d}.state").write_bytes(b"")
+    assert main(["federate", "status", str(kit)]) == 0
+    assert "kept checkpoints: 0, 1, 2, 3, ..., 34, 35, 36, 37, 38, 39." in capsys.readouterr().out
