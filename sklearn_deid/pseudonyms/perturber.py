@@ -374,8 +374,7 @@ class TokenPerturber(PhiPerturber):
         if self.n_neighbors > n_candidates:
             raise ValueError(
                 f"The 'n_neighbors' parameter of {type(self).__name__} must be at most the number of possible "
-                "surrogates, "
-                f"{n_candidates}. Got {self.n_neighbors} instead."
+                f"surrogates, {n_candidates}. Got {self.n_neighbors} instead."
             )
         vectors = policy.vectors
         others = kind(self._neighbor_index(vectors, candidates), self.n_neighbors, *parameters)

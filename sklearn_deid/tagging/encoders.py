@@ -18,8 +18,8 @@ from torch.nn import functional as F
 class LockedDropout(nn.Dropout1d):
     """Variational dropout: one mask for all tokens of a sentence (Gal & Ghahramani 2016).
 
-    Input and output have shape (batch, time, d). With ``rows``, they have shape (n_tokens, d), and the token i is one
-    of the sentence ``rows[i]`` of ``batch`` sentences.
+    Input and output have shape (batch, time, d). With ``rows``, they have shape (n_tokens, d) without padding:
+    ``rows[i]`` is the sentence of token i, and ``batch`` the number of sentences.
     """
 
     def forward(self, x: Tensor, rows: Tensor | None = None, batch: int = 0) -> Tensor:
