@@ -103,7 +103,9 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 8,
+    # a field for the search would push the header to two lines at 1,400 pixels
+    "navbar_persistent": ["search-button"],
+    "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

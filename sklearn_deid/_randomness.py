@@ -18,6 +18,7 @@ KEYED, SEEDED = "chacha20-256", "seeded"  # names of the two kinds of streams in
 FINEST_STEP = 2.0**-20  # of any grid; smaller noise than 2^-15 is rounded more coarsely
 _FINER = 5  # the step is 2^5 to 2^6 times smaller than the noise
 MOST_STEPS = 2**24 - 1  # whole numbers that float32 holds
+# Numbers that are rounded at a time, so that no float64 copy of a whole release is in memory.
 _BLOCK = 2**16
 
 

@@ -118,7 +118,7 @@ class AuditReport:
 
     @property
     def score(self) -> float:
-        """From 0 to 1, where attackers do no better than guessing; see the class for what decides."""
+        """From 0 to 1. A score of 1 means that attackers do no better than guessing; the class lists what decides."""
         return self.score_interval[0]
 
     @cached_property

@@ -64,8 +64,8 @@ def simulate(arguments: argparse.Namespace) -> int:
     if arguments.patient_epsilon is None:
         print("Updates are sent without noise: no epsilon is promised.")
     else:
-        spent = max(results["fedavg"].epsilon_)
-        print(f"epsilon of each patient, common model: {spent:.3f} at delta 1e-05. The other models have no noise.")
+        spent, delta = max(results["fedavg"].epsilon_), results["fedavg"].privacy.delta
+        print(f"epsilon of each patient, common model: {spent:.3f} at delta {delta:g}. The other models have no noise.")
     return DONE
 
 

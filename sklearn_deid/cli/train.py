@@ -216,4 +216,6 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
 
 
 def _size(corpus: Corpus) -> str:
-    return f"{len(corpus)} notes of {len(corpus.patients)} patients with {corpus.n_spans} annotations"
+    counts = {"note": len(corpus), "patient": len(corpus.patients), "annotation": corpus.n_spans}
+    notes, patients, annotations = (f"{n} {name}" + "s" * (n != 1) for name, n in counts.items())
+    return f"{notes} of {patients} with {annotations}"

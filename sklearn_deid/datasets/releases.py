@@ -21,6 +21,7 @@ from urllib.request import urlopen
 from .._atomic import new_folder
 from ..exceptions import CorpusFormatError, DataNotFoundError
 
+# Bytes of an archive, of one of its files, and of a piece of a download: a server could send without end.
 _ARCHIVE_LIMIT = 256 * 2**20
 _MEMBER_LIMIT = 2**20
 _CHUNK = 2**20

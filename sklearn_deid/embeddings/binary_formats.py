@@ -13,6 +13,7 @@ from .vector_files import RawVectors, VectorFile, parse_header, without_duplicat
 FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 _FASTTEXT_VERSION = 12
 _END_OF_SENTENCE = "</s>"
+# Files are read in pieces, so that a file that states a wrong number of words fails before memory does.
 _BYTES_AT_ONCE = 1 << 24
 _LONGEST_WORD = 1 << 16
 _ROWS_AT_ONCE = 20_000

@@ -13,6 +13,7 @@ from .neighbor_search import search_neighbors
 from .neighbor_store import NeighborFolder, NeighborTable, RecentTables, take_known
 from .vectors import WordVectors
 
+# Part of the name of a stored neighbour list: a later rule for neighbours must not read lists of this one.
 _VERSION = 1
 # Room for 60,000 words with 1,000 neighbours.
 _RECENT = RecentTables(max_bytes=256 * 2**20)

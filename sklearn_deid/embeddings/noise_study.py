@@ -11,6 +11,7 @@ from .neighbor_search import search_neighbors
 from .neighbors import distinct_rows
 from .vectors import WordVectors
 
+# Is the original the nearest word, or among the nearest five or ten, from which a reader would guess?
 _RANKS = (1, 5, 10)
 # Cosines with a smaller difference count as equal. Vectors have unit length only up to 1e-6, and two copies of the same
 # vector must not compete.

@@ -13,6 +13,7 @@ from unicodedata import normalize
 
 import numpy as np
 
+# FNV-1a in 32 bits, the hash of fastText: another hash could not read its n-gram vectors.
 _FNV_OFFSET, _FNV_PRIME = 2166136261, 16777619
 _WORDS_AT_ONCE = 20_000  # keeps the working arrays of a lookup below about 100 MiB
 

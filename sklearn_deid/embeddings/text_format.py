@@ -10,6 +10,7 @@ import numpy as np
 from .vector_files import RawVectors, VectorFile, parse_header, without_duplicates
 
 _BYTES_AT_ONCE = 1 << 24
+# A binary file has no line ends: without a limit, its first line would be the whole file.
 _LONGEST_LINE = 1 << 20
 _LARGEST = float(np.finfo(np.float32).max)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

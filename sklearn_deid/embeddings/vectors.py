@@ -19,6 +19,7 @@ _MANIFEST, _WORDS, _VECTORS, _SUBWORDS = "word_vectors.json", "words.json", "vec
 _VERSION = 1
 
 _ROWS_AT_ONCE = 65_536
+# Lengths that differ less from 1 are those of unit vectors in float32, whose norms need not be stored.
 _UNIT_TOLERANCE = 1e-6
 
 

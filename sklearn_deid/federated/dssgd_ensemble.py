@@ -409,14 +409,12 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         if known is None:
             raise ValueError(
                 "The workers of the patients are unknown: the training began with fit_workers, or the ensemble was "
-                "loaded "
-                "from a file, which holds no patient ids. Use partial_fit_workers."
+                "loaded from a file, which holds no patient ids. Use partial_fit_workers."
             )
         if everything.groups is None:
             warn(
                 "Without 'groups' each sentence counts as a patient. Sentences of one patient then go to several "
-                "workers, "
-                "and scores of the workers are too high. Pass the patient of each sentence as 'groups'.",
+                "workers, and scores of the workers are too high. Pass the patient of each sentence as 'groups'.",
                 UserWarning,
                 stacklevel=4,
             )

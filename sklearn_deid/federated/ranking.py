@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+# Keys in the sample that brackets the wanted key. A larger sample narrows the bracket, and takes longer to sort.
 _SAMPLE = 2**14
 _FEW = 2**17
 _NARROW = 64

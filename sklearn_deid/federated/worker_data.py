@@ -14,6 +14,7 @@ from ..tagging.tagger import DeidTagger
 from ..tagging.warm_start import STARTERS
 from ..text import split_tag
 
+# Rows and width of the table of random n-gram vectors, which each worker makes anew in a moment.
 _BUCKET, _DIM = 32_768, 50
 
 

@@ -153,8 +153,7 @@ class DeidComponent(Pipe):
         if self._has_read:
             warnings.warn(
                 "This pipeline has read notes, and spaCy saves their words with its vocabulary. Save a pipeline that "
-                "has "
-                "read no notes.",
+                "has read no notes.",
                 UnsafeToShareWarning,
                 stacklevel=2,
             )

@@ -200,8 +200,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     if allowed < 0:
         raise ValueError(
             f"A proportion of {max_share:g} of patients with a miss cannot be guaranteed with {n} held-out patients: "
-            "at "
-            f"least {_patients_needed(max_share)} are needed. Hold out more patients, or allow a larger proportion."
+            f"at least {_patients_needed(max_share)} are needed. Hold out more patients, or allow a larger proportion."
         )
     return float(np.sort(np.asarray(scores, dtype=float))[min(allowed, n - 1)])
 

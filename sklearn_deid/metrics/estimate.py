@@ -52,15 +52,22 @@ class Estimate:
     n_groups: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("value", "low", "high"):
-            if math.isnan(getattr(self, name)):
-                object.__setattr__(self, name, math.nan)  # one object: estimates without an interval compare equal
-        if not (self.low is self.high is math.nan or self.low <= self.value <= self.high):
+        if not (math.isnan(self.low) and math.isnan(self.high) or self.low <= self.value <= self.high):
             raise ValueError(f"An estimate lies within its interval. Got {self.value} in [{self.low}, {self.high}].")
         if not 0.0 < self.confidence < 1.0 or self.n < 0:
             raise ValueError(
                 f"'confidence' must be in (0, 1), and 'n' at least 0. Got {self.confidence}, {self.n} instead."
             )
+
+    # NaN equals NaN: an estimate without an interval equals its copy. As fields, they differ from Python 3.13 on.
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Estimate):
+            return NotImplemented
+        both = zip(vars(self).values(), vars(other).values(), strict=True)
+        return all(one == two or (one != one and two != two) for one, two in both)
+
+    def __hash__(self) -> int:
+        return hash((self.n, self.confidence, self.n_groups))
 
     @classmethod
     def exact(cls, value: float) -> Estimate:

@@ -84,8 +84,7 @@ def _check_same_text(document: Document, other: Document) -> None:
         first = next((i for i in range(shorter) if a[i] != b[i]), shorter)
         raise DeidError(
             f"The predicted and the gold document have different texts, of {len(b)} and {len(a)} characters; they "
-            "differ "
-            f"from character {first} on. Offsets cannot be compared.",
+            f"differ from character {first} on. Offsets cannot be compared.",
             doc_id=document.doc_id,
         )
 

@@ -194,6 +194,7 @@ _TITLES = {
     "token": "tokens, typed",
     "binary_token": "tokens, any type",
 }
+# Columns of the names: seven numbers of ten columns follow, within a line of 120 columns.
 _WIDTH = 46
 
 

@@ -24,6 +24,7 @@ _CONTROLS = (
     ("positive_control", "control: nothing hidden", 2, "^", -0.2),
     ("negative_control", "control: nothing to learn", 1, "s", -0.2),
 )
+# Characters of a line of a label, inches of a row, and distance of the attack's mark from the middle of its row.
 _LABEL_WIDTH, _ROW_HEIGHT, _ATTACK_AT = 48, 0.52, 0.1
 
 

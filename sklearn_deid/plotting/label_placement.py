@@ -61,22 +61,15 @@ def place_labels(
     pixel = figure.dpi / 72.0
     # shape: (n, 2), in pixels
     at = ax.transData.transform(points).reshape(-1, 2)
-    radius = _MARKER_RADIUS * pixel
-    taken = [np.array([x - radius, y - radius, x + radius, y + radius]) for x, y in at]
-    legend = ax.get_legend()
-    if legend is not None:
-        taken.append(np.array(legend.get_window_extent().extents))
+    taken = _occupied(ax, at, _MARKER_RADIUS * pixel)
     # shape: (n_samples, 2), points along all lines, in pixels
     drawn = np.concatenate([_along(ax.transData.transform(line)) for line in strokes] or [np.empty((0, 2))])
     written = []
     for xy, center, label, color in zip(points, at, labels, colors, strict=True):
         if not label:
             continue
-        # Only a label that is drawn has a size, so a trial label is written, measured and removed.
-        text = ax.annotate(label, tuple(xy), xytext=(0, 0), textcoords="offset points", fontsize=_FONT_SIZE)
-        size = text.get_window_extent()
-        text.remove()
-        box, offset = _best_place(center, (size.width, size.height), pixel, (np.array(ax.bbox.extents), taken, drawn))
+        size = _size_of(ax, label, xy)
+        box, offset = _best_place(center, size, pixel, (np.array(ax.bbox.extents), taken, drawn))
         leads = np.hypot(*offset) > _NEAR * pixel
         text = ax.annotate(
             label,
@@ -91,6 +84,22 @@ def place_labels(
         taken.append(box)
         written.append(text)
     return written
+
+
+def _occupied(ax: Axes, at: np.ndarray, radius: float) -> list[np.ndarray]:
+    """Boxes (x0, y0, x1, y1) of the points and of the legend, in pixels."""
+    boxes = [np.array([x - radius, y - radius, x + radius, y + radius]) for x, y in at]
+    legend = ax.get_legend()
+    return boxes if legend is None else [*boxes, np.array(legend.get_window_extent().extents)]
+
+
+def _size_of(ax: Axes, label: str, xy: np.ndarray) -> tuple[float, float]:
+    """Width and height of the label of a point, in pixels."""
+    # Only a label that is drawn has a size, so a trial label is written at its point, measured and removed.
+    text = ax.annotate(label, tuple(xy), xytext=(0, 0), textcoords="offset points", fontsize=_FONT_SIZE)
+    size = text.get_window_extent()
+    text.remove()
+    return size.width, size.height
 
 
 def strokes_of(containers: Iterable[Any]) -> list[np.ndarray]:

@@ -18,11 +18,11 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator, release_generator
 from ..embeddings import NeighborIndex, WordVectors, resolve_embeddings
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_tags, object_rows
+from ..sequences.sentence_transformer import SentenceTransformer
 from ..text import split_tag
 from .coherence import shared_draws
 from .phi_tokens import PhiTokens, check_some_labels, find_phi_tokens, limit_per_sentence
 from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
-from .sentence_transformer import SentenceTransformer
 from .word_moves import DigitsApart
 
 # Parameters that each draw reads anew. All others are part of ``mechanism_``, and a change needs a new fit.
@@ -358,20 +358,6 @@ class TokenPerturber(PhiPerturber):
         moving = {key for key, moves in zip(keys, chosen.tolist(), strict=True) if moves}
         return np.fromiter((key in moving for key in keys), dtype=bool, count=len(keys))
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the name of the only feature of a token, its word.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used; the parameter is part of the scikit-learn interface.
-
-        Returns
-        -------
-        ndarray of shape (1,), dtype object
-        """
-        return np.array(["token"], dtype=object)
-
     def _group_ids(self, sentences: np.ndarray, groups: np.ndarray | None) -> np.ndarray | None:
         if self.coherence == "token":
             return None
@@ -388,8 +374,7 @@ class TokenPerturber(PhiPerturber):
         if self.n_neighbors > n_candidates:
             raise ValueError(
                 f"The 'n_neighbors' parameter of {type(self).__name__} must be at most the number of possible "
-                "surrogates, "
-                f"{n_candidates}. Got {self.n_neighbors} instead."
+                f"surrogates, {n_candidates}. Got {self.n_neighbors} instead."
             )
         vectors = policy.vectors
         others = kind(self._neighbor_index(vectors, candidates), self.n_neighbors, *parameters)

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import release_generator
 from ..sequences import TokenSequences, check_groups, check_tags, object_rows
+from ..sequences.sentence_transformer import SentenceTransformer
 from ..surrogates import LOCALES, SurrogateEngine
 from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
 from ..text import labels_of, split_tag
 from .phi_tokens import check_some_labels
-from .sentence_transformer import SentenceTransformer
 
 
 class Annotated(NamedTuple):
@@ -233,20 +233,6 @@ class SurrogatePseudonymizer(SentenceTransformer):
         tags = object_rows(data.tags[order % len(data.X)])
         result = (TokenSequences.from_rows([rows[i] for i in order.tolist()]), tags)
         return result if data.groups is None else (*result, data.groups[order % len(data.X)])
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the name of the only feature of a token, its word.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used; the parameter is part of the scikit-learn interface.
-
-        Returns
-        -------
-        ndarray of shape (1,), dtype object
-        """
-        return np.array(["token"], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

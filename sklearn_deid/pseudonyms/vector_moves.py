@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from .._randomness import FINEST_STEP, grid_step, to_grid
 from .policy import RANDOM, WordPolicy
 
+# Points of the cosine, and of the radius over which the density of a direction is summed.
 _GRID = 2_001
 _RADII = 4_001
 

@@ -54,21 +54,9 @@ class VectorPerturber(PhiPerturber):
         self.exclude, self.unknown, self.casing = exclude, unknown, casing
         self.random_state = random_state
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns of a token's vector.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used; the parameter is part of the scikit-learn interface.
-
-        Returns
-        -------
-        ndarray of shape (dim,), or (dim + 7,) with the casing, dtype object
-        """
+    def _column_names(self) -> list[str]:
         check_is_fitted(self)
-        names = [f"{type(self).__name__.lower()}{i}" for i in range(self.mechanism_.policy.vectors.dim)]
-        return np.array(names + [f"casing_{name}" for name in CASING_CLASSES] * self.casing, dtype=object)
+        return self._vector_names(self.mechanism_.policy.vectors.dim, CASING_CLASSES if self.casing else ())
 
     def _perturbed(
         self, X: TokenSequences, moves: Moves, groups: np.ndarray | None, rng: np.random.Generator

@@ -34,7 +34,7 @@ from .probe import CONTROL_BAR, ProbeResult, pair_accuracy, train_probe
 
 # Weight of a probe's accuracy above chance. A round in which a fresh probe succeeds must not be selected for its
 # losses: one point of accuracy weighs more than any loss.
-_READ = 1e4
+_PROBE_WEIGHT = 1e4
 _UNPROBED = 0.5  # excess accuracy of a round without a probe, as if a probe had always been right
 _ALLOWED = {
     "adversary": ("paper", "strong"),
@@ -314,11 +314,12 @@ class AdversarialRun(ABC):
             deviations = [numbers[f"valid_{judge}_deviation"] for judge in self.adversaries.judges]
             numbers["combined_loss"] = numbers["valid_deid_loss"] + self.settings.adversary_weight * sum(deviations)
             score = numbers["combined_loss"]
-        probe = self._probe(number) if self.settings.stopping == "robust" else None
+        probe = None
         if self.settings.stopping == "robust":
+            probe = self._probe(number)
             accuracies = [] if probe is None else probe.accuracies.values()
             # The lower limit of the interval counts: only accuracy that is surely above chance is penalised.
-            score += _READ * max((max(0.0, found.low - 0.5) for found in accuracies), default=_UNPROBED)
+            score += _PROBE_WEIGHT * max((max(0.0, found.low - 0.5) for found in accuracies), default=_UNPROBED)
         if self.best.offer(score):
             self.selected_round, self.probe = number, probe
         return numbers

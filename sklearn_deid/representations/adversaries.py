@@ -248,8 +248,9 @@ class StrongRepresentationAdversary(nn.Module):
         Parameters
         ----------
         first, second : Tensor of shape (batch, time, n_components)
+            Representations, as for `RepresentationPairAdversary`. Their order does not matter.
         mask : BoolTensor of shape (batch, time)
-            Padding is on the right, and every sentence has a token.
+            True at tokens. Padding is on the right, and every sentence has a token.
         """
         return self.compare(first * self.scale, second * self.scale, mask)
 

@@ -62,6 +62,7 @@ from .pair_batches import PairBatches
 from .part_bound import PartBound, plain_numbers, with_estimates
 from .phi_coverage import PhiCoverage
 
+# Distances to all neighbours of these words are in memory at a time.
 _WORDS_AT_ONCE = 8192
 _SLACK = 2.0**-49  # slack per coordinate and cell boundary of the grid, derived in docs/private_representation.md
 _FEWEST = 64.0  # smallest number of cell boundaries per standard deviation that the slack is computed for

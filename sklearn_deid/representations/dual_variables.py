@@ -82,7 +82,7 @@ class DualVariables:
         return self.factor_for_others(*drawn_pairs(representer, batches, generator))
 
     def factor_for_others(self, distances: np.ndarray, groups: np.ndarray) -> float:
-        """Compute the factor by which the noise must grow for both bounds to hold for upper 95 % limits.
+        """Compute the factor by which the noise must grow so that the upper 95 % confidence limits keep both bounds.
 
         The limits are for sentences of other patients of the same kind (`mean_limit`, `share_limit`). With few
         patients, the limit of the quantile does not reach 95 %: at least two fifths of what may lie beyond the

@@ -21,6 +21,7 @@ from .randomized_casing import RandomizedCasing, respond
 from .release_noise import ReleaseNoise
 
 _CELLS = 4096  # padded tokens of a batch
+# Tokens whose embeddings are looked up at a time, in memory or in a mapped file.
 _ROWS_AT_ONCE = 2**18
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ..exceptions import BundleError
 
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "U16": np.dtype("<u2")}
+# Bytes of the JSON at the start of a safetensors file. A longer one is an attack on the parser.
 _LARGEST_HEADER = 2**20
 _MOST_DIMENSIONS = 2
 _WIDEST_EMPTY = 2**20  # largest width of an array without rows, which may exceed the number of bytes of the file

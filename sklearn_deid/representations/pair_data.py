@@ -192,7 +192,15 @@ def embedding_table(vectors: WordVectors, words: list[str]) -> np.ndarray:
 
 
 def make_pair_data(
-    X: TokenSequences, tags: TokenSequences, classes: np.ndarray, mechanism: Any, **options: Any
+    X: TokenSequences,
+    tags: TokenSequences,
+    classes: np.ndarray,
+    mechanism: Any,
+    *,
+    labels: set[str] | None = None,
+    casing: bool = True,
+    casing_epsilon: float | None = None,
+    patients: np.ndarray | None = None,
 ) -> PairData:
     """Make the arrays of sentences, and find the neighbours to which each PHI token may move.
 
@@ -204,20 +212,22 @@ def make_pair_data(
         Distinct tags; the first is "O". Tags that are not listed count as "O".
     mechanism : ExactTokenMechanism
         Mechanism of a fitted `NeighborPseudonymizer`, which says which words move and where they move.
-    **options
-        ``labels``: PHI categories that move (default all); ``casing``: whether sentences have a casing one-hot;
-        ``casing_epsilon`` and ``patients``: as in `PairData`.
+    labels : set of str or None, default=None
+        Labels of the PHI that moves; None means all.
+    casing : bool, default=True
+        Whether the casing of tokens is released.
+    casing_epsilon, patients
+        As in `PairData`.
 
     Raises
     ------
     SequenceError
         If no token of PHI can move.
     """
-    labels, casing = options.get("labels"), options.get("casing", True)
-    policy = mechanism.policy
+    vectors = mechanism.policy.vectors
     words, distinct = distinct_words(X)
     phi = find_phi_tokens(X, tags, labels)
-    actions, rows = policy.actions(phi.words)
+    actions, rows = mechanism.policy.actions(phi.words)
     # Unknown words all look the same to the network, so an attacker cannot tell them apart.
     able = ((actions == MOVE) | (actions == DIGITS)) & (rows >= 0)
     if not able[phi.word_ids].any():
@@ -225,39 +235,48 @@ def make_pair_data(
             "No PHI token of X can move to a neighbour, so there is nothing to protect or to train on: y has "
             f"{len(phi)} PHI tokens, none of them with a word vector."
         )
-    support, _ = mechanism.moves.support(rows[able])
-    # The table holds the words of X first, then the neighbours.
+    movable, own_rows = [phi.words[i] for i in np.flatnonzero(able).tolist()], rows[able]
+    support, _ = mechanism.moves.support(own_rows)
+    extra, alternatives = _alternatives(distinct, movable, own_rows, support)
+    # shape: (n_phi_tokens,): row of the alternatives; -1 for words that cannot move
+    choices = np.where(able, np.cumsum(able) - 1, -1)[phi.word_ids]
+    number = {tag: i for i, tag in enumerate(classes.tolist())}
+    neighbors = vectors.vectors_at(extra) * np.float32(np.sqrt(vectors.dim))
+    return PairData(
+        table=torch.from_numpy(np.concatenate([embedding_table(vectors, distinct), neighbors])),
+        words=words,
+        offsets=X.offsets,
+        tags=np.array([number.get(tag, 0) for tag in tags.data], dtype=np.int64),
+        eligible=phi.positions[choices >= 0],
+        alternatives=alternatives,
+        casing=casing_ids(X.data.tolist()) if casing else None,
+        n_casing=len(CASING_CLASSES),
+        choices=choices[choices >= 0],
+        spans=_spans(tags),
+        patients=patients,
+        written=_written(movable, support, own_rows, vectors) if casing else None,
+        casing_epsilon=casing_epsilon,
+        vector_rows=np.concatenate([vectors.indices(distinct), extra]),
+    )
+
+
+def _alternatives(
+    distinct: list[str], movable: list[str], rows: np.ndarray, support: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number the words of X and their neighbours: rows of the neighbours in the vectors, and the alternatives.
+
+    The table holds the distinct words of X first, then the neighbours. ``rows`` are the rows of the movable words in
+    the vectors, and ``support`` those of their neighbours, shape (n_movable, N).
+    """
     extra, number = np.unique(support[support >= 0], return_inverse=True)
     alternatives = np.full(support.shape, -1, dtype=np.int64)
     alternatives[support >= 0] = len(distinct) + number
     # A word that is its own neighbour occurs twice in the table. Its neighbour entry is replaced by the row of the word
     # in X, so that `PairBatches` recognises the word itself.
-    own = np.full(len(phi.words), -1)
-    own[able] = np.arange(able.sum())
-    eligible = own[phi.word_ids] >= 0
-    scaled = policy.vectors.vectors_at(extra) * np.float32(np.sqrt(policy.vectors.dim))
-    table = np.concatenate([embedding_table(policy.vectors, distinct), scaled])
-    word_row = {word: i for i, word in enumerate(distinct)}
-    local = np.array([word_row[phi.words[i]] for i in np.flatnonzero(able)])
-    same = alternatives == (len(distinct) + np.searchsorted(extra, rows[able]))[:, None]
-    alternatives = np.where(same, local[:, None], alternatives)
-    tag_number = {tag: i for i, tag in enumerate(classes.tolist())}
-    return PairData(
-        torch.from_numpy(table),
-        words,
-        X.offsets,
-        np.array([tag_number.get(tag, 0) for tag in tags.data], dtype=np.int64),
-        phi.positions[eligible],
-        alternatives,
-        casing_ids(X.data.tolist()) if casing else None,
-        len(CASING_CLASSES),
-        own[phi.word_ids[eligible]],
-        _spans(tags),
-        options.get("patients"),
-        _written([phi.words[i] for i in np.flatnonzero(able)], support, rows[able], policy.vectors) if casing else None,
-        options.get("casing_epsilon"),
-        vector_rows=np.concatenate([policy.vectors.indices(distinct), extra]),
-    )
+    same = alternatives == (len(distinct) + np.searchsorted(extra, rows))[:, None]
+    row_of = {word: i for i, word in enumerate(distinct)}
+    local = np.array([row_of[word] for word in movable])
+    return extra, np.where(same, local[:, None], alternatives)
 
 
 def _written(words: list[str], support: np.ndarray, rows: np.ndarray, vectors: WordVectors) -> np.ndarray:

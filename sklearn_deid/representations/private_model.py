@@ -20,6 +20,7 @@ from ..tagging.network import TaggerModule
 from .network import Representer
 from .pair_batches import PairBatch, PairBatches
 
+# The size of the noise is shown in each epoch: a sample of the sentences is precise enough, and costs little.
 _SENTENCES = 256
 # Progress is shown for trainings that take longer than the first number of seconds, a line after the second number.
 _SHORT_TRAINING, _SECONDS_BETWEEN_LINES = 60.0, 10.0

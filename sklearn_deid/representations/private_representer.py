@@ -14,8 +14,8 @@ from .._compat import Interval, StrOptions, check_constraints, resolve_device, u
 from .._randomness import own_generator, release_generator
 from ..embeddings import WordVectors, resolve_embeddings
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
-from ..pseudonyms.sentence_transformer import SentenceTransformer
 from ..sequences import TokenSequences, TokenVectors, check_groups, check_tags
+from ..sequences.sentence_transformer import SentenceTransformer
 from ..tagging.encoders import BidirectionalRecurrent
 from ..tagging.network import TaggerModule
 from ..tagging.splits import hold_out_patients
@@ -531,21 +531,9 @@ class PrivateRepresenter(SentenceTransformer):
         self.network_.to(device)
         return PairBatches(data, batch_size, device)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns of a token's vector.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used; the parameter is part of the scikit-learn interface.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,), dtype object
-        """
+    def _column_names(self) -> list[str]:
         self._check_fitted()
-        names = [f"privaterepresenter{i}" for i in range(self.n_components)]
-        return np.array(names + [f"casing_{name}" for name in CASING_CLASSES[: self._n_casing]], dtype=object)
+        return self._vector_names(self.n_components, CASING_CLASSES[: self._n_casing])
 
     def save(self, path: Any, *, overwrite: bool = False, audit: Any = None, utility: Any = None) -> None:
         """Save the fitted representer for others, as a folder of JSON, safetensors and a privacy card (``README.md``).

@@ -18,8 +18,8 @@ from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError, SequenceError
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..pseudonyms.phi_tokens import find_phi_tokens
-from ..pseudonyms.sentence_transformer import SentenceTransformer
 from ..sequences import CLASS_LAW, Provenance, TokenVectors, check_tags
+from ..sequences.sentence_transformer import SentenceTransformer
 from ..tagging.tagger_data import distinct_words, inner_tags
 from ..text import CASING_CLASSES, casing_ids
 from .casing_kinds import casing_kinds
@@ -303,21 +303,9 @@ class WordClassRepresenter(SentenceTransformer):
             raise BundleError("The saved classes are not those that their fingerprint names.", path=str(path))
         return found
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns of a token's vector.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used; the parameter is part of the scikit-learn interface.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,), dtype object
-        """
+    def _column_names(self) -> list[str]:
         check_is_fitted(self)
-        names = [f"wordclassrepresenter{i}" for i in range(self._vectors.dim)]
-        return np.array(names + [f"casing_{name}" for name in CASING_CLASSES] * self.casing, dtype=object)
+        return self._vector_names(self._vectors.dim, CASING_CLASSES if self.casing else ())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

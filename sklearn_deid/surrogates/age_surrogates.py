@@ -8,6 +8,7 @@ from .folding import fold
 from .locale_words import LocaleWords
 
 AGES = ("keep", "shift", "band")
+# Oldest age that is written: HIPAA's Safe Harbor joins all ages from 90 on. Years of a band of ages.
 _OLDEST, _BAND = 89, 5
 _BEHIND_OLDEST = re.compile(r"90\+(?:\+|s\b)")
 _PIECES = re.compile(r"\d+|[^\W\d_]+|[\W_]+")

@@ -8,6 +8,7 @@ from .folding import fold, within_one_slip
 from .locale_words import LocaleWords
 from .name_parsing import GIVEN, SURNAME, NamePart
 
+# Short names that differ in a letter are often two names (Ann and Anna, Lee and Leo).
 _LEAST_LETTERS = 5
 
 

@@ -15,6 +15,7 @@ from .patient_chance import PatientChance
 from .patient_surrogates import Mention, PatientSurrogates
 from .surrogate_settings import SurrogateSettings
 
+# Characters between a postal code or a region and its town, within one address.
 _NEAR = 60
 _LEAST_KEY = 16
 _MOST_PATIENTS = 1000

@@ -54,7 +54,7 @@ class TokenSurrogates:
     data : ndarray of shape (n_tokens,), dtype object
         Tokens of all sentences, replaced so far.
     follows_rule : ndarray of shape (n_tokens,), dtype bool
-        Whether the token is part of a surrogate that a rule has made as a whole.
+        Whether a rule made the token, alone or as a part of a longer surrogate.
     statistics : dict
         Counts for each label.
     """

@@ -50,6 +50,7 @@ See note of Mar 6th by Chavez.
 ______________________
 MARK M. WARREN, MD PHD
 """
+# A tagger of vectors reads four rows of 16 fixed vectors in place of the note, whose words it does not know.
 _N_VECTORS = 64
 
 

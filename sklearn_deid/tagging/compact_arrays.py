@@ -9,6 +9,7 @@ import numpy as np
 from ..exceptions import BundleError
 
 _TABLE, _SCALE = "subwords.table", "subwords.scale"
+# Largest int8. -128 is not used, so that a number and its negative are rounded alike.
 _LARGEST = 127
 
 

@@ -18,8 +18,8 @@ from torch.nn import functional as F
 class LockedDropout(nn.Dropout1d):
     """Variational dropout: one mask for all tokens of a sentence (Gal & Ghahramani 2016).
 
-    Input and output have shape (batch, time, d). With ``rows``, they have shape (n_tokens, d), and the token i is one
-    of the sentence ``rows[i]`` of ``batch`` sentences.
+    Input and output have shape (batch, time, d). With ``rows``, they have shape (n_tokens, d) without padding:
+    ``rows[i]`` is the sentence of token i, and ``batch`` the number of sentences.
     """
 
     def forward(self, x: Tensor, rows: Tensor | None = None, batch: int = 0) -> Tensor:
@@ -72,24 +72,8 @@ def reversed_cells(lengths: Tensor, time: int) -> Tensor:
     return (source + torch.arange(len(lengths), device=lengths.device).unsqueeze(1) * time).flatten()
 
 
-def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
-    """Reverse each row within its own length. Padding keeps its positions.
-
-    Parameters
-    ----------
-    x : Tensor of shape (batch, time, d)
-        Padded sequences.
-    lengths : LongTensor of shape (batch,)
-        Length of each sequence.
-
-    Returns
-    -------
-    Tensor of shape (batch, time, d)
-    """
-    return _permuted(x, reversed_cells(lengths, x.shape[1]))
-
-
-def _permuted(x: Tensor, order: Tensor) -> Tensor:
+def permute_cells(x: Tensor, order: Tensor) -> Tensor:
+    """Reorder the cells of a batch of shape (batch, time, d) by `reversed_cells`, which is its own inverse."""
     return _Permuted.apply(x.flatten(0, 1), order).view(x.shape)
 
 
@@ -141,12 +125,15 @@ class BidirectionalRecurrent(nn.Module):
             x = self.between(x) if depth else x
             with torch.autocast("cpu", dtype=torch.bfloat16) if narrow else nullcontext():
                 # shape: (batch, time, hidden_size), in reversed order
-                right = back(_permuted(x, order))[0]
-                x = torch.cat([ahead(x)[0], _permuted(right, order)], dim=2)
+                right = back(permute_cells(x, order))[0]
+                x = torch.cat([ahead(x)[0], permute_cells(right, order)], dim=2)
         return x.to(kind) if narrow else x
 
 
-def rotate(x: Tensor, base: float = 10_000.0) -> Tensor:
+_BASE = 10_000.0
+
+
+def rotate(x: Tensor) -> Tensor:
     """Rotate pairs of features by an angle that grows with the position (rotary positions).
 
     The product of a query at i and a key at j then depends on the distance j - i only. The encoding of a sentence
@@ -156,8 +143,6 @@ def rotate(x: Tensor, base: float = 10_000.0) -> Tensor:
     ----------
     x : Tensor of shape (..., time, d), d even
         Queries or keys.
-    base : float, default=10_000.0
-        Base of the angular speeds: the slowest pairs of features turn by about 1 / ``base`` at each position.
 
     Returns
     -------
@@ -175,7 +160,8 @@ def rotate(x: Tensor, base: float = 10_000.0) -> Tensor:
             [-0.3012,  1.3818]])
     """
     time, d = x.shape[-2:]
-    speed = base ** (-torch.arange(0, d, 2, dtype=torch.float32, device=x.device) / d)
+    # The slowest pair of features turns by about 1 / _BASE at each position.
+    speed = _BASE ** (-torch.arange(0, d, 2, dtype=torch.float32, device=x.device) / d)
     # shape: (time, d / 2)
     angle = torch.arange(time, dtype=torch.float32, device=x.device).unsqueeze(1) * speed
     # Sine and cosine are computed in float32: half precision cannot hold the angles of late positions.

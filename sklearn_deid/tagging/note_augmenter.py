@@ -6,13 +6,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, check_constraints
 from .._randomness import own_generator
-from ..exceptions import SequenceError
-from ..sequences import TokenSequences, check_sequences
+from ..sequences import TokenSequences
+from ..sequences.sentence_transformer import SentenceTransformer
 
 _CASINGS = (str.lower, str.upper, str.title)
 _LOWER = 0
@@ -30,7 +30,7 @@ _ERRORS = ("typing_errors", "ocr_errors", "lost_punctuation", "line_breaks")
 _SHORTEST = 3  # letters of a word that may have an error
 
 
-class NoteAugmenter(TransformerMixin, BaseEstimator):
+class NoteAugmenter(SentenceTransformer):
     """Show a tagger copies of its training notes in other casings and layouts, and with errors of writing.
 
     Use the object as ``augmenter`` of a `DeidTagger` if the notes to redact are in capitals or lower case, typed in
@@ -127,7 +127,8 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> TokenSequences:
         """Return the sentences unchanged. Only training sentences are augmented, by `sample`."""
-        return _tokens(X)
+        check_is_fitted(self)
+        return self._words(X)
 
     def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
         """Draw an augmented copy of sentences.
@@ -149,7 +150,8 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
         SequenceError
             If X holds vectors.
         """
-        return self.draw(_tokens(X))[0]
+        check_is_fitted(self)
+        return self.draw(self._words(X))[0]
 
     def draw(self, tokens: TokenSequences) -> tuple[TokenSequences, np.ndarray]:
         """Draw an augmented copy, and whether each sentence is in lower case; shape (n_sentences,)."""
@@ -171,7 +173,7 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.target_tags.required = False
         return tags
 
     def _shares(self) -> tuple[float, float, float]:
@@ -191,15 +193,6 @@ def default_augmenter(n_tokens: int, batch_size: int) -> NoteAugmenter:
     (0.5, 0.1)
     """
     return NoteAugmenter(copies=_COPIES_OF_LONG) if n_tokens >= _LONG_TRAINING * batch_size else NoteAugmenter()
-
-
-def _tokens(X: Any) -> TokenSequences:
-    checked = check_sequences(X)
-    if not isinstance(checked, TokenSequences):
-        if not len(checked.data):
-            return TokenSequences.from_rows([[] for _ in range(len(checked))])
-        raise SequenceError("NoteAugmenter changes tokens; X holds vectors.")
-    return checked
 
 
 def _typing_error(word: str, rng: np.random.Generator) -> str:

@@ -144,8 +144,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         if not isinstance(sentences, TokenSequences) and len(sentences.data):
             raise SequenceError(
                 "RuleTagger reads tokens. X holds vectors. Place the rules before the step that makes vectors of "
-                "tokens: "
-                "HybridTagger(RuleTagger(), pipeline)."
+                "tokens: HybridTagger(RuleTagger(), pipeline)."
             )
         if self.language != "auto":
             return object_rows(self._tags(row, self._rules) for row in sentences)

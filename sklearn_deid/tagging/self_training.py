@@ -16,6 +16,7 @@ from ..sequences import TokenSequences, object_rows
 from .held_out import fit_on
 from .voting_tagger import VotingTagger
 
+# The marginals of this many raw notes are in memory at a time, for all teachers.
 _NOTES_AT_A_TIME = 50
 
 

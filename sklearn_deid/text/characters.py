@@ -12,6 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
+# Parts of the format of saved taggers: the network has an embedding for each class, and 0 is padding.
 N_CHARACTER_CLASSES = 512
 N_SHAPE_CLASSES = 256
 

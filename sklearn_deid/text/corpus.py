@@ -86,11 +86,19 @@ class Corpus(Sequence[Document]):
     def __iter__(self) -> Iterator[Document]:
         return iter(self._documents)
 
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of documents, as the tuple ``(n,)``. Without it, ``train_test_split`` returns lists."""
+        return (len(self),)
+
     @overload
     def __getitem__(self, key: int) -> Document: ...
     @overload
     def __getitem__(self, key: slice | Sequence[int] | Sequence[bool] | np.ndarray) -> Corpus: ...
     def __getitem__(self, key: Any) -> Document | Corpus:
+        # scikit-learn indexes what has a shape as X[key, ...].
+        if isinstance(key, tuple) and key[1:] == (Ellipsis,):
+            key = key[0]
         if isinstance(key, (int, np.integer)):
             return self._documents[key]
         if isinstance(key, slice):

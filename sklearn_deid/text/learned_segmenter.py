@@ -255,6 +255,7 @@ class LearnedSegmenter:
             raise NotFittedError("This LearnedSegmenter is not fitted: call fit with notes.")
 
 
+# Columns of the counts of a word: with a full stop, without one, in lower case, and with a capital in mid-sentence.
 _STOPPED, _PLAIN, _LOWER, _CAPITAL = range(4)
 
 

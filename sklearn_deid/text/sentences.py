@@ -145,6 +145,7 @@ _ITEM = re.compile(
 )
 _FIELD_WORD = r"[^\W\d_](?:[^\W\d_]|['/&])*"
 _FIELD = re.compile(rf"{_FIELD_WORD}(?: {_FIELD_WORD}){{0,2}}:(?!\S)")  # "Discharge medications:"
+# Columns between which a width of wrapping is looked for: lists have shorter lines, and longer lines are paragraphs.
 _NARROWEST, _WIDEST = 40, 140
 _MIN_EVIDENCE = 2  # breaks in the middle of a sentence, below which a note does not count as wrapped
 _MIN_EVIDENCE_SHARE = 0.3  # of the breaks at full lines; in wrapped prose it is about two thirds

@@ -34,7 +34,7 @@ class Fake:
     epsilon_ = [1.0, 7.5]
 
     def __init__(self, tagger, **parameters):
-        self.parameters, self.global_estimator_ = parameters, self
+        self.parameters, self.privacy, self.global_estimator_ = parameters, parameters["privacy"], self
         self.made.append(self)
 
     def fit_workers(self, parts):

@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import io
 import json
 import os
 from datetime import date
@@ -51,10 +52,15 @@ def write(path, rows=ROWS):
     if path.suffix == ".parquet":
         pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=8)
     elif path.suffix == ".csv":
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+        stream = io.StringIO(newline="")
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        # the csv module of Python 3.10 writes no NUL
+        writer.writerows(
+            {name: value.replace("\0", "<nul>") if isinstance(value, str) else value for name, value in row.items()}
+            for row in rows
+        )
+        path.write_bytes(stream.getvalue().replace("<nul>", "\0").encode())
     else:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 

@@ -43,6 +43,12 @@ def test_says_what_it_did(run, notes, tmp_path):
     assert set(load(tmp_path / "m").categories_.values()) >= {"NAME", "DATE"}
 
 
+def test_one_patient_is_no_patients():
+    notes = [Document("a", "Seen by Roe.", (Span(8, 11, "DOCTOR"),), "p1"), Document("b", "No pain.", (), "p1")]
+    assert train._size(Corpus(notes)) == "2 notes of 1 patient with 1 annotation"
+    assert train._size(Corpus([*notes, Document("c", "Well.", (), "p2")])) == "3 notes of 2 patients with 1 annotation"
+
+
 def test_raw_notes_are_learned_from_and_counted(run, notes, gold, tmp_path, monkeypatch):
     # One training instead of four: tests/tagging/test_self_training.py tests what is trained.
     monkeypatch.setattr(SelfTraining, "fit_student", lambda self, e, X, y, groups, raw, _: (e.fit(X, y), len(raw)))

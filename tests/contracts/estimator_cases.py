@@ -31,6 +31,8 @@ from sklearn_deid import (
     WordVectors,
     ZeroVectorPerturber,
 )
+from sklearn_deid.representations import WordClassRepresenter
+from sklearn_deid.tagging import NoteAugmenter
 
 NAMES, TOWNS = ["Alder", "Birch", "Cedar", "Damson"], ["Northwick", "Eastham", "Southby"]
 
@@ -183,6 +185,20 @@ CASES = {
         ("training", "x"),
         output=lambda estimator, X: estimator.transform(X),
         grid={"n_components": [3]},
+        is_saved=False,
+    ),
+    "WordClassRepresenter": Case(
+        lambda: WordClassRepresenter(embeddings=VECTORS, class_size=3),
+        ("class_size", 1),
+        output=lambda estimator, X: estimator.transform(X),
+        grid={"class_size": [4]},
+        is_saved=False,
+    ),
+    "NoteAugmenter": Case(
+        lambda: NoteAugmenter(random_state=0),
+        ("ocr_errors", 2.0),
+        output=lambda estimator, X: estimator.transform(X),
+        grid={"copies": [0.1]},
         is_saved=False,
     ),
     "AdversarialPrivacyAuditor": Case(

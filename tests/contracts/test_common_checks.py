@@ -31,6 +31,8 @@ from sklearn_deid import (
     VotingTagger,
     ZeroVectorPerturber,
 )
+from sklearn_deid.representations import WordClassRepresenter
+from sklearn_deid.tagging import NoteAugmenter
 
 from .estimator_cases import CASES, CORPUS, DEVIATIONS, X, Y
 from .two_dimensions import WORDS, NearestTag, RowsAsSentences, RowsAsWords
@@ -57,6 +59,8 @@ ADAPTED = {
     "GaussianNoisePerturber": RowsAsWords(GaussianNoisePerturber(**MOVER)),
     "RandomVectorPerturber": RowsAsWords(RandomVectorPerturber(**MOVER)),
     "ZeroVectorPerturber": RowsAsWords(ZeroVectorPerturber(**MOVER)),
+    "WordClassRepresenter": RowsAsWords(WordClassRepresenter(embeddings=WORDS, class_size=3)),
+    "NoteAugmenter": RowsAsWords(NoteAugmenter(random_state=0)),
     "PrivateRepresenter": RowsAsWords(PrivateRepresenter(**MOVER, **SMALL_REPRESENTER, device="cpu")),
 }
 NOT_ADAPTED = {
@@ -79,6 +83,7 @@ EXPECTED = {
     "GaussianNoisePerturber": _MOVING_VECTORS,
     "RandomVectorPerturber": _MOVING_VECTORS,
     "ZeroVectorPerturber": _MOVING_VECTORS,
+    "WordClassRepresenter": {"check_transformer_preserve_dtypes": _FLOAT32},
     "PrivateRepresenter": {
         "check_transformer_preserve_dtypes": _FLOAT32,
         "check_estimators_pickle": _NEW_NOISE,
@@ -131,7 +136,11 @@ EXPECTED_OF_INTERFACE = {
         "check_estimator_sparse_tag",
     ): "refuses a matrix because it is no corpus, not because of zeros",
 }
-TAGGERS = [name for name, case in CASES.items() if type(case.make()).__module__.startswith("sklearn_deid.tagging.")]
+TAGGERS = [
+    name
+    for name, case in CASES.items()
+    if type(case.make()).__module__.startswith("sklearn_deid.tagging.") and not case.is_transformer
+]
 TAGGERS.remove("PretrainedEncoder")
 
 

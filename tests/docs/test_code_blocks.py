@@ -14,9 +14,26 @@ def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
     for block in blocks_of(page):
         exec(compile(block, name_of(page), "exec"), namespace)
     assert not re.search(r"Dr\. (Alder|Birch)", capsys.readouterr().out), "an example of redaction hides nothing"
-    outputs = {name.rstrip("/") for name in re.findall(r"--output (\S+)", "\n".join(blocks_of(page, "bash")))}
-    both = outputs & {path.name for path in tmp_path.iterdir()}
+    both = set(written_by_commands(page)) & {path.name for path in tmp_path.iterdir()}
     assert not both, "an existing output is refused, so that nobody can run the commands and the Python blocks"
+
+
+def written_by_commands(page):
+    """Outputs and models that the commands of a page write, in order; a command may resume its own output."""
+    commands = "\n".join(blocks_of(page, "bash")).replace("\\\n", " ").splitlines()
+    pattern = {True: r"--(?:output|model) (\S+)", False: r"--output (\S+)"}
+    written = [
+        re.findall(pattern[command.startswith("sklearn-deid train ")], command.split("#")[0])
+        for command in commands
+        if not re.search(r"--(resume|overwrite|read) ?", command)
+    ]
+    return [name.rstrip("/") for names in written for name in names]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page, "bash")], ids=name_of)
+def test_commands_of_a_page_can_be_run_one_after_the_other(page):
+    written = written_by_commands(page)
+    assert len(set(written)) == len(written), "an existing output is refused"
 
 
 def commands_of(text):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -115,6 +116,9 @@ class TestEstimate:
     def test_estimates_without_an_interval_compare_equal(self):
         assert Estimate(0.5, float("nan"), float("nan")) == Estimate(0.5)
         assert hash(Estimate(float("nan"))) == hash(Estimate(np.nan))
+        copy = pickle.loads(pickle.dumps(Estimate(0.5)))  # its NaN is another object
+        assert copy == Estimate(0.5) and hash(copy) == hash(Estimate(0.5))
+        assert Estimate(0.5) not in (Estimate(0.5, 0.4, 0.6), Estimate(0.6), Estimate(float("nan")), 0.5)
 
     def test_as_a_dict_it_is_strict_json(self):
         plain = json.loads(json.dumps(Estimate(0.5, n=3).to_dict(), allow_nan=False))

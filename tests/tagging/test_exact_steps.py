@@ -18,7 +18,7 @@ from sklearn_deid.tagging import (
     TaggerModule,
     WordEncoder,
 )
-from sklearn_deid.tagging.encoders import reverse_padded
+from sklearn_deid.tagging.encoders import permute_cells, reversed_cells
 
 from .test_recurrent import packed_twin
 from .test_words import convolved
@@ -126,6 +126,6 @@ def test_one_mask_for_the_tokens_of_a_sentence_of_a_unit():
 
 def test_gradient_of_the_reversal_is_the_reversal_of_the_gradient():
     x, weight = torch.randn(2, 4, 3, requires_grad=True), torch.randn(2, 4, 3)
-    lengths = torch.tensor([3, 4])
-    (reverse_padded(x, lengths) * weight).sum().backward()
-    torch.testing.assert_close(x.grad, reverse_padded(weight, lengths))
+    order = reversed_cells(torch.tensor([3, 4]), 4)
+    (permute_cells(x, order) * weight).sum().backward()
+    torch.testing.assert_close(x.grad, permute_cells(weight, order))

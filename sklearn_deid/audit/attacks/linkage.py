@@ -192,7 +192,7 @@ class LinkageAttack(AuditAttack):
 
 
 def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSentences:
-    """Join both sets of sentences: the attacker sees both, so that word frequencies count over both."""
+    """Join both sets of sentences. The attacker sees both, and counts word frequencies over both."""
     offsets = np.concatenate([known.X.offsets, released.X.offsets[1:] + known.X.offsets[-1]])
     X = type(known.X)(np.concatenate([known.X.data, released.X.data]), offsets)
     tags = None

@@ -327,7 +327,7 @@ def learned_table(
 def most_likely(
     table: csc_array, floor: float, log_prior: np.ndarray, columns: np.ndarray, owner: np.ndarray
 ) -> np.ndarray:
-    """Token with the largest product of the prior and a trial's releases; shape (n_trials,)."""
+    """Token with the largest product of its prior and the probabilities of a trial's releases; shape (n_trials,)."""
     n_trials = int(owner[-1]) + 1
     # A release that no token can have carries no information.
     useful = np.asarray(table.sum(axis=0)).reshape(-1)[columns] > 0

@@ -20,6 +20,8 @@ from .template_files import read_library
 from .words import WORDS
 
 _FOLDER = Path(__file__).parent / "templates"
+# Some stays are in a few hospitals that all patients share, so that names of hospitals and doctors recur over patients,
+# as in the notes of one region; the other stays have a hospital of their own.
 _N_SHARED_HOSPITALS = 6
 _N_DOCTORS = 8
 _SHARE_IN_SHARED_HOSPITALS = 0.35

@@ -17,6 +17,8 @@ from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 # A quote that is never closed would take the rest of the file into one cell.
 _LONGEST_CELL = 2**26
+# The csv module of Python 3.10 refuses NUL. This half of a character takes its place: no decoded text holds one.
+_FOR_NUL = "\ud800"
 _CUT = "A carriage return ends the row, and a line feed other rows. A cell with a carriage return needs quotes."
 
 
@@ -71,10 +73,10 @@ class DelimitedTable:
 
         def lines() -> Iterator[str]:
             nonlocal last
-            yield first
+            yield first.replace("\0", _FOR_NUL)
             for line in text:
                 last = line
-                yield line
+                yield line.replace("\0", _FOR_NUL)
 
         def is_cut() -> bool:
             # Python writes a cell with a carriage return without quotes where rows end with line feeds.
@@ -92,7 +94,7 @@ class DelimitedTable:
                         "not hold it together. Take out the blanks between cells."
                     )
                 if row:
-                    yield [] if was_cut or is_cut() else row
+                    yield [] if was_cut or is_cut() else [cell.replace(_FOR_NUL, "\0") for cell in row]
                     was_cut = is_cut()
         finally:
             csv.field_size_limit(limit)
@@ -155,5 +157,6 @@ def _render(
 def _line(row: list[str], form: _Form) -> str:
     out = io.StringIO(newline="")
     # Only the characters of the line end are quoted: readers would take a bare carriage return for the end of the row.
-    csv.writer(out, delimiter=form.delimiter, lineterminator="\r\n").writerow(row)
-    return out.getvalue().removesuffix("\r\n") + form.line_end
+    writer = csv.writer(out, delimiter=form.delimiter, lineterminator="\r\n")
+    writer.writerow([cell.replace("\0", _FOR_NUL) for cell in row])
+    return out.getvalue().replace(_FOR_NUL, "\0").removesuffix("\r\n") + form.line_end

@@ -94,6 +94,5 @@ def infer_label_map(labels: Iterable[str]) -> dict[str, str | None]:
             return rule_label_map(name)
     raise ValueError(
         f"The labels of y belong to none of the schemes {sorted(_SCHEMES)}. Set 'label_scheme' to a mapping from the "
-        "kinds "
-        f"of the rules to your labels, such as {{'DATE': 'MY_DATE'}}. The kinds are {KINDS}."
+        f"kinds of the rules to your labels, such as {{'DATE': 'MY_DATE'}}. The kinds are {KINDS}."
     )

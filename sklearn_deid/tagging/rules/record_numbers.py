@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from ...surrogates.check_digits import has_valid_check_digits
+from ...surrogates.check_digits import has_valid_check_digits, luhn
 from .rule import MAYBE_SPACE, Rule
 
 _FREE = r"(?<!\w)(?<!\d[-./])"
@@ -13,7 +14,6 @@ _SIGN = r"(?:\s?(?i:no|nr|number|num|n[º°]|nummer|n[úu]mero))?[\s.:#-]{0,4}"
 # Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
 _MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
-_NIF_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
 def _id_length(text: str) -> int:
@@ -22,15 +22,9 @@ def _id_length(text: str) -> int:
     return len(kept) if len(re.findall(r"\d", kept)) >= 3 else 0
 
 
-def _nif_length(text: str) -> int:
-    """Length of a Spanish tax number (NIF or NIE), if the check letter is right.
-
-    The number has eight digits, or X, Y or Z and seven digits. The remainder of the number by 23 gives the letter.
-    """
-    plain = re.sub(r"[\W_]", "", text).upper()
-    # For the check letter, X, Y and Z at the start count as 0, 1 and 2.
-    number = str("XYZ".find(plain[0])) + plain[1:-1] if plain[0] in "XYZ" else plain[:-1]
-    return len(text) * (_NIF_LETTERS[int(number) % 23] == plain[-1])
+def _checked_length(text: str, locale: str) -> int:
+    """Length of a national number, if its check digits are right."""
+    return len(text) * (has_valid_check_digits(text, locale) is True)
 
 
 def _nhs_length(text: str) -> int:
@@ -42,11 +36,10 @@ def _nhs_length(text: str) -> int:
 
 def _npi_length(text: str) -> int:
     """Length of a US National Provider Identifier (ten digits), if the Luhn check of 80840 and the number holds."""
-    digits = [int(c) for c in "80840" + text][::-1]
-    # Every second digit from the right is doubled, and the digits of each product are added.
-    total = sum(digits[::2]) + sum(sum(divmod(2 * d, 10)) for d in digits[1::2])
-    return len(text) * (total % 10 == 0)
+    return len(text) * (luhn("80840" + text[:-1]) == text[-1])
 
+
+_NIF, _BIRTH_NUMBER = partial(_checked_length, locale="es"), partial(_checked_length, locale="nb")
 
 # Kind of PHI, keywords before the number, and whether the number may contain capitals.
 _NAMED_EN = (
@@ -66,8 +59,7 @@ _NAMED_ES = (
     ("VISIT", r"episodio|n[úu]mero de episodio", False),
 )
 
-
-# Of further languages; the numbers may contain capitals.
+# The same for further languages, whose numbers may all contain capitals.
 _NAMED: dict[str, dict[str, str]] = {
     "de": {
         "MEDICALRECORD": r"patienten-?(?:nummer|nr|id)|pat-?nr|pat\.-?nr|pid|akten-?(?:zeichen|nummer|nr)|archivnummer",
@@ -108,11 +100,6 @@ _NAMED: dict[str, dict[str, str]] = {
         "LICENSE": r"big-?(?:nummer|nr)?|agb-?(?:code)?",
     },
 }
-
-
-def _birth_number_length(text: str) -> int:
-    """Length of a Norwegian birth number of 11 digits, if its check digits are right."""
-    return len(text) * (has_valid_check_digits(text, "nb") is True)
 
 
 def _long_length(text: str) -> int:
@@ -166,8 +153,8 @@ NUMBER_RULES = (
         _nhs_length,
     ),
     Rule("npi", "id", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length),
-    Rule("nif", "id", "NATIONALID", rf"{_FREE}\d{{8}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _nif_length),
-    Rule("nie", "id", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _nif_length),
+    Rule("nif", "id", "NATIONALID", rf"{_FREE}\d{{8}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
+    Rule("nie", "id", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     Rule(
         "numero-de-colegiado",
         "id",
@@ -218,5 +205,5 @@ NUMBER_RULES = (
         ("it",),
         2,
     ),
-    Rule("fodselsnummer", "id", "NATIONALID", rf"{_FREE}\d{{6}} ?\d{{5}}{_END}", ("nb",), 1, _birth_number_length),
+    Rule("fodselsnummer", "id", "NATIONALID", rf"{_FREE}\d{{6}} ?\d{{5}}{_END}", ("nb",), 1, _BIRTH_NUMBER),
 )

@@ -95,6 +95,16 @@ def test_texts_change_and_nothing_else(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_nul_ends_no_table(tmp_path, kind):
+    """The csv module of Python 3.10 refuses a NUL: the file could not be read, with a message about quotes."""
+    path, output = tmp_path / f"notes.{kind}", tmp_path / f"out.{kind}"
+    path.write_bytes(b"id\ttext\na\0\tb\0c\nd\te\n".replace(b"\t", b"," if kind == "csv" else b"\t"))
+    chunks = change(open_table(path, output, Columns(("text",))), output, str)
+    assert [cell.text for chunk in chunks for cell in chunk.cells] == ["b\0c", "e"]
+    assert output.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_line_ends_in_cells_end_no_row(tmp_path, kind, line_end):
     """A carriage return stood in a cell without quotes: readers took the rest of the note for a new row."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from ..exceptions import SequenceError
-from ..sequences import TokenSequences, check_sequences
+from .checks import check_sequences
+from .token_sequences import TokenSequences
 
 
 class SentenceTransformer(TransformerMixin, BaseEstimator):
@@ -47,6 +49,27 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
                 "of the steps after it."
             )
         return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of a token: "token" for a word, or one name for each number of its vector.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; the parameter is part of the scikit-learn interface.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,), dtype object
+        """
+        return np.array(self._column_names(), dtype=object)
+
+    def _column_names(self) -> list[str]:
+        return ["token"]
+
+    def _vector_names(self, dim: int, casing: Sequence[str]) -> list[str]:
+        """Names of ``dim`` numbers of a vector, and of the casing classes behind them."""
+        return [f"{type(self).__name__.lower()}{i}" for i in range(dim)] + [f"casing_{name}" for name in casing]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,76 @@
+"""The figures of README that docs/results holds are those of docs/results."""
+
+import json
+import re
+
+import pytest
+
+from .pages import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def results(name):
+    return json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))["results"]
+
+
+def cells(start):
+    """Cells of the only table row that begins with some cells."""
+    rows = [line.strip("| ") for line in README.splitlines() if line.startswith(f"| {start} |")]
+    assert len(rows) == 1, rows
+    return re.split(r"\s*\|\s*", rows[0])
+
+
+@pytest.mark.parametrize("notes", [100, 500])
+def test_what_a_recipient_of_private_vectors_loses_after_public_notes(notes):
+    runs = [run for run in results("private_public_start") if (run["notes"], run["arm"]) == (notes, "public-100")]
+    raw = {
+        run["seed"]: run["shared_strict_f1"]
+        for run in results("private_raw")
+        if (run["notes"], run["arm"]) == (notes, "raw")
+    }
+    lost = {run["seed"]: 100 * (raw[run["seed"]] - run["recipient_strict_f1"]) for run in runs}
+    _, _, seeds, points, _ = cells(f"private vectors, after generated public notes | {notes} generated")
+    assert seeds == ", ".join(map(str, sorted(lost)))
+    assert points == ", ".join(f"{lost[seed]:.1f}" for seed in sorted(lost))
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "shown"),
+    [
+        ("private_2000_notes_seeds", "private vectors | 2,000 generated", "{0:.2f} ± {1:.2f}"),
+        ("private_500_notes", "private vectors | 500 generated", "{0:.1f}"),
+    ],
+)
+def test_what_a_recipient_of_private_vectors_loses_without_public_notes(name, row, shown):
+    (run,) = (run for run in results(name) if run["arm"] == "bounded-100")
+    found = cells(row)
+    for cell, kind in ((found[3], "strict"), (found[4], "token")):
+        mean, low, _ = run[f"shared_{kind}_f1_points_lost_to_raw"]
+        assert cell == shown.format(mean, mean - low)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "row"),
+    [("eds-pseudo", "French templates (eds-pseudo, 116)"), ("asq-phi", "English queries (ASQ-PHI, 526)")],
+)
+def test_languages(corpus, row):
+    ours, theirs = (results("languages")[f"{corpus}/{model}/all"] for model in ("note", "crf"))
+    _, notes, f1, hidden = cells(row)
+    assert int(notes) == round(ours["notes"])
+    for cell, values in (
+        (f1, (ours["strict_f1"][0], theirs["strict_f1"][0])),
+        (hidden, (ours["recall"], theirs["recall"])),
+    ):
+        # the stored values are rounded to four digits
+        assert [float(value) for value in re.findall(r"[\d.]+", cell)] == pytest.approx(
+            [100 * value for value in values], abs=0.0501
+        )
+
+
+def test_accuracy_on_a_patient_with_the_released_casing():
+    (run,) = (run for run in results("private_casing") if run["arm"] == "open")
+    (row,) = (line for line in README.splitlines() if "also reads the released casing" in line)
+    alone, both = run["bound_patients"][0], run["bound_patients_with_casing"][0]
+    assert f"vectors alone: {100 * alone:.0f} %" in row
+    assert row.endswith(f"| {100 * both:.0f} % |")
