@@ -49,7 +49,7 @@ class PlainTagger(nn.Module):
 
 def plain_speeds(tagger: DeidTagger, dataset, n_batches: int) -> dict:
     """Tokens per CPU second of the plain way, on batches of the same data."""
-    model = PlainTagger(tagger.module_.words, tagger.hidden_size, len(tagger.classes_))
+    model = PlainTagger(tagger.module_.words, tagger.hidden_size_, len(tagger.classes_))
     optimizer = torch.optim.NAdam(model.parameters(), lr=1e-3)
     rows = np.random.default_rng(0).permutation(np.flatnonzero(dataset.lengths))[: n_batches * _PLAIN_BATCH]
     batches = np.array_split(rows, n_batches)

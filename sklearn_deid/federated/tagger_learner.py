@@ -19,6 +19,7 @@ from torch import Tensor
 from .._compat import resolve_device
 from .._randomness import own_generator
 from ..exceptions import ExchangeError
+from ..tagging.network_size import network_size
 from ..tagging.splits import hold_out_patients
 from ..tagging.strategies import plain_parameters
 from ..tagging.tagger import DeidTagger
@@ -59,7 +60,7 @@ def _network_settings(tagger: DeidTagger) -> dict[str, Any]:
         "head": chosen["head"],
         "scheme": chosen["tag_scheme"],
         "characters": chosen["characters"],
-        "hidden_size": chosen["hidden_size"],
+        "hidden_size": network_size(tagger).hidden_size,
         "n_layers": chosen["n_layers"],
         "n_heads": chosen.get("encoder__n_heads", 4),
         "constrained": chosen.get("head__constrained", True),
@@ -83,6 +84,7 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
     """
     tagger.classes_, tagger._reads_words, tagger._vectors = model.classes_, model._reads_words, model._vectors
     tagger._pretrained = model._pretrained
+    tagger.hidden_size_, tagger.n_layers_ = network_size(model)
     if hasattr(model, "n_features_in_"):
         tagger.n_features_in_ = model.n_features_in_
     tagger._vectors_from = getattr(model, "_vectors_from", None)

@@ -12,6 +12,7 @@ from .._compat import resolve_device
 from .._randomness import own_torch_stream
 from ..exceptions import BundleError
 from ..tagging.network import TaggerModule
+from ..tagging.network_size import chosen_size
 from ..tagging.saving import tagger_from_state, tagger_to_state
 from ..tagging.strategies import Dropout
 from ..tagging.tagger import DeidTagger
@@ -41,6 +42,7 @@ def public_tagger(module: TaggerModule, classes: np.ndarray, width: int, **param
     tagger = DeidTagger(embeddings=None, dropout=Dropout(input=INPUT_DROPOUT, output=OUTPUT_DROPOUT), **parameters)
     tagger.classes_, tagger.n_features_in_, tagger._reads_words = classes, width, False
     tagger._vectors = tagger._tag_weights = tagger.augmenter_ = None
+    tagger.hidden_size_, tagger.n_layers_ = chosen_size(tagger)
     tagger._rng = np.random.default_rng(0)
     with own_torch_stream(tagger._rng, resolve_device(tagger.device)):
         tagger.initialize()

@@ -13,6 +13,7 @@ from ..text import CASING_CLASSES, N_CHARACTER_CLASSES, N_SHAPE_CLASSES, is_allo
 from .batching import CONTEXT_MARKS, SentenceBatch
 from .crf import LegalTags, LinearChainCRF
 from .encoders import BidirectionalRecurrent, LockedDropout, SelfAttentionEncoder
+from .network_size import network_size
 from .pretrained_encoder import PretrainedFiles
 from .pretrained_network import PretrainedTokenEncoder
 from .recall_weight import RecallWeight
@@ -182,10 +183,6 @@ class _Picked(torch.autograd.Function):
         return grad.new_zeros(ctx.n_rows, grad.shape[1]).index_copy(0, rows, grad), None
 
 
-# Number of layers with n_layers="auto".
-_RECURRENT_LAYERS, _ATTENTION_LAYERS = 1, 4
-
-
 def build_tagger_module(tagger: Any) -> TaggerModule:
     """Build the network of a `DeidTagger`, whose classes and kind of input (words or vectors) are known."""
     words = None
@@ -251,13 +248,8 @@ def _pretrained_encoder(tagger: Any, files: PretrainedFiles) -> nn.Module:
 
 
 def _sentence_encoder(tagger: Any, width: int) -> nn.Module:
-    encoder, dropout, n_layers = (
-        strategy("encoder", tagger.encoder),
-        strategy("dropout", tagger.dropout),
-        tagger.n_layers,
-    )
+    encoder, dropout = strategy("encoder", tagger.encoder), strategy("dropout", tagger.dropout)
+    units, n_layers = network_size(tagger)
     if isinstance(encoder, SelfAttention):
-        n_layers = _ATTENTION_LAYERS if n_layers == "auto" else n_layers
-        return SelfAttentionEncoder(width, 2 * tagger.hidden_size, n_layers, encoder.n_heads, dropout.layer)
-    n_layers = _RECURRENT_LAYERS if n_layers == "auto" else n_layers
-    return BidirectionalRecurrent(width, tagger.hidden_size, n_layers, encoder, dropout.layer)
+        return SelfAttentionEncoder(width, 2 * units, n_layers, encoder.n_heads, dropout.layer)
+    return BidirectionalRecurrent(width, units, n_layers, encoder, dropout.layer)

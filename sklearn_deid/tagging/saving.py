@@ -27,6 +27,7 @@ from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
 from .network_shapes import network_shapes
+from .network_size import chosen_size, default_layers, network_size
 from .note_deidentifier import NoteDeidentifier
 from .note_likeness import NoteLikeness
 from .note_segmenter import NoteSegmenter
@@ -153,6 +154,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     if problem is not None:
         raise BundleError(f"{problem} Train the tagger with annotated PHI.")
     tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
+    tagger.hidden_size_, tagger.n_layers_ = chosen_size(tagger)
     tagger.classes_ = np.array(state["classes"], dtype=object)
     tagger._reads_words = state["reads_words"]
     # Taggers of earlier versions have read no note in lower case instead of capitals.
@@ -204,6 +206,10 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
     # A path can contain names of people or places.
     plain.pop("encoder__model", None)
     plain.pop("warm_start_from", None)
+    # Without its start, "auto" would be another size. Earlier versions know "auto" for the layers alone.
+    plain["hidden_size"] = network_size(tagger).hidden_size
+    if tagger._pretrained is None and network_size(tagger).n_layers != default_layers(tagger):
+        plain["n_layers"] = network_size(tagger).n_layers
     # The path of the word vectors is dropped for the same reason. The vectors are saved as an array.
     plain["embeddings"] = plain.get("embeddings") if plain.get("embeddings") in ("auto", "corpus", None) else "auto"
     return {**plain, "optimizer": name}

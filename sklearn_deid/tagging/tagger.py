@@ -32,6 +32,7 @@ from .invented_spans import followed_by, invent_spans
 from .layout_changes import LayoutChanges
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
+from .network_size import chosen_size
 from .note_augmenter import NoteAugmenter, default_augmenter
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
 from .recall_weight import RecallWeight
@@ -103,11 +104,13 @@ class DeidTagger(TokenTagger, SequenceNet):
         Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on X;
         these vectors store no word of X. "corpus" trains vectors of whole words on X and warns, because these vectors
         store the words of X.
-    hidden_size : int, default=128
+    hidden_size : int or "auto", default="auto"
         Number of units of each direction of the recurrent network. The width of self-attention is twice this number.
+        "auto" is the number of the model that ``warm_start_from`` names, or 128.
     n_layers : int or "auto", default="auto"
-        Number of layers. With "gru-gru" and "lstm-gru", number of two-layer stacks. "auto" is 4 for self-attention and
-        1 for the other encoders. Friedrich et al. (2019) used 2 layers of 128 units.
+        Number of layers. With "gru-gru" and "lstm-gru", number of two-layer stacks. "auto" is the number of the model
+        that ``warm_start_from`` names, or 4 for self-attention and 1 for the other encoders. Friedrich et al. (2019)
+        used 2 layers of 128 units.
     context : {"sentence", "block", "window", "document"}, ContextBlock or ContextWindow, default="sentence"
         Text that the encoder reads to tag a sentence. "sentence" is the sentence alone. "block" means
         ``ContextBlock()``: consecutive sentences of up to 64 tokens, which the default tagger of `NoteDeidentifier`
@@ -196,6 +199,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     continues_spans_ : bool
         Whether a span of the network may go on in the next sentence. True after training with a `NoteAugmenter` that
         breaks lines. `predict` begins a new span with each sentence in any case.
+    hidden_size_, n_layers_ : int
+        Size of the network: parameters that are "auto" are found in `fit`.
     starts_from_tagger_ : bool
         Whether the training started from ``warm_start_from`` or from the public tagger of X.
 
@@ -244,7 +249,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         "head": [StrOptions({"crf", "softmax"}), CRFHead, SoftmaxHead],
         "tag_scheme": [StrOptions({"iob2", "bioes"})],
         "characters": [StrOptions({"cnn", "bigru", "bilstm"}), None],
-        "hidden_size": [Interval(Integral, 1, None, closed="left")],
+        "hidden_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "context": [StrOptions({"sentence", "block", "window", "document"}), ContextBlock, ContextWindow],
         "dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), Dropout],
@@ -286,7 +291,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         tag_scheme: str = "iob2",
         characters: str | None = "cnn",
         embeddings: Any = "auto",
-        hidden_size: int = 128,
+        hidden_size: Any = "auto",
         n_layers: Any = "auto",
         context: Any = "sentence",
         dropout: Any = "auto",
@@ -551,6 +556,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         if problem is not None:
             raise SequenceError(f"{problem} Pass y with annotated PHI, or name all tags in 'classes' of partial_fit.")
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
+        self.hidden_size_, self.n_layers_ = chosen_size(self, start)
 
     def _start_from(self, X: RaggedArray) -> None:
         """Start from the public tagger of X, if X has one whose network has the same shape."""

@@ -17,6 +17,7 @@ from ..saving import load
 from ..sequences import TokenSequences
 from ..text import split_tag
 from .initial_weights import copy_weights
+from .network_size import network_size
 
 #: Names of the models that the package ships.
 STARTERS = ("starter-en",)
@@ -93,10 +94,12 @@ def start_weights(tagger: Any, source: Any, X: Any, tags: TokenSequences) -> Non
     rows = [i for i, row in enumerate(tags) if any(tag != "O" for tag in row)][:_MOST_COMPARED]
     matched = matched_tags(tagger.classes_.tolist(), known, tags[rows], source.predict(X[rows]))
     if not copy_weights(tagger.module_, matched, source.module_, known):
-        own = {name: getattr(source, name) for name in ("encoder", "head", "characters", "hidden_size", "n_layers")}
+        own = {name: getattr(source, name) for name in ("encoder", "head", "characters")}
+        own |= network_size(source)._asdict()
         raise ValueError(
             "The 'warm_start_from' parameter of DeidTagger must be a model whose network has the same shape. Its "
-            f"tagger has {', '.join(f'{name}={value!r}' for name, value in own.items())}."
+            f"tagger has {', '.join(f'{name}={value!r}' for name, value in own.items())}. With hidden_size='auto' and "
+            "n_layers='auto', a tagger has the size of its start."
         )
 
 

@@ -18,6 +18,7 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.tagging.network_size import DEFAULT_UNITS
 
 from ..tagging.conftest import make_sentences
 from .saved_releases import TAGS, forge, manifest_of, represented
@@ -65,7 +66,7 @@ def test_tagger_is_a_fitted_estimator_of_the_vectors(data, fitted):
 
 def test_default_tagger_has_the_shape_of_the_default_representer():
     """Recipients with default parameters start from the tagger of providers with default parameters."""
-    assert PrivateRepresenter().tagger_hidden_size == DeidTagger().hidden_size
+    assert PrivateRepresenter().tagger_hidden_size == DEFAULT_UNITS
 
 
 def test_pipeline_starts_from_the_tagger(data, fitted):

@@ -1,14 +1,17 @@
 """Training that starts from another model: the same weights first, labels that differ, and refusals."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_deid import DeidTagger, NoteDeidentifier, RecallTunedTagger, RuleTagger, save
+from sklearn_deid import DeidTagger, NoteDeidentifier, RecallTunedTagger, RuleTagger, load, save
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.federated.tagger_learner import make_learner, tagger_from_vector, tagger_layout
 from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.warm_start import matched_tags, start_tagger, starter_folder
@@ -99,3 +102,43 @@ def test_refusals(source, tmp_path):
         still(source).fit(TokenVectors.from_rows([np.ones((2, 3), np.float32)]), [["B-A", "O"]])
     with pytest.raises(ValueError, match="starter-en"):
         starter_folder("starter-xx")
+
+
+@pytest.mark.parametrize("sizes", [{"hidden_size": 9}, {"hidden_size": 5, "n_layers": 2}])
+def test_network_takes_the_size_of_its_start(source, sizes, tmp_path):
+    start = DeidTagger(**{**SMALL, **sizes}, embeddings=source._vectors, max_epochs=2, batch_size=60).fit(X, Y)
+    tagger = still(start, hidden_size="auto").fit(X, Y)
+    assert (tagger.hidden_size, tagger.n_layers) == ("auto", "auto")
+    assert (tagger.hidden_size_, tagger.n_layers_) == (sizes["hidden_size"], sizes.get("n_layers", 1))
+    expected = start.predict_proba(X)
+    assert all(np.allclose(a, b, atol=1e-4) for a, b in zip(tagger.predict_proba(X), expected, strict=True))
+    # A saved model does not name its start, and a start may have a start of its own.
+    save(tagger, tmp_path / "model")
+    loaded, again = load(tmp_path / "model"), still(tagger, hidden_size="auto").fit(X, Y)
+    for model in (loaded, again):
+        assert (model.hidden_size_, model.n_layers_) == (tagger.hidden_size_, tagger.n_layers_)
+        assert all(np.allclose(a, b, atol=1e-4) for a, b in zip(model.predict_proba(X), expected, strict=True))
+
+
+def test_network_without_a_start_has_128_units():
+    tagger = DeidTagger(embeddings=None, max_epochs=1, random_state=0, device="cpu").fit(X[:2], Y[:2])
+    assert (tagger.hidden_size_, tagger.module_.encoder.output_size) == (128, 256)
+    # The same tagger, fitted again on its own, has forgotten the size of an earlier start.
+    wide = DeidTagger(embeddings=None, **{**SMALL, "hidden_size": 6}, max_epochs=1).fit(X, Y)
+    assert wide.set_params(hidden_size="auto").fit(X[:2], Y[:2]).hidden_size_ == 128
+
+
+def test_workers_take_the_size_of_the_start(source):
+    tagger = still(FrozenEstimator(source), hidden_size="auto")
+    labels = ["PATIENT", "DOCTOR", "CITY"]
+    learner = make_learner(tagger, X, Y, None, labels, n_epochs=1)
+    model = clone(tagger).partial_fit(X, Y, classes=[f"B-{label}" for label in labels])
+    common = tagger_from_vector(model, clone(tagger), learner.get_flat())
+    assert learner.tagger.hidden_size_ == common.hidden_size_ == 6
+    # Federations that run have agreed on a number, which "auto" stands for.
+    assert tagger_layout(common).fingerprint == tagger_layout(clone_of(common, hidden_size=6)).fingerprint
+
+
+def clone_of(model, **parameters):
+    """A fitted copy with other parameters."""
+    return deepcopy(model).set_params(**parameters)
