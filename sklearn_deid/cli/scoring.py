@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -63,6 +63,7 @@ def fit_deidentifier(
     raw: Sequence[Document] | None = None,
     *,
     start: Any = DEFAULT_START,
+    around: Callable[[Any], Any] | None = None,
     quiet: bool = False,
     verbose: bool = False,
     **parameters: Any,
@@ -77,6 +78,8 @@ def fit_deidentifier(
         Raw notes to learn from, too.
     start : "default", path or None, default="default"
         Model that the training starts from; None are random weights. The default is that of `NoteDeidentifier`.
+    around : callable, optional
+        Function that returns the estimator to train around a `DeidTagger`.
     quiet, verbose : bool, default=False
         Whether to print no progress, or a line for each epoch instead of a progress bar.
     **parameters
@@ -93,9 +96,12 @@ def fit_deidentifier(
 
     progress = None if quiet else [("epoch_progress", EpochProgress(verbose))]
     settings = _settings(corpus, start)
+    if parameters.get("encoder", "lstm") != "lstm":
+        settings.pop("warm_start_from", None)
     if start == DEFAULT_START and "warm_start_from" in settings and not quiet:
         _print_line(f"The training starts from {settings['warm_start_from']}: the notes are few, and in English.")
-    tagger = DeidTagger(**settings, callbacks=progress, **parameters)
+    tagger: Any = DeidTagger(callbacks=progress, **{**settings, **parameters})
+    tagger = tagger if around is None else around(tagger)
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report

@@ -38,6 +38,9 @@ example: train on brat files, and score on a fifth of the patients
 example: train the model of the package on with few notes
   sklearn-deid train corrected.jsonl --from starter-en --model my-model
 
+example: find 99 % of the PHI, and let rules find what has a fixed form
+  sklearn-deid train my-notes/ --model my-model --target-recall 0.99 --rules
+
 example: learn from raw notes, too
   sklearn-deid train corrected.jsonl --unlabelled raw-notes/ --model my-model
 
@@ -45,6 +48,8 @@ exit codes: 0 trained, 1 trained without broken files (--skip-broken) or raw not
 (no model is saved)"""
 
 _NO_START = "none"
+_ENCODERS = ("lstm", "gru", "gru-gru", "lstm-gru", "transformer")
+_CONTEXTS = ("sentence", "block", "window", "document")
 
 
 def add_command(commands: Any) -> None:
@@ -73,6 +78,7 @@ def add_command(commands: Any) -> None:
         help="file or folder of raw notes of the same kind to learn from, too: three models that are trained on CORPUS "
         "tag them, and the model learns from both. Takes four trainings",
     )
+    _add_choices(parser)
     add_corpus_options(parser)
     parser.add_argument(
         "--validation-fraction",
@@ -88,6 +94,40 @@ def add_command(commands: Any) -> None:
     amount.add_argument("--quiet", action="store_true", help="show no progress")
 
 
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose what is trained, and how much it hides."""
+    parser.add_argument(
+        "--target-recall",
+        type=share,
+        metavar="SHARE",
+        help="share of the PHI words to find in notes of new patients, such as 0.99: the threshold is lowered until "
+        "held-out patients show it with 95 %% confidence. Takes up to six trainings",
+    )
+    parser.add_argument(
+        "--precision-at-least",
+        type=share,
+        metavar="SHARE",
+        help="hide as much as this share of PHI among the hidden words of held-out patients allows. With "
+        "--target-recall: warn if the share is lower",
+    )
+    parser.add_argument(
+        "--rules",
+        action="store_true",
+        help="let rules find identifiers with a fixed form, too, such as e-mail addresses and phone numbers",
+    )
+    parser.add_argument(
+        "--encoder",
+        metavar="NAME",
+        help=f"network: {', '.join(_ENCODERS)}, or the folder of a pretrained language model. All but lstm start from "
+        "random weights or from the language model (default: lstm)",
+    )
+    parser.add_argument(
+        "--context",
+        choices=_CONTEXTS,
+        help="text that the network reads at once (default: block, or that of the model to start from)",
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Train, score and save a model."""
     device = set_machine(arguments)
@@ -96,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     # The output is checked before the training, which may take hours.
     check_bundle_target(arguments.model, arguments.overwrite)
-    start = _start(arguments.start)
+    start, choices = _start(arguments.start), _choices(arguments)
     result = read_annotated(arguments)
     raw, unread = _raw_notes(arguments, result.corpus)
     corpus, held_out = _split(result.corpus, arguments)
@@ -105,13 +145,16 @@ def run(arguments: argparse.Namespace) -> int:
         corpus,
         raw,
         start=start,
+        around=lambda tagger: _around(tagger, arguments),
         quiet=arguments.quiet,
         verbose=arguments.verbose,
         max_epochs=arguments.epochs or "auto",
         random_state=arguments.seed,
         device=device,
+        **choices,
     )
     print(f"Alignment: {deidentifier.alignment_report_.summary()}.")
+    _show_decision(deidentifier.estimator_)
     if raw is not None:
         print(_raw_account(deidentifier.raw_notes_, len(unread)))
         unread += [None] * deidentifier.raw_notes_["left out"]
@@ -135,6 +178,54 @@ def _start(written: str | None) -> Any:
     if Path(written).exists():
         raise DeidError(f"{written} means random weights, and is a folder here. Write ./{written} for the folder.")
     return None
+
+
+def _choices(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Parameters of the tagger that the options set."""
+    tunes = arguments.target_recall is not None or arguments.precision_at_least is not None
+    if tunes and arguments.unlabelled is not None:
+        raise DeidError(
+            "--unlabelled excludes --target-recall and --precision-at-least: raw notes have no annotation that could "
+            "show a recall or a precision."
+        )
+    chosen = {} if arguments.context is None else {"context": arguments.context}
+    if arguments.encoder is None:
+        return chosen
+    if arguments.encoder != "lstm" and arguments.start not in (None, _NO_START):
+        raise DeidError("--from needs the network of the model to start from. Leave out --encoder or --from.")
+    return {**chosen, "encoder": _encoder(arguments.encoder)}
+
+
+def _encoder(written: str) -> Any:
+    """Name of an encoder, or an encoder that reads the files of a folder."""
+    if written in _ENCODERS:
+        return written
+    if not Path(written).is_dir():
+        raise DeidError(f"--encoder must be {', '.join(_ENCODERS)} or a folder. Got {written!r} instead.")
+    from ..tagging.pretrained_encoder import PretrainedEncoder
+
+    return PretrainedEncoder(written)
+
+
+def _around(tagger: Any, arguments: argparse.Namespace) -> Any:
+    """Estimator that decides with a threshold of held-out patients, and that asks rules, if the options say so."""
+    from ..tagging.hybrid_tagger import HybridTagger
+    from ..tagging.recall_tuned_tagger import RecallTunedTagger
+
+    recall, precision = arguments.target_recall, arguments.precision_at_least
+    if recall is not None or precision is not None:
+        # Without a bar of its own, a target of recall is what the user asked for.
+        tagger = RecallTunedTagger(
+            tagger, target_recall=recall or "highest", min_precision=precision or 0.0, random_state=arguments.seed
+        )
+    return HybridTagger(tagger=tagger) if arguments.rules else tagger
+
+
+def _show_decision(estimator: Any) -> None:
+    """Show what held-out patients said about the threshold, if it was tuned."""
+    report = getattr(getattr(estimator, "tagger_", estimator), "report_", None)
+    if report is not None:
+        print(f"\nThe threshold on patients that were held out to choose it:\n\n{report}\n")
 
 
 def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
@@ -208,7 +299,9 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
 
     # As the tagger reads them in training and tagging.
     data = held_out.to_sentences(segmenter=NormalizedSegmenter(deidentifier.segmenter_))
-    if any(tag != "O" for row in data.y for tag in row):
+    # Rules have no probabilities that a bias could change.
+    has_rules = hasattr(deidentifier.estimator_, "rules_")
+    if not has_rules and any(tag != "O" for row in data.y for tag in row):
         from ..tagging.measured_price import recall_price
 
         print("The price of recall: a target recall that these patients show, and what it would cost\n")

@@ -28,6 +28,8 @@ class PriceCurve:
     >>> curve = PriceCurve([0.0, 2.0], [0.9, 0.98], [0.87, 0.96], [0.95, 0.7], [0.1, 0.14])
     >>> curve.best_target(min_precision=0.8), curve.best_target(min_precision=0.99)
     (0.87, None)
+    >>> curve.largest_bias(min_precision=0.6), curve.largest_bias(min_precision=0.8)
+    (2.0, 0.0)
     >>> print(curve)
     bias   recall  target  precision  hidden text
      0.0   90.0 %  87.0 %     95.0 %       10.0 %
@@ -44,6 +46,11 @@ class PriceCurve:
         """Highest ``target_recall`` that keeps a precision, or None if no bias keeps the precision."""
         points = zip(self.reachable, self.precision, strict=True)
         return max((target for target, precision in points if precision >= min_precision), default=None)
+
+    def largest_bias(self, min_precision: float) -> float:
+        """Largest bias that keeps a precision, or the smallest one if no bias keeps the precision."""
+        points = zip(self.biases, self.precision, strict=True)
+        return max((bias for bias, precision in points if precision >= min_precision), default=min(self.biases))
 
     def __str__(self) -> str:
         rows = zip(self.biases, self.recall, self.reachable, self.precision, self.hidden, strict=True)

@@ -131,6 +131,28 @@ def representer_of(X: Any) -> str | None:
     return origin.fingerprint if isinstance(origin, Provenance) else None
 
 
+def check_representer(X: Any, trained: str | None) -> None:
+    """Refuse vectors of another representer: equal numbers would mean other words there.
+
+    Parameters
+    ----------
+    X : TokenVectors, or other data, which passes
+        Vectors of new sentences.
+    trained : str or None
+        Fingerprint of the representer of the training; None, which passes, if it is not known.
+
+    Examples
+    --------
+    >>> check_representer(TokenVectors.from_rows([[[1.0, 2.0]]]), "0f3a")
+    """
+    given = representer_of(X)
+    if None not in (trained, given) and trained != given:
+        raise SequenceError(
+            "The vectors of X come from another representer than those of the training. Encode the notes with that "
+            "representer, or train a tagger on its vectors."
+        )
+
+
 def _as_vectors(row: Any, name: str, number: int) -> np.ndarray:
     try:
         return np.asarray(row, dtype=np.float32)

@@ -55,9 +55,11 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     ----------
     estimator : estimator, default=DeidTagger()
         Tagger, or a pipeline that ends with a tagger.
-    target_recall : float in (0, 1) or None, default=0.99
+    target_recall : float in (0, 1), "highest" or None, default=0.99
         Proportion of PHI to find on new patients. `fit` takes the highest threshold that reaches the target, because
-        that threshold costs the least precision. `fit` never chooses a threshold above 0.5 (a bias below 0).
+        that threshold costs the least precision. `fit` never chooses a threshold above 0.5 (a bias below 0). "highest"
+        is the largest bias (in steps of 0.5, at most 10) at which the precision of tagged tokens on the held-out
+        patients is at least ``min_precision``; it promises no recall.
     max_missed_patients : float in (0, 1) or None, default=None
         Upper bound on the probability that the tagger misses at least one token of a direct identifier of a new
         patient. If you also set ``target_recall``, the threshold satisfies both conditions. The Notes describe the
@@ -154,7 +156,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     decides_by_threshold = True
     _parameter_constraints: dict[str, list] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
-        "target_recall": [Interval(Real, 0, 1, closed="neither"), None],
+        "target_recall": [Interval(Real, 0, 1, closed="neither"), StrOptions({"highest"}), None],
         "max_missed_patients": [Interval(Real, 0, 1, closed="neither"), None],
         "decision_bias": [Interval(Real, None, None, closed="neither"), None],
         "confidence": [Interval(Real, 0.5, 1, closed="neither"), None],
@@ -171,7 +173,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self,
         estimator: Any = None,
         *,
-        target_recall: float | None = 0.99,
+        target_recall: float | str | None = 0.99,
         max_missed_patients: float | None = None,
         decision_bias: float | None = None,
         confidence: float | None = 0.95,
@@ -324,7 +326,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
 
     def _check_reachable(self, tags: TokenSequences, patients: np.ndarray | None, plan: HoldOutPlan) -> None:
         """Refuse a target before the training if the held-out patients could not show it without any miss."""
-        if self.target_recall is None or self.confidence is None or self.decision_bias is not None:
+        if not isinstance(self.target_recall, Real) or self.confidence is None or self.decision_bias is not None:
             return
         rows = held_out_rows(plan, len(tags), patients)
         kinds = [tag for row in tags[rows] for tag in repair_tags(row)]
@@ -345,7 +347,10 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             self.decision_bias_ = float(self.decision_bias)
         else:
             thresholds = [_OWN_DECISION]
-            if self.target_recall is not None:
+            if self.target_recall == "highest":
+                curve = curve_of(held, items, self.confidence or _CONFIDENCE)
+                thresholds.append(threshold_of(curve.largest_bias(self.min_precision)))
+            elif self.target_recall is not None:
                 thresholds.append(recall_threshold(*items, self.target_recall, self.confidence))
             if self.max_missed_patients is not None:
                 thresholds.append(missed_patient_threshold(patient_scores(held, direct), self.max_missed_patients))

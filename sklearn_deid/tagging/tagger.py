@@ -20,6 +20,7 @@ from ..sequences import (
     TokenSequences,
     TokenVectors,
     check_groups,
+    check_representer,
     check_sequences,
     check_tags,
     object_rows,
@@ -27,7 +28,6 @@ from ..sequences import (
 )
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import ContextUnits, SentenceDataset
-from .initial_weights import copy_weights
 from .invented_spans import followed_by, invent_spans
 from .layout_changes import LayoutChanges
 from .marginals import TokenTagger
@@ -63,7 +63,7 @@ from .tagger_data import (
 from .training_loop import NoCriterion, SequenceNet
 from .unbuilt_optimizer import UnbuiltOptimizer
 from .uniform_casing import NO_CASING, lower_uniform_casing
-from .warm_start import check_reads_words, start_tagger, start_weights
+from .warm_start import check_reads_words, start_tagger, start_weights, took_public_weights
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
@@ -273,6 +273,7 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
     _pretrained: PretrainedFiles | None = None
+    _vectors_from: str | None = None  # fingerprint of a representer
     # As an attribute of the class: taggers of earlier versions have no such attribute.
     starts_from_tagger_ = False
     # The same, for the casing of documents.
@@ -379,7 +380,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         # With warm_start the classes and word vectors of the first fit stay, and only the weights are trained further.
         goes_on = self.warm_start and self.initialized_
         if goes_on:
-            self._check_representer(X)
+            check_representer(X, self._vectors_from)
         with self._own_random_stream(), nullcontext() if goes_on else self._forgotten_if_failed():
             if not goes_on:
                 self._begin(X, tags, groups, None)
@@ -421,7 +422,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
         if self.initialized_:
-            self._check_representer(X)
+            check_representer(X, self._vectors_from)
         else:
             self._rng = own_generator(self.random_state)
             with self._own_random_stream():
@@ -526,7 +527,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self.continues_spans_ = self._broken_lines() > 0
         self.initialize()
         if start is None:
-            self._start_from(X)
+            self.starts_from_tagger_ = took_public_weights(self, X)
             return
         start_weights(self, start, X, tags)
         self.starts_from_tagger_ = True
@@ -558,13 +559,6 @@ class DeidTagger(TokenTagger, SequenceNet):
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
         self.hidden_size_, self.n_layers_ = chosen_size(self, start)
 
-    def _start_from(self, X: RaggedArray) -> None:
-        """Start from the public tagger of X, if X has one whose network has the same shape."""
-        public = getattr(X, "tagger", None)
-        self.starts_from_tagger_ = public is not None and copy_weights(
-            self.module_, self.classes_.tolist(), public.module_, public.classes_.tolist()
-        )
-
     # ---- data in and out
 
     def check_parameters(self) -> None:
@@ -580,15 +574,6 @@ class DeidTagger(TokenTagger, SequenceNet):
         if not len(X.data):
             raise SequenceError("X holds no token: there is nothing to train on.")
         return X, tags, check_groups(groups, len(X))
-
-    def _check_representer(self, X: Any) -> None:
-        """Refuse vectors of another representer: equal numbers would mean other words there."""
-        trained, given = getattr(self, "_vectors_from", None), representer_of(X)
-        if None not in (trained, given) and trained != given:
-            raise SequenceError(
-                "The vectors of X come from another representer than those of the training. Encode the notes with that "
-                "representer, or train a tagger on its vectors."
-            )
 
     def _fit_augmenter(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
         """Fit a clone of the augmenter and return the perturbed sentences."""
@@ -724,7 +709,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
-        self._check_representer(X)
+        check_representer(X, self._vectors_from)
         arrays = self._arrays(X)
         # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
         if self.module_.words is None:

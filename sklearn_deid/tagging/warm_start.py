@@ -140,6 +140,27 @@ def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: An
     return matched
 
 
+def took_public_weights(tagger: Any, X: Any) -> bool:
+    """Copy the weights of the public tagger that token vectors carry. False without one, or if its shape is another.
+
+    Parameters
+    ----------
+    tagger : DeidTagger
+        Tagger with a new network.
+    X : sequence of n sentences
+        Sentences to train on.
+
+    Examples
+    --------
+    >>> took_public_weights(None, TokenSequences.from_rows([["Fever"]]))
+    False
+    """
+    public = getattr(X, "tagger", None)
+    if public is None:
+        return False
+    return copy_weights(tagger.module_, tagger.classes_.tolist(), public.module_, public.classes_.tolist())
+
+
 def check_reads_words(X: Any) -> None:
     """Raise SequenceError if X holds vectors, which a model that reads words cannot start from."""
     if not isinstance(X, TokenSequences):

@@ -6,10 +6,22 @@ import signal
 
 import pytest
 
-from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, Span, load, write_corpus
+from sklearn_deid import (
+    Corpus,
+    DeidTagger,
+    Document,
+    HybridTagger,
+    NoteDeidentifier,
+    PretrainedEncoder,
+    RecallTunedTagger,
+    RuleTagger,
+    Span,
+    load,
+    write_corpus,
+)
 from sklearn_deid.cli import train
 from sklearn_deid.cli.scoring import hold_out_patients, predict_corpus
-from sklearn_deid.exceptions import WithheldWarning
+from sklearn_deid.exceptions import DeidError, WithheldWarning
 from sklearn_deid.tagging import SelfTraining, measured_price
 
 from .conftest import assert_no_note_text
@@ -67,6 +79,72 @@ def test_raw_notes_are_learned_from_and_counted(run, notes, gold, tmp_path, monk
     assert "Raw note left out" in err and "left out:" in err and "Zyx" not in out + err
     assert_no_note_text(out + err, notes)
     assert load(tmp_path / "m").annotate(["Seen by Dr. Birch."])
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Estimators that the command would train, without training them."""
+    found = []
+
+    def fit(self, *args, **kwargs):
+        found.append(self.estimator)
+        raise DeidError("not trained here")
+
+    monkeypatch.setattr(NoteDeidentifier, "fit", fit)
+    return found
+
+
+def test_options_choose_what_is_trained(run, gold, tmp_path, trained):
+    command = ["train", gold, "--model", tmp_path / "m", "--quiet", *QUICK]
+    choices = ("--target-recall", "0.9", "--precision-at-least", "0.7", "--rules", "--context", "window")
+    run(*command, "--encoder", "gru", "--seed", "5", *choices)
+    (hybrid,) = trained
+    tuned = hybrid.tagger
+    assert isinstance(hybrid, HybridTagger) and isinstance(tuned, RecallTunedTagger)
+    assert (tuned.target_recall, tuned.min_precision, tuned.random_state) == (0.9, 0.7, 5)
+    tagger = tuned.estimator
+    assert (tagger.encoder, tagger.context, tagger.warm_start_from, tagger.max_epochs) == ("gru", "window", None, 1)
+    trained.clear()
+    run(*command, "--precision-at-least", "0.7")
+    run(*command, "--target-recall", "0.9", "--encoder", "lstm")
+    run(*command)
+    assert (trained[0].target_recall, trained[0].min_precision) == ("highest", 0.7)
+    assert (trained[1].target_recall, trained[1].min_precision) == (0.9, 0.0)
+    assert trained[1].estimator.warm_start_from == "starter-en"
+    assert isinstance(trained[2], DeidTagger) and trained[2].context == "block"
+
+
+def test_a_folder_is_a_pretrained_encoder(run, gold, tmp_path, trained):
+    pytest.importorskip("transformers")
+    run("train", gold, "--model", tmp_path / "m", "--quiet", "--encoder", tmp_path)
+    assert isinstance(trained[0].encoder, PretrainedEncoder) and trained[0].encoder.model == str(tmp_path)
+    assert trained[0].warm_start_from is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--encoder", "rnn"), "--encoder must be lstm"),
+        (("--encoder", "gru", "--from", "starter-en"), "Leave out --encoder or --from"),
+        (("--unlabelled", "raw", "--target-recall", "0.9"), "--unlabelled excludes --target-recall"),
+        (("--unlabelled", "raw", "--precision-at-least", "0.9"), "--unlabelled excludes --target-recall"),
+        (("--target-recall", "1"), "must be a number between 0 and 1"),
+        (("--context", "page"), "invalid choice"),
+    ],
+)
+def test_options_that_exclude_each_other(run, gold, tmp_path, trained, options, message):
+    code, out, err = run("train", gold, "--model", tmp_path / "m", *options)
+    assert (code, out, message in err, trained) == (2, "", True, [])
+
+
+def test_a_tuned_threshold_with_rules_is_shown_and_saved(run, gold, notes, tmp_path):
+    options = ("--target-recall", "0.3", "--rules", "--validation-fraction", "0.34", "--quiet", "--epochs", "2")
+    code, out, err = run("train", gold, "--model", tmp_path / "m", *options)
+    assert (code, "held-out patients" in out, "decision bias" in out) == (0, True, True)
+    model = load(tmp_path / "m")
+    assert model.fitted_estimator().tagger_.report_.recall.value >= 0.3
+    assert "[EMAIL]" in model.redact(["Write to a.b@c.org today."])[0]
+    assert_no_note_text(out + err, notes)
 
 
 def test_verbose_has_a_line_for_each_epoch(run, gold, tmp_path):

@@ -287,6 +287,23 @@ class TestFewNotes:
         assert again.report_.precision.value >= 0.9
         assert tuned.price_curve_.best_target(1.0) is None
 
+    @pytest.mark.parametrize("least", [0.5, 0.9, 0.97])
+    def test_highest_recall_is_the_largest_bias_that_keeps_the_precision(self, patients, least):
+        X, y, groups = patients
+        tuned = prefit(target_recall="highest", min_precision=least).fit(X, y, groups=groups)
+        by_bias = {}
+        for bias in np.arange(0, 10.5, 0.5):
+            fixed = prefit(decision_bias=bias, min_precision=0).fit(X, y, groups=groups)
+            by_bias[bias] = phi_precision_score(y, fixed.predict(X), level="token", binary=True)
+        assert tuned.decision_bias_ == pytest.approx(max(b for b, found in by_bias.items() if found >= least))
+        assert tuned.report_.precision.value >= least
+
+    def test_highest_recall_warns_if_no_bias_keeps_the_precision(self, patients):
+        X, y, groups = patients
+        with pytest.warns(LowPrecisionWarning, match="no target keeps it"):
+            tuned = prefit(target_recall="highest", min_precision=0.99999).fit(X, y, groups=groups)
+        assert tuned.decision_bias_ == 0
+
     def test_price_curve_repeats_reports_at_each_bias(self, patients):
         X, y, groups = patients
         curve = prefit(target_recall=0.5).fit(X, y, groups=groups).price_curve_
