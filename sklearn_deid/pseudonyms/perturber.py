@@ -169,11 +169,6 @@ class PhiPerturber(SentenceTransformer):
         result = (both[order], object_rows(tags[rows]))
         return result if groups is None else (*result, groups[rows])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
-        return tags
-
     # ---- methods of a subclass
 
     def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> Any:

@@ -234,11 +234,6 @@ class SurrogatePseudonymizer(SentenceTransformer):
         result = (TokenSequences.from_rows([rows[i] for i in order.tolist()]), tags)
         return result if data.groups is None else (*result, data.groups[order % len(data.X)])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
-        return tags
-
     # ---- data in
 
     def _checked(self, X: Any, y: Any, groups: Any) -> Annotated:

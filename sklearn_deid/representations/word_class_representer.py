@@ -97,6 +97,7 @@ class WordClassRepresenter(SentenceTransformer):
     True
     """
 
+    _needs_tags = False
     _releases = "classes"  # for audits: the result of `transform` is shared
     _vectors: WordVectors
     _parameter_constraints: dict[str, list] = {
@@ -306,11 +307,6 @@ class WordClassRepresenter(SentenceTransformer):
     def _column_names(self) -> list[str]:
         check_is_fitted(self)
         return self._vector_names(self._vectors.dim, CASING_CLASSES if self.casing else ())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags
 
     def _finished(self) -> WordClassRepresenter:
         """Set what follows from the classes."""

@@ -20,6 +20,9 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
     scikit-learn tags say that the input is not two-dimensional.
     """
 
+    random_state: Any  # a parameter of every subclass
+    _needs_tags = True
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         # By default, scikit-learn wraps `transform` of every class, and makes a table with feature names of its result.
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
@@ -74,7 +77,8 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
-        tags.target_tags.required = True
+        tags.target_tags.required = self._needs_tags
+        tags.non_deterministic = self.random_state is None
         tags.transformer_tags.preserves_dtype = []  # words become words, or vectors of float32
         return tags
 

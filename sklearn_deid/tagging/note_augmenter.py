@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, check_constraints
@@ -77,6 +76,7 @@ class NoteAugmenter(SentenceTransformer):
     [['MR', 'ALDER']]
     """
 
+    _needs_tags = False
     _parameter_constraints: dict[str, list] = {
         **dict.fromkeys(
             ("copies", "lower_case", "capitals", "title_case", *_ERRORS),
@@ -170,11 +170,6 @@ class NoteAugmenter(SentenceTransformer):
             for i in np.flatnonzero(rng.random(len(changed)) < share).tolist():
                 changed[i] = change(changed[i], rng)
         return TokenSequences(changed, tokens.offsets).with_documents(tokens.documents), draws == _LOWER
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags
 
     def _shares(self) -> tuple[float, float, float]:
         return self.lower_case, self.capitals, self.title_case

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_deid.metrics import Estimate, bootstrap_ratio, missed_patient_threshold, recall_threshold
-from sklearn_deid.metrics.decision_thresholds import _design_effects
+from sklearn_deid.metrics.decision_thresholds import _design_effects, reachable_recall, recall_lower_bounds
 
 items = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 5)), min_size=1, max_size=40)
 
@@ -41,6 +41,26 @@ def test_a_margin_never_raises_the_threshold(found, target):
     except ValueError:
         return
     assert careful <= recall_threshold(scores, patients, target, confidence=None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_at_a_threshold_is_the_largest_target_that_chooses_it(seed):
+    scores, patients = draw_items(np.random.default_rng(seed), 12)
+    thresholds = np.sort(np.random.default_rng(seed).uniform(0, 0.5, 8))
+    bounds = recall_lower_bounds(scores, patients, thresholds)
+    assert (np.diff(bounds) <= 0).all() and bounds.max() <= reachable_recall(len(scores))
+    for threshold, bound in zip(thresholds, bounds, strict=True):
+        assert 0 < bound <= (scores >= threshold).mean()
+        assert recall_threshold(scores, patients, bound - 1e-9) >= threshold
+        if bound + 1e-6 < recall_lower_bounds(scores, patients, [0.0])[0]:
+            assert recall_threshold(scores, patients, bound + 1e-6) < threshold
+
+
+def test_the_bound_needs_items_and_low_thresholds():
+    with pytest.raises(ValueError, match="no recall can be measured"):
+        recall_lower_bounds([], [], [0.5])
+    with pytest.raises(ValueError, match="must be at most 0.5"):
+        recall_lower_bounds([0.9], ["p"], [0.6])
 
 
 def draw_items(rng, n_patients):
