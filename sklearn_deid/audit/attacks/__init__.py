@@ -50,6 +50,7 @@ __all__, _listed, __dir__ = lazy_names(
         "surrogate_pairs": "SurrogatePairAttack",
         "surrogate_spans": "SurrogateSpans spans_of_notes spans_of_sentences",
         "template": "TemplateAttack",
+        "upload_noise": "NoisyUploads UploadNoise",
         "word_draws": "WordDraws draws_of_text",
     },
 )

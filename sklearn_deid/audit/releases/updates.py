@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 
 from ...federated.layout import ParameterLayout
+from ...federated.noise import GaussianUpload
 from ...federated.sparse import SparseUpdate
 from ...federated.tagger_learner import tagger_layout
 from ...tagging.pretrained_encoder import PretrainedEncoder
@@ -17,6 +18,7 @@ from ...tagging.strategies import SelfAttention
 from ...tagging.tagger_data import distinct_words, encode_tags, inner_tags
 from ...text import CASING_CLASSES, character_ids, shape_ids
 from ..attacks.updates import CHARACTERS, LABELS, SHAPES, WORD_VECTORS, ReleasedUpdates, UpdateKnowledge
+from ..attacks.upload_noise import NoisyUploads
 from ..audit_data import AuditData
 from ..released_step import UPDATES
 
@@ -63,6 +65,7 @@ class ReleasedExchange:
         self._owner = _owners(ensemble, data.groups)
         self.data = data if ensemble._patients is not None else replace(data, groups=None)
         self._tagger = ensemble.estimators_[0]
+        self._privacy = ensemble.privacy if ensemble.upload_dtype == "float32" else None
         self._layout = tagger_layout(self._tagger)
 
     def digest(self) -> str:
@@ -74,6 +77,19 @@ class ReleasedExchange:
     def n_sites(self) -> int:
         """Number of workers that sent updates."""
         return len(np.unique(self._owner))
+
+    @property
+    def noisy_uploads(self) -> NoisyUploads | None:
+        """Uploads with the Gaussian noise that the settings state; None if they state none."""
+        stated = self._privacy
+        if not isinstance(stated, GaussianUpload):
+            return None
+        updates = [upload.decode() for upload in self._uploads]
+        indices, values = ([getattr(update, name) for update in updates] for name in ("indices", "values"))
+        std = stated.noise_multiplier * stated.norm_bound
+        # The grid of the library's mechanism: that of a subclass would be its own statement.
+        grid = GaussianUpload(stated.noise_multiplier, stated.norm_bound).grid()
+        return NoisyUploads(indices, values, self._layout.size, std, stated.norm_bound, grid)
 
     def reads(self, parameter: str) -> bool:
         """Whether the settings of the tagger say that its network has a parameter.

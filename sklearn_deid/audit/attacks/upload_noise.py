@@ -1,0 +1,137 @@
+"""Noise of uploads: do the messages of a distributed training carry the Gaussian noise that they are charged for?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from ..._randomness import n_signed_zeros, on_grid
+from ..protocol import AttackResult
+from ..released_step import UPDATES
+from .check_results import check_result
+from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .noise_checks import Check, alarms
+
+UPLOAD_LEVEL = 1e-4  # probability of a false alarm of all tests together
+_MOST_PAIRS = 2000
+
+
+@dataclass(frozen=True, repr=False)
+class NoisyUploads:
+    """Uploads with Gaussian noise on the values of random positions.
+
+    Attributes
+    ----------
+    indices : sequence of ndarray of shape (k,)
+        Positions of the sent values of each upload, ascending.
+    values : sequence of ndarray of shape (k,)
+        Sent values.
+    size : int
+        Number of parameters.
+    std, norm_bound, grid : float
+        Stated standard deviation of the noise, largest Euclidean norm of the values before the noise, and step of the
+        grid on which the sent values lie.
+    """
+
+    indices: Sequence[np.ndarray]
+    values: Sequence[np.ndarray]
+    size: int
+    std: float
+    norm_bound: float
+    grid: float
+
+
+class UploadNoise(AuditAttack):
+    """Test the recorded uploads against the stated Gaussian noise.
+
+    The values of an upload are at most ``norm_bound`` long before the noise. Their squares must therefore add up to at
+    least what the noise alone does, and the product with another upload, whose noise is independent, is Gaussian with a
+    mean of at most ``norm_bound`` divided by the standard deviation. The tests need no knowledge of the notes. They
+    find noise that is too small, that is shared by the values of an upload or by two uploads, and positions that two
+    uploads share. All tests together raise a false alarm with probability .0001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import NoisyUploads, UploadNoise
+    >>> rng, indices = np.random.default_rng(0), [np.arange(0, 400, 2), np.arange(1, 400, 2)]
+    >>> values = [np.rint(rng.standard_normal(200) * 64) / 64 for _ in range(2)]
+    >>> UploadNoise().attack(NoisyUploads(indices, values, 400, 1.0, 1.0, 2.0**-6)).faults
+    ()
+    >>> UploadNoise().attack(NoisyUploads(indices, [one / 2 for one in values], 400, 1.0, 1.0, 2.0**-7)).faults
+    ('An upload carries less noise than stated, or none.',)
+    """
+
+    key = "upload_noise"
+    family = "noise"
+    title = "Noise of uploads"
+    order = 79
+    releases = (UPDATES,)
+    presets = (AttackPreset("upload_noise", "Noise of uploads", 50.0, 0.5, quick=True),)
+    name = "noise of uploads"
+    threat = "updates"
+    attacker = "A curious server that compares the updates of the sites with the stated noise."
+    measure = "share of tests in which the noise of the uploads is not the stated noise"
+    phrase = "A server that tests the uploads finds a deviation from the stated noise in {} of tests"
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> UploadNoise:
+        """Build the test, which has no parameters."""
+        return cls()
+
+    def requires(self, release: Any) -> str | None:
+        """Return why there is nothing to test: no Gaussian noise on the uploads is stated."""
+        return "The exchange states no Gaussian noise." if release.noisy_uploads is None else None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Test all uploads of the exchange."""
+        return [self.fit().attack(release.noisy_uploads)]
+
+    def fit(self, knowledge: None = None) -> UploadNoise:
+        """Nothing to learn."""
+        return self
+
+    def attack(self, released: NoisyUploads) -> AttackResult:
+        """Test uploads."""
+        since = time.perf_counter()
+        failed, n_checks = alarms(_checks(released), UPLOAD_LEVEL)
+        faults = [*dict.fromkeys(check.fault for check in failed)]
+        if not all(on_grid(values, released.grid) and not n_signed_zeros(values) for values in released.values):
+            faults.append("Values of an upload do not lie on the grid of the noise.")
+        return check_result(
+            self,
+            faults,
+            n_checks + 1,
+            seconds=time.perf_counter() - since,
+            settings={"level": UPLOAD_LEVEL},
+            details={"uploads": len(released.values), "tests": n_checks},
+        )
+
+
+def _checks(released: NoisyUploads) -> Iterator[Check]:
+    shift = released.norm_bound / released.std
+    units = [np.asarray(values, dtype=np.float64) / released.std for values in released.values]
+    for z in units:
+        # What is below the noise makes the sum of squares larger, never smaller.
+        p = float(chi2.cdf(np.square(z).sum(), len(z)))
+        yield Check("size", p, "An upload carries less noise than stated, or none.")
+        total = abs(float(z.sum())) / np.sqrt(max(len(z), 1))
+        yield Check("shared", float(2.0 * norm.sf(total - shift)), "The values of an upload share their noise.")
+    for i, j in list(combinations(range(len(units)), 2))[:_MOST_PAIRS]:
+        one, other = released.indices[i], released.indices[j]
+        if min(len(one), released.size - len(one)) > 64 and np.array_equal(one, other):
+            yield Check("positions", 0.0, "Two uploads chose the same random positions.")
+        places, mine, theirs = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+        n = min(len(one), len(other))
+        # The same parameters, and the same places in the two messages: a repeated stream gives equal numbers in order.
+        for first, second in ((units[i][mine], units[j][theirs]), (units[i][:n], units[j][:n])):
+            if second.any():
+                # Given the other upload, the product is Gaussian; the mean is at most what the norm bound allows.
+                product = abs(float(first @ second)) / float(np.linalg.norm(second))
+                yield Check("replay", float(2.0 * norm.sf(product - shift)), "Two uploads share noise.")

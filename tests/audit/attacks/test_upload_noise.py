@@ -1,0 +1,61 @@
+"""Noise of uploads: planted mechanisms are named, and intact ones are not."""
+
+import numpy as np
+import pytest
+
+from sklearn_deid.audit.attacks import NoisyUploads, UploadNoise
+from sklearn_deid.federated import GaussianUpload
+
+SIZE, MECHANISM = 3000, GaussianUpload(noise_multiplier=0.8, norm_bound=0.5)
+
+
+class Draws:
+    """Generator whose normal numbers a test changes."""
+
+    def __init__(self, rng, change):
+        self._rng, self._change = rng, change
+
+    def standard_normal(self, size):
+        return self._change(self._rng.standard_normal(size))
+
+    def __getattr__(self, name):
+        return getattr(self._rng, name)
+
+
+def uploads(change=None, same_seed=False, n=6):
+    """Uploads of the same long update, the hardest intact case: the values before the noise are equal."""
+    found, delta = [], np.random.default_rng(99).standard_normal(SIZE).astype(np.float32)
+    for i in range(n):
+        rng = np.random.default_rng(0 if same_seed else i)
+        found.append(MECHANISM.select(delta, 0.2, 0.0, 10.0, Draws(rng, change) if change else rng)[0])
+    return NoisyUploads([one.indices for one in found], [one.values for one in found], SIZE, 0.4, 0.5, MECHANISM.grid())
+
+
+def test_intact_uploads_have_no_fault():
+    found = UploadNoise().attack(uploads())
+    assert found.status == "ok" and found.faults == () and found.details["tests"] == 2 * 6 + 2 * 15
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (np.zeros_like, "less noise than stated"),
+        (lambda noise: noise / 2, "less noise than stated"),
+        (lambda noise: np.full_like(noise, noise[0] or 1.0), "share their noise"),
+        (lambda noise: np.random.default_rng(5).standard_normal(len(noise)), "Two uploads share noise"),
+    ],
+)
+def test_planted_noise_is_named(change, text):
+    # The last one draws the same numbers for each upload, at other positions.
+    assert text in " ".join(UploadNoise().attack(uploads(change)).faults)
+
+
+def test_uploads_of_one_seed_are_named():
+    faults = UploadNoise().attack(uploads(same_seed=True)).faults
+    assert faults == ("Two uploads chose the same random positions.", "Two uploads share noise.")
+
+
+def test_values_off_the_grid_are_named():
+    found = uploads()
+    found.values[2][7] += np.float32(MECHANISM.grid() / 3)
+    assert UploadNoise().attack(found).faults == ("Values of an upload do not lie on the grid of the noise.",)
