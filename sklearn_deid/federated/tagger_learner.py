@@ -85,7 +85,7 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
     tagger._pretrained = model._pretrained
     if hasattr(model, "n_features_in_"):
         tagger.n_features_in_ = model.n_features_in_
-    tagger._vectors_from = getattr(model, "_vectors_from", None)
+    tagger._vectors_from = model._vectors_from
     # A tagger for predictions has no augmenter, no weights of tags, and a random stream of its own.
     tagger.augmenter_, tagger._tag_weights, tagger._rng = None, None, own_generator(tagger.random_state)
     with tagger._own_random_stream():

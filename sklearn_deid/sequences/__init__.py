@@ -9,7 +9,7 @@ from .checks import check_groups, check_sequences, check_tags
 from .provenance import CLASS_LAW, NOISE_LAW, Provenance
 from .ragged_array import RaggedArray, object_rows
 from .token_sequences import TokenSequences
-from .token_vectors import TokenVectors, representer_of
+from .token_vectors import TokenVectors, check_representer
 
 __all__ = [
     "CLASS_LAW",
@@ -19,8 +19,8 @@ __all__ = [
     "Provenance",
     "TokenSequences",
     "check_groups",
+    "check_representer",
     "check_sequences",
     "check_tags",
     "object_rows",
-    "representer_of",
 ]

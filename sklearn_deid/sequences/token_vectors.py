@@ -119,16 +119,31 @@ class TokenVectors(RaggedArray):
         return int(self.data.shape[1])
 
 
-def representer_of(X: Any) -> str | None:
-    """Fingerprint of the representer of token vectors; None for other data, or if the origin is not known.
+def check_representer(trained: str | None, X: Any) -> None:
+    """Refuse vectors of another representer than that of the training: equal numbers would mean other words there.
+
+    Parameters
+    ----------
+    trained : str or None
+        Fingerprint of the representer of the training. None checks nothing.
+    X : TokenVectors or other data
+        Data to tag, or to train on.
+
+    Raises
+    ------
+    SequenceError
+        If both representers are known, and differ.
 
     Examples
     --------
-    >>> representer_of(TokenVectors.from_rows([[[1.0, 2.0]]])) is None
-    True
+    >>> check_representer("3f2a", TokenVectors.from_rows([[[1.0, 2.0]]]))  # of unknown origin
     """
-    origin = getattr(X, "origin", None)
-    return origin.fingerprint if isinstance(origin, Provenance) else None
+    given = getattr(getattr(X, "origin", None), "fingerprint", None)
+    if None not in (trained, given) and trained != given:
+        raise SequenceError(
+            "The vectors of X come from another representer than those of the training. Encode the notes with that "
+            "representer, or train a tagger on its vectors."
+        )
 
 
 def _as_vectors(row: Any, name: str, number: int) -> np.ndarray:

@@ -77,7 +77,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "marks_uniform_casing": tagger.marks_uniform_casing_,
         "continues_spans": tagger.continues_spans_,
         "n_features_in": getattr(tagger, "n_features_in_", None),
-        "vectors_from": getattr(tagger, "_vectors_from", None),
+        "vectors_from": tagger._vectors_from,
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
     }

@@ -20,10 +20,10 @@ from ..sequences import (
     TokenSequences,
     TokenVectors,
     check_groups,
+    check_representer,
     check_sequences,
     check_tags,
     object_rows,
-    representer_of,
 )
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import ContextUnits, SentenceDataset
@@ -278,6 +278,9 @@ class DeidTagger(TokenTagger, SequenceNet):
     # False while a saved tagger is loaded.
     builds_optimizer = True
 
+    # Of taggers that no vectors of a known origin have trained, and of pickles of earlier versions.
+    _vectors_from: str | None = None
+
     def __init__(
         self,
         *,
@@ -373,8 +376,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self._rng = own_generator(self.random_state)
         # With warm_start the classes and word vectors of the first fit stay, and only the weights are trained further.
         goes_on = self.warm_start and self.initialized_
-        if goes_on:
-            self._check_representer(X)
+        check_representer(self._vectors_from if goes_on else None, X)
         with self._own_random_stream(), nullcontext() if goes_on else self._forgotten_if_failed():
             if not goes_on:
                 self._begin(X, tags, groups, None)
@@ -415,9 +417,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
-        if self.initialized_:
-            self._check_representer(X)
-        else:
+        check_representer(self._vectors_from if self.initialized_ else None, X)
+        if not self.initialized_:
             self._rng = own_generator(self.random_state)
             with self._own_random_stream():
                 self._begin(X, tags, groups, classes)
@@ -538,7 +539,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
         self._pretrained = None
-        self._vectors_from = representer_of(X)
+        self._vectors_from = getattr(getattr(X, "origin", None), "fingerprint", None)
         if isinstance(X, TokenVectors):
             self.n_features_in_ = X.d
             if isinstance(self.encoder, PretrainedEncoder):
@@ -574,15 +575,6 @@ class DeidTagger(TokenTagger, SequenceNet):
         if not len(X.data):
             raise SequenceError("X holds no token: there is nothing to train on.")
         return X, tags, check_groups(groups, len(X))
-
-    def _check_representer(self, X: Any) -> None:
-        """Refuse vectors of another representer: equal numbers would mean other words there."""
-        trained, given = getattr(self, "_vectors_from", None), representer_of(X)
-        if None not in (trained, given) and trained != given:
-            raise SequenceError(
-                "The vectors of X come from another representer than those of the training. Encode the notes with that "
-                "representer, or train a tagger on its vectors."
-            )
 
     def _fit_augmenter(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
         """Fit a clone of the augmenter and return the perturbed sentences."""
@@ -718,7 +710,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
-        self._check_representer(X)
+        check_representer(self._vectors_from, X)
         arrays = self._arrays(X)
         # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
         if self.module_.words is None:
