@@ -14,6 +14,8 @@ from ..tagging.rules import find_phi
 from ..text import I2B2_2014, MEDDOCAN, Document, patient_of
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
+# Of `redact --number-outputs`; its letters are no names.
+_RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 # Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
 _KINDS = {
@@ -87,6 +89,8 @@ class RedactedTextReport:
         One entry for each kind of quasi-identifier ("age", "date", "place", "profession"), and "all" together.
     least_k : int
         Group size below which patients are counted in ``n_below``.
+    n_named_ids : int
+        Notes whose id, such as the name of a file, holds a word of the names that the attacker knows.
     """
 
     n_notes: int
@@ -95,6 +99,7 @@ class RedactedTextReport:
     attackers: tuple[str, ...]
     anonymity: dict[str, Anonymity] = field(default_factory=dict)
     least_k: int = 5
+    n_named_ids: int = 0
 
     def counts(self, attacker: str) -> dict[str, int]:
         """Number of passages of each label that an attacker found."""
@@ -113,6 +118,7 @@ class RedactedTextReport:
                 name: {"notes": self.notes_with(name), "labels": self.counts(name)} for name in self.attackers
             },
             "least_k": self.least_k,
+            "n_named_ids": self.n_named_ids,
             "anonymity": {kind: vars(found).copy() for kind, found in self.anonymity.items()},
             "passages": [vars(one).copy() for one in self.found],
         }
@@ -147,7 +153,8 @@ def audit_redacted_text(
         default no model.
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
-        that is written with a capital, whatever its accents. By default no list.
+        that is written with a capital, whatever its accents; in the ids of the notes, which leave as names of files,
+        also in small letters. By default no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
         Further quasi-identifiers to look for, such as rare professions. By default what rules and the model find.
     patients : mapping, optional
@@ -203,7 +210,7 @@ def audit_redacted_text(
         "rules": ([(s.start, s.end, s.label) for s in find_phi(note.text)] for note in notes),
         **({} if deidentifier is None else {"model": _by_model(deidentifier, notes)}),
         **({} if names is None else {"names": _by_words(notes, {"NAME": names})}),
-        **({} if terms is None else {"terms": _by_words(notes, terms, capital=False)}),
+        **({} if terms is None else {"terms": _by_words(notes, terms, capital=False, by_word=False)}),
     }
     found = [
         RemainingPhi(note.doc_id, start, end, label, attacker)
@@ -215,7 +222,10 @@ def audit_redacted_text(
     found.sort(key=lambda one: (place[one.doc_id], one.start, one.end, one.attacker))
     owners = {note.doc_id: (patients or {}).get(note.doc_id) or patient_of(note) for note in notes}
     anonymity = _anonymity(notes, found, owners, least_k)
-    return RedactedTextReport(len(notes), len(set(owners.values())), tuple(found), tuple(attackers), anonymity, least_k)
+    ids = [Document(note.doc_id, note.doc_id) for note in notes if not _RANDOM_ID.fullmatch(note.doc_id)]
+    n_named = sum(map(bool, _by_words(ids, {"NAME": names or ()}, capital=False)))
+    n_patients = len(set(owners.values()))
+    return RedactedTextReport(len(notes), n_patients, tuple(found), tuple(attackers), anonymity, least_k, n_named)
 
 
 Finds = list[tuple[int, int, str]]
@@ -230,7 +240,7 @@ def _by_model(deidentifier: Any, notes: Sequence[Document]) -> Iterator[Finds]:
 
 
 def _by_words(
-    notes: Sequence[Document], lists: Mapping[str, Iterable[str]], *, capital: bool = True
+    notes: Sequence[Document], lists: Mapping[str, Iterable[str]], *, capital: bool = True, by_word: bool = True
 ) -> Iterator[Finds]:
     """Words of the lists in each note, and for terms of several words their first to last word."""
     known: dict[tuple[str, ...], str] = {}
@@ -240,7 +250,7 @@ def _by_words(
         for entry in entries:
             words = tuple(fold(word) for word in _WORD.findall(entry))
             # A name is found by each of its words; initials and particles of one letter are too common.
-            for part in [(word,) for word in words if len(word) > 1] if capital else [words]:
+            for part in [(word,) for word in words if len(word) > 1] if by_word else [words]:
                 if part:
                     known[part] = label
     longest = max(map(len, known), default=0)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from .._atomic import write_file
 from ..exceptions import CorpusFormatError, DataNotFoundError, DeidError
+from ..text import Document
 from .annotating import load_deidentifier
 from .failures import DONE, SOME_WITHHELD
 from .note_source import NoteSource
@@ -43,6 +45,7 @@ def run_redacted(arguments: argparse.Namespace) -> int:
             path=str(source.path),
         )
     notes = list(source.read(_stop))
+    check_texts_only(notes, source.path)
     table = notes_table(arguments.table, [note.doc_id for note in notes])
     report = audit_redacted_text(
         notes,
@@ -55,13 +58,31 @@ def run_redacted(arguments: argparse.Namespace) -> int:
     for attacker in report.attackers:
         labels = ", ".join(f"{label} {n}" for label, n in report.counts(attacker).items()) or "nothing"
         print(f"{attacker}: found in {report.notes_with(attacker)} of {report.n_notes} notes: {labels}")
+    if report.n_named_ids:
+        print(f"names: in the ids or file names of {report.n_named_ids} notes. Use redact --number-outputs.")
     for kind, found in report.anonymity.items():
         smallest = "-" if found.k is None else found.k
         print(
             f"{kind}: readable for {found.n_patients} of {report.n_patients} patients, smallest group {smallest}, "
             f"{found.n_below} patients in groups of fewer than {report.least_k}"
         )
-    return SOME_WITHHELD if report.found else DONE
+    return SOME_WITHHELD if report.found or report.n_named_ids else DONE
+
+
+def check_texts_only(notes: Iterable[Document], path: Path) -> None:
+    """Refuse a release with annotations, patients or meta data, which nobody would read.
+
+    Raises
+    ------
+    DeidError
+        If a note has any of these.
+    """
+    if any(note.spans or note.meta or note.patient_id is not None for note in notes):
+        raise DeidError(
+            "The release holds annotations, patient ids or meta data, which would leave unread. A release is what "
+            "redact writes: ids and texts.",
+            path=str(path),
+        )
 
 
 def _stop(error: CorpusFormatError) -> None:

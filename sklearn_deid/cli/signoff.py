@@ -19,6 +19,7 @@ from ..exceptions import CorpusFormatError, DataNotFoundError, DeidError
 from ..io import read_gold
 from ..surrogates import SURROGATE
 from ..text import Document, get_label_scheme
+from .audit_redacted import check_texts_only
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart
 from .note_source import NoteSource
@@ -96,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
             "of .txt files only.",
             path=str(source.path),
         )
+    check_texts_only(_notes(source), source.path)
     return _draw(arguments, source, work) if arguments.read is None else _assess(arguments, source, work)
 
 

@@ -111,12 +111,13 @@ def file_name(doc_id: str, suffix: str) -> str:
     if not doc_id or _UNSAFE.search(doc_id) or (os.name == "nt" and _UNSAFE_ON_WINDOWS.search(doc_id)):
         raise SourceLocation(None, doc_id).error(
             "The document id cannot be a file name: it must not be empty or reserved, start with a dot, or hold a "
-            "path separator, '..' or a control character. Write into one file (format='jsonl') or change the id."
+            "path separator, '..' or a control character. Write into one .jsonl file, number the outputs, or "
+            "change the id."
         )
     # The temporary name is the longest one.
     if len(f"{doc_id}{suffix}{_PART}".encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
         raise SourceLocation(None, doc_id).error(
-            "The document id is too long for a file name. Write into one file (format='jsonl'), number the outputs, or "
+            "The document id is too long for a file name. Write into one .jsonl file, number the outputs, or "
             "change the id."
         )
     return doc_id + suffix

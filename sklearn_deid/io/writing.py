@@ -259,7 +259,7 @@ class DocumentWriter:
             if target.exists() and _identity(target) in self._made:
                 raise SourceLocation(str(self.path), document.doc_id).error(
                     "Another document has this file already: on this file system both ids are one name. Write into one "
-                    "file (format='jsonl'), number the outputs, or change the id."
+                    ".jsonl file, number the outputs, or change the id."
                 )
             # A file with the same content is no conflict: an interrupted run may have left half of a pair, or .ann
             # files are written beside their existing notes.

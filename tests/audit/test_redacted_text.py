@@ -41,6 +41,14 @@ def test_names_of_a_list_are_found_with_a_capital_and_without_accents():
     assert passages(audit_redacted_text(NOTES, names=[]), "names") == []
 
 
+def test_names_in_ids_are_counted():
+    """Ids leave as the names of files."""
+    ids = ["smith_john-2", "note-3abe5abe6abe", "n1", "ROE"]
+    report = audit_redacted_text([Document(i, "No pain.") for i in ids], names=["John Smith", "Roe", "Abe"])
+    assert (report.n_named_ids, report.to_dict()["n_named_ids"], report.found) == (2, 2, ())
+    assert audit_redacted_text([Document(i, "No pain.") for i in ids]).n_named_ids == 0
+
+
 def test_a_model_attacks_and_labels_are_no_finds():
     class Model:
         def iter_annotate(self, notes):

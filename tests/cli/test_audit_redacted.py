@@ -55,3 +55,22 @@ def test_files_that_no_attacker_would_read_are_refused(run, redacted, name):
     code, out, err = run("audit", "--redacted", redacted)
     assert (code, out, "no attacker would read" in err) == (2, "", True)
     assert "Zyxwvutski" not in err
+
+
+def test_names_of_files_are_read(run, tmp_path):
+    (tmp_path / "release").mkdir()
+    (tmp_path / "release" / "zyxwvut_ann.txt").write_text("No pain.")
+    (tmp_path / "names.txt").write_text("Zyxwvut\n")
+    code, out, _ = run("audit", "--redacted", tmp_path / "release", "--names", tmp_path / "names.txt")
+    assert (code, "names: in the ids or file names of 1 notes" in out, "yxwvut" in out) == (1, True, False)
+
+
+@pytest.mark.parametrize("more", [{"meta": {"by": "Zyxwvut"}}, {"patient_id": "Zyxwvut"}])
+@pytest.mark.parametrize("command", ["audit", "signoff"])
+def test_a_release_with_more_than_texts_is_refused(run, tmp_path, command, more):
+    """What nobody reads would leave with the texts."""
+    (tmp_path / "release.jsonl").write_text(json.dumps({"doc_id": "n1", "text": "No pain.", **more}) + "\n")
+    given = ["--redacted", tmp_path / "release.jsonl"] if command == "audit" else [tmp_path / "release.jsonl"]
+    given += [] if command == "audit" else ["--output", tmp_path / "work"]
+    code, _, err = run(command, *given)
+    assert (code, "which would leave unread" in err, "Zyxwvut" in err) == (2, True, False)

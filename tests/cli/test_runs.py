@@ -164,7 +164,8 @@ def test_long_names_are_withheld_or_numbered(run, model, tmp_path):
     code, _, err = run(*base, "--output", tmp_path / "out")
     assert code == 1
     assert sorted(contents(tmp_path / "out")) == [f"{ids[0]}.txt", "c.txt"]
-    assert err.count("The document id is too long for a file name.") == 3
+    assert err.count("The document id is too long for a file name. Write into one .jsonl file") == 3
+    assert "--format" not in err, "which is the format of the notes"
     assert run(*base, "--output", tmp_path / "out.jsonl")[0] == 0
     assert run(*base, "--output", tmp_path / "numbered", "--number-outputs", tmp_path / "key.csv")[0] == 0
     assert len(contents(tmp_path / "numbered")) == 5

@@ -349,5 +349,6 @@ def _note(line: bytes) -> dict[str, Any]:
     if not isinstance(content, dict):
         return {"id": None}
     name = content.get("id")
-    note = {"id": name if isinstance(name, (str, int)) else None}
+    # Programs that hold a column of numbers with gaps send 17.0. Without its id, the answer would belong to no note.
+    note = {"id": name if isinstance(name, (str, int, float)) else None}
     return {**note, "text": content["text"]} if isinstance(content.get("text"), str) else note

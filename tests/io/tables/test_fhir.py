@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.io.tables import FHIR_FIELDS, open_table
+from sklearn_deid.io.tables.fhir_extensions import text_in_extensions
 from sklearn_deid.io.tables.json_text import find_values, replace_values
 from sklearn_deid.io.tables.markup import marked_text, with_tags
 from sklearn_deid.text.normalization import normalize
@@ -186,6 +187,21 @@ def test_lines_that_cannot_be_read_are_left_out_and_listed(tmp_path, line):
     assert found == [good]
     assert [place for place, _ in problems] == ["row 1"]
     assert NAME not in str(problems)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [(["title"], []), (["section*", "title"], ["section", 0]), (["section*", "title"], ["section", 0, "section", 0])],
+)
+def test_extensions_are_found_where_the_path_leads(path, place):
+    value = {"title": "a", "section": [{"title": "b", "section": [{"title": "c"}]}]}
+    assert not text_in_extensions(value, path)
+    inner = value
+    for key in place:
+        inner = inner[key]
+    inner["_title"] = TRANSLATED
+    assert text_in_extensions(value, path)
+    assert not text_in_extensions(value, ["subtitle"])
 
 
 def test_extensions_without_text_stay(tmp_path):

@@ -4,6 +4,7 @@ import pytest
 
 from sklearn_deid.io.tables import HL7_FIELDS, open_table
 from sklearn_deid.io.tables import hl7 as reader
+from sklearn_deid.io.tables.hl7_values import text_parts
 
 NAME = "Zyxwvutski"
 MESSAGE = (
@@ -210,6 +211,20 @@ def test_texts_of_codes_and_words_for_numbers(tmp_path, segment, texts):
     if "see" in segment:
         shifted = segment.replace("see ", "see |")
         assert redacted(tmp_path, f"{MESSAGE}{shifted}\r", hide)[0] == b"", "the rest of the text would be copied"
+
+
+def test_parts_of_a_coded_value_are_its_components():
+    """The oracle splits the value."""
+    value = "I10^High^ICD~^by Zyxwvutski~a code^b^^Z 9^^^^^in words"
+    texts = [value[start:end] for start, end in text_parts("CWE", value, "^", "~")]
+    expected = [
+        part
+        for repetition in value.split("~")
+        for at, part in enumerate(repetition.split("^"))
+        if part and (at in (1, 4, 8, 10) or " " in part)
+    ]
+    assert texts == expected == ["High", "by Zyxwvutski", "a code", "b", "Z 9", "in words"]
+    assert [value[start:end] for start, end in text_parts("TX", value, "^", "~")] == value.split("~")
 
 
 @pytest.mark.parametrize("kind", ["XPN", "XCN", "XAD", "XTN", "CX"])
