@@ -191,6 +191,19 @@ def hospital(scene: Scene) -> str:
     return f"{base} {chance.pick(types.split('|'))}"
 
 
+_CLINICS = (
+    "{} clinic|{} clinic|{} office|{} hospital|{} campus|{} location|{} branch|{} practice|{} emergency room|{} ER|"
+    "{} downtown clinic|{} Med. Center|{} Med. Ctr.|{} med center|{} urgent care|{} pediatrics|{} dialysis unit|"
+    "{} cancer center|{} walk-in clinic|{} satellite office|{} outpatient clinic|{} health center|{} lab|{} pharmacy"
+).split("|")
+
+
+def clinic(scene: Scene) -> str:
+    """A clinic with the name of a town or a person and a common word."""
+    chance = scene.chance
+    return chance.pick(_CLINICS).format(city(scene).strip() if chance.happens(0.65) else scene.name(1))
+
+
 def organization(scene: Scene) -> str:
     """A company, a school or a club."""
     chance = scene.chance

@@ -34,7 +34,7 @@ KINDS_PLAIN = ("plain sentence", "hard sentence", "everyday plain")
 N_NEW, NEW_SEED = 1500, 20_261_202
 
 
-def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[str, Any]:
+def on_corpora(model: NoteDeidentifier, folder: Path) -> dict[str, Any]:
     """Score a loaded model on corpora that it never saw, with the bias that ships and with others."""
     model.set_params(on_unlike="pass")
     queries = asq(folder)
@@ -42,6 +42,18 @@ def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[s
     shipped = {name: count(cased(queries, name), model.annotate(cased(queries, name))) for name in CASINGS}
     biased = sweep(deciding(tuned.estimator_), queries, BIASES)
     letters = grascco(folder)
+    return {
+        "bias": tuned.decision_bias_,
+        "asq": {name: rates(figures) for name, figures in shipped.items()},
+        "asq_by_label": labels_of(shipped["as written"]),
+        "asq_by_bias": {bias: rates(figures) for bias, figures in biased.items()},
+        "grascco": rates(count(letters, model.annotate(letters))),
+    }
+
+
+def on_generated(model: NoteDeidentifier, n_name_words: int) -> dict[str, Any]:
+    """Score a loaded model on generated texts whose names, words and wordings it never saw."""
+    model.set_params(on_unlike="pass")
     origins = by_origin(model, n_name_words)
     new = new_sentences(KINDS_PHI, N_NEW, NEW_SEED)
     ordinary = new_sentences(KINDS_ORDINARY, N_NEW, NEW_SEED)
@@ -55,11 +67,6 @@ def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[s
         "hard_words": rates(count(plain, model.annotate(plain))),
         "diagnoses": rates(count(icd, model.annotate(icd))),
         "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
-        "bias": tuned.decision_bias_,
-        "asq": {name: rates(figures) for name, figures in shipped.items()},
-        "asq_by_label": labels_of(shipped["as written"]),
-        "asq_by_bias": {bias: rates(figures) for bias, figures in biased.items()},
-        "grascco": rates(count(letters, model.annotate(letters))),
         "names": {origin: rates(figures) for origin, figures in origins.items()},
     }
 

@@ -18,7 +18,7 @@ from sklearn_deid.surrogates import Chance, read_data_file
 from .values import Scene, slot
 
 #: Files of the grammar.
-GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt")
+GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt")
 _CHOICE = re.compile(r"<([^<>]*)>")
 _SLOT = re.compile(r"\{([a-z.]+)\}")
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\b"
@@ -32,6 +32,7 @@ _CAPITAL = 0.85  # probability that a sentence of the grammar begins with a capi
 _LOWER, _CAPITALS = 0.18, 0.08
 # Years, ages, lots and so on that i2b2 2014 would annotate although they say little about a person.
 _ANNOTATED = {"o.age": "AGE", "o.year": "DATE", "o.expiry": "DATE"}
+_MIXED = 0.25  # share of texts with what is held out otherwise, in the stages that mix both
 # Share of each kind of text.
 KINDS = {
     "query": 10, "plain query": 9, "query sentence": 12, "plain query sentence": 9, "name": 14, "place": 7, "number": 6,
@@ -45,15 +46,24 @@ KINDS = {
     "compound sentence": 10, "family sentence": 14, "role sentence": 12, "account lines": 6, "address lines": 9,
     "bare title": 10, "brand sentence": 16,
 }  # fmt: skip
+#: Kinds of the last stages, which add what an earlier model lacked, and have fewer words in no order.
+LATE_KINDS = KINDS | {
+    "salad": 6, "visit lines": 50, "talk lines": 18, "talk plain lines": 24, "flow lines": 14, "class sentence": 26,
+    "letter lines": 16, "clinic sentence": 8, "title lines": 24, "everyday plain": 20, "plain sentence": 24,
+    "hard sentence": 58,
+}  # fmt: skip
 
 
-def make_texts(n: int, random_state: int) -> Iterator[Document]:
-    """Generate short texts with gold spans in the i2b2 2014 scheme, one after the other."""
-    kinds = list(KINDS.items())
+def make_texts(n: int, random_state: int, *, late: bool = False, mixed: bool = False) -> Iterator[Document]:
+    """Generate short texts with gold spans in the i2b2 2014 scheme, one after the other.
+
+    With ``mixed``, some texts have the names, words and wordings that other texts of the training lack.
+    """
+    kinds = list((LATE_KINDS if late else KINDS).items())
     for number in range(n):
         chance = Chance(np.random.SeedSequence(random_state, spawn_key=(number,)))
         kind = chance.weighted(kinds)
-        scene = Scene(chance)
+        scene = Scene(chance, held_out=mixed and chance.happens(_MIXED))
         text = write(pick_template(kind, scene), scene)
         document = text.build(f"text-{number:05d}", patient_id=f"text-{number:05d}", meta={"kind": kind})
         casing = chance.weighted((("", 1 - _LOWER - _CAPITALS), ("lower", _LOWER), ("upper", _CAPITALS)))

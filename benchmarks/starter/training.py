@@ -30,6 +30,9 @@ class Stage(NamedTuple):
     n_texts: int
     epochs: int
     lr: float
+    #: Whether the texts have the kinds of the last stages, and the names, words and wordings that others lack.
+    late: bool = False
+    mixed: bool = False
 
 
 #: Each stage ends with a learning rate of zero.
@@ -38,12 +41,17 @@ STAGES = (
     *[Stage(300, 24_000, 2, 2e-3)] * 5,
     *[Stage(300, 24_000, 2, 1e-3)] * 9,
     *[Stage(300, 24_000, 2, 5e-4)] * 5,
+    *[Stage(300, 24_000, 2, 1e-3, late=True)] * 4,
+    *[Stage(300, 24_000, 2, 5e-4, late=True)] * 3,
+    *[Stage(300, 24_000, 2, 5e-4, late=True, mixed=True)] * 2,
 )
+#: Stages before the first one that mixes. The model after them sets the bias and is measured on generated texts.
+N_UNMIXED = sum(not stage.mixed for stage in STAGES)
 
 
-def generated(n_notes: int, n_texts: int, seed: int) -> SentenceData:
+def generated(n_notes: int, n_texts: int, seed: int, **kinds: bool) -> SentenceData:
     """Sentences of rewritten notes and of short texts."""
-    documents = [*make_notes(n_notes, seed), *make_texts(n_texts, seed)]
+    documents = [*make_notes(n_notes, seed), *make_texts(n_texts, seed, **kinds)]
     with warnings.catch_warnings():
         # Numbers that touch a word, such as MRN88213, have borders inside of a token.
         warnings.simplefilter("ignore", AlignmentWarning)
@@ -71,5 +79,5 @@ def new_tagger(seed: int = SEED, **parameters: Any) -> DeidTagger:
 def train_stage(tagger: DeidTagger, number: int, seed: int = SEED) -> DeidTagger:
     """Go on with the training of a tagger for one stage."""
     stage = STAGES[number]
-    data = generated(stage.n_notes, stage.n_texts, seed + number)
+    data = generated(stage.n_notes, stage.n_texts, seed + number, late=stage.late, mixed=stage.mixed)
     return tagger.set_params(max_epochs=stage.epochs, lr=stage.lr, random_state=number).fit(data.X, data.y)

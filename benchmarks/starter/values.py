@@ -8,7 +8,7 @@ from importlib import import_module
 
 from sklearn_deid.surrogates import dates, identifiers, places
 
-from .addresses import Pieces, address, city, hospital, organization, region, street
+from .addresses import Pieces, address, city, clinic, hospital, organization, region, street
 from .names import without_accents
 from .scene import Scene
 from .words import plain
@@ -281,6 +281,7 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
     "holiday": ("DATE", lambda s: dates.holiday(s.chance)),
     "season": ("DATE", lambda s: dates.season_form(s.day(), s.chance)),
     "hosp": ("HOSPITAL", hospital),
+    "clin": ("HOSPITAL", clinic),
     "org": ("ORGANIZATION", organization),
     "city": ("CITY", city),
     "state": ("STATE", lambda s: s.chance.pick(places.state(s.chance))),

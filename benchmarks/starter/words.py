@@ -178,6 +178,7 @@ _ALWAYS = ("eponym", "epn")  # no list has them
 
 _CLASSIFIED = 0.4  # probability that a disease is one of ICD-10-CM
 _AMOUNTS = (2.5, 5, 10, 20, 25, 40, 50, 75, 81, 100, 250, 500, 1000)
+_CLOCKS = ("{:02d}{:02d}", "{:02d}{:02d}", "{:02d}:{:02d}")
 _UNITS = ("mg", "mg", "mcg", "g", "mL", "units")
 _WORDS: dict[str, Callable[[Chance], str]] = {
     "drug": _drug,
@@ -198,6 +199,7 @@ _WORDS: dict[str, Callable[[Chance], str]] = {
         ("wife", "husband", "son", "daughter", "mother", "father", "brother", "sister", "aunt", "friend")
     ),
     "sex": lambda c: c.pick("MF"),
+    "clock": lambda c: c.pick(_CLOCKS).format(c.number(0, 23), c.number(0, 59)),
     "nl": lambda c: "\n",
     "tab": lambda c: "\t",
     "verb": lambda c: c.pick(vocabulary()["verbs"]),

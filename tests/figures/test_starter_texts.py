@@ -1,6 +1,7 @@
 """Texts that the starter is trained on and measured with: the grammar is whole, and what is held out stays out."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,9 @@ from benchmarks.starter.names import given_names, is_held_out, names, origins, w
 from benchmarks.starter.open_words import drug_names, english_words
 from benchmarks.starter.report import KINDS_PHI, KINDS_PLAIN
 from benchmarks.starter.scene import Scene
+from benchmarks.starter.training import N_UNMIXED, STAGES
 from sklearn_deid.surrogates import Chance, read_data_file
+from sklearn_deid.tagging import is_safe_harbor
 
 FOLDER = Path(texts.__file__).parent
 READ = [block for name in texts.GRAMMAR for block in read_data_file(FOLDER / name).blocks]
@@ -121,6 +124,29 @@ def test_a_surname_of_a_term_is_no_phi_and_the_doctor_beside_it_is():
 def test_texts_depend_on_the_seed_alone():
     first, again, other = ([d.text for d in texts.make_texts(40, seed)] for seed in (1, 1, 2))
     assert first == again != other
+
+
+def test_only_mixed_texts_draw_what_is_held_out_from_the_others(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(texts, "Scene", lambda chance, **kinds: drawn.append(kinds["held_out"]) or Scene(chance))
+    for options in ({}, {"late": True}, {"late": True, "mixed": True}):
+        drawn.clear()
+        assert len(list(texts.make_texts(200, 1, **options))) == len(drawn) == 200
+        assert any(drawn) == options.get("mixed", False)
+    assert not all(drawn)
+    assert [stage.mixed for stage in STAGES] == [False] * N_UNMIXED + [True] * (len(STAGES) - N_UNMIXED)
+
+
+@pytest.mark.parametrize("kind", sorted(texts.LATE_KINDS.keys() - texts.KINDS.keys()))
+def test_late_kinds_have_phi_or_none(kind):
+    scenes = [Scene(Chance(np.random.SeedSequence(0, spawn_key=(i,)))) for i in range(100)]
+    found = [texts.write(texts.pick_template(kind, scene), scene).build("a", patient_id="") for scene in scenes]
+    # Ages and years are annotated, and no PHI of the Safe Harbor rule.
+    found = [replace(d, spans=tuple(s for s in d.spans if is_safe_harbor(s, d.text))) for d in found]
+    has_none = kind in ("visit lines", "talk plain lines")
+    assert any(d.spans for d in found) != has_none
+    clinics = [d.text[s.start : s.end] for d in found for s in d.spans if s.label == "HOSPITAL"]
+    assert kind != "clinic sentence" or any(name.split()[-1].islower() for name in clinics)
 
 
 def test_new_sentences_hold_phi_or_none():
