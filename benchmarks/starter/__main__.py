@@ -36,7 +36,7 @@ from .training import N_UNMIXED, SEED, STAGES, new_tagger, train_stage
 MOST_TOUCHED, MOST_FALSE = 0.10, 5.0
 GRID = tuple(np.arange(-5, 4.01, 0.25).tolist())
 #: How many times wider than among these texts the letters of notes may spread. Without it, 21 of 2,000 lines of
-#: generated notes are unlike, such as rows of blood counts, and with it none; of 116 French texts, 83 instead of 86 are.
+#: generated notes are unlike, such as rows of blood counts, and with it none; of 116 French texts, 83 instead of 86.
 MARGIN = 2.0
 CALIBRATION_SEED, N_PLAIN, N_DIAGNOSES, N_PHI, N_NOTES = 20_261_200, 1000, 500, 400, 300
 
