@@ -126,7 +126,7 @@ def open_until(page, path, text):
     """Chromium opens the page in a new process, which what the old one has stored may reach a moment later."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(page.driver, 10).until(lambda _: page.open(path).text("#counts") == text)
+    WebDriverWait(page.driver, 30).until(lambda _: page.open(path).text("#counts") == text)
 
 
 def wait_for(page, text, selector="#counts"):

@@ -293,12 +293,13 @@ def _(folder):
         "proximal",
         "aggregation",
         "n_trim",
+        "screened",
         "keep_exchange",
         "mask_keys",
         "mask_bound",
         "mask_fraction",
     )  # of 0.2.0: as before without them
-    assert [agreed.pop(name) for name in since] == [None, 1, 0.0, "mean", 1, False, {}, 0.25, 1.0]
+    assert [agreed.pop(name) for name in since] == [None, 1, 0.0, "mean", 1, False, False, {}, 0.25, 1.0]
     assert [own.pop(name) for name in ("mask_key", "report_f1")] == [None, False]
     return said([own, agreed])
 

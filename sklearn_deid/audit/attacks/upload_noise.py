@@ -61,7 +61,7 @@ class UploadNoise(AuditAttack):
     >>> import numpy as np
     >>> from sklearn_deid.audit.attacks import NoisyUploads, UploadNoise
     >>> rng, indices = np.random.default_rng(0), [np.arange(0, 400, 2), np.arange(1, 400, 2)]
-    >>> values = [np.rint(rng.standard_normal(200) * 64) / 64 for _ in range(2)]
+    >>> values = [np.rint(rng.standard_normal(200) * 64) / 64 + 0.0 for _ in range(2)]
     >>> UploadNoise().attack(NoisyUploads(indices, values, 400, 1.0, 1.0, 2.0**-6)).faults
     ()
     >>> UploadNoise().attack(NoisyUploads(indices, [one / 2 for one in values], 400, 1.0, 1.0, 2.0**-7)).faults
