@@ -36,6 +36,7 @@ import torch
 
 from sklearn_deid import Corpus, DeidTagger, DSSGDEnsemble, make_clinical_notes
 from sklearn_deid.federated import FederatedAveraging, PatientPrivacy, TaggerLearner
+from sklearn_deid.federated.robust import FEWEST_UPDATES
 
 from .corpora import read_or_make, sentences
 from .site_sessions import ARMS as SESSION_ARMS
@@ -158,6 +159,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--warm-start", action="store_true", help="begin with the starter model")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     arguments = parser.parse_args(argv)
+    absent = any("absent" in arm for arm in arguments.arms)
+    if arguments.screened and absent and len(arguments.sites) == FEWEST_UPDATES:
+        parser.error("A screened round needs three sites: name a fourth of them, or --no-screen.")
     torch.set_num_threads(1)
     Hostile.factor = arguments.attack
     for seed in arguments.seeds:
