@@ -116,7 +116,7 @@ def unfitted_if_failed(estimator: Any) -> Iterator[None]:
 def with_objects(
     estimator: Any, parameters: Mapping[str, Any], long_forms: Mapping[str, Callable[[Any], Any]]
 ) -> dict[str, Any]:
-    """Parameters for ``set_params``, with settings objects instead of short forms where a nested parameter is set.
+    """Return parameters for ``set_params`` in which short forms are settings objects if a nested parameter is set.
 
     For example, ``dropout__input=0.1`` needs a `Dropout` object, also if the tagger has ``dropout="auto"``.
 

@@ -100,8 +100,8 @@ def read_fasttext_binary(file: VectorFile) -> tuple[RawVectors, SubwordTable | N
     """Read a model saved by fastText: the composed word vectors and the table of n-gram vectors.
 
     The function reads only unsupervised models without quantisation. The composed vector of a word is the mean of its
-    own vector and the vectors of its n-grams. The end of a sentence (``</s>``) has no n-grams. gensim's loader is not
-    used for two reasons: the loader never returns from a file that is truncated in the dictionary, and takes minutes
+    own vector and the vectors of its n-grams. The end of a sentence (``</s>``) has no n-grams. This module has a reader
+    of its own because gensim's loader never returns from a file that is truncated in the dictionary, and takes minutes
     for two million words.
 
     Returns

@@ -46,8 +46,9 @@ def redact_dask(
     Raises
     ------
     BundleError, DeidError
-        If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also when it
-        is computed: if no record of a partition has a key, or one differs from it in case or spaces only.
+        If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also during
+        the computation, if no record of a partition has the key, or if a key of a record differs from it in case or
+        spaces only.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError

@@ -153,10 +153,10 @@ def _warn_of_partly_annotated(corpus: Corpus, unanswered: set[str]) -> None:
 
 
 def read_gold(path: str | PathLike[str], format: str | None = None, **options: Any) -> Any:
-    """Read a corpus whose spans are to be learned from or compared with.
+    """Read a corpus whose annotations are the gold standard, for training or for evaluation.
 
     Notes in which nobody has marked spans, such as tasks of Label Studio without an annotation and JSON lines without
-    the key ``spans``, are broken documents: they would say that the PHI in them is none.
+    the key ``spans``, are refused as broken documents. Otherwise they would count as notes without PHI.
 
     Parameters
     ----------

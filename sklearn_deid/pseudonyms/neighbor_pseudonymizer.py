@@ -33,8 +33,8 @@ class NeighborPseudonymizer(TokenPerturber):
     labels : collection of str or None, default=None
         Labels of the tokens that move. None means all labels.
     max_replacements : int or None, default=None
-        Largest number of tokens that move in a sentence; they are chosen at random. 1 makes the pairs of the
-        adversarial training.
+        Largest number of tokens that move in a sentence. The tokens are chosen at random. The value 1 gives pairs of
+        sentences that differ in one token, as in the adversarial training of `PrivateRepresenter`.
     exclude : str, collection of str or None, default="en"
         Words that stay: your own words, or a language code for the stop words of spaCy. These words stay only where
         they are written in lower case, since May and Will are names and dates. Tokens without letter and digit stay

@@ -56,7 +56,7 @@ class ReleaseSpace:
         return np.where(regular, self._first_row[np.where(regular, numbers, 0) // len(_PATTERNS)], -1)
 
     def of_tokens(self, tokens: Sequence[str]) -> np.ndarray:
-        """Return the numbers of strings, which are taken literally."""
+        """Return the number of each string, with its casing as written."""
         return np.fromiter(map(self._of_token, tokens), dtype=np.int64, count=len(tokens))
 
     def other(self, name: str) -> int:

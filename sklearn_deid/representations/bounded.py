@@ -95,7 +95,7 @@ def train_bounded(
     ------
     ValueError
         If the representer has no output noise, if no sentence has a token that can move, or if a bound on patients is
-        asked and only one patient with such a token is held out.
+        requested and only one patient with such a token is held out.
 
     Notes
     -----

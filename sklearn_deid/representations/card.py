@@ -63,7 +63,8 @@ def privacy_card(
         card is shared with the representer.
     bound : mapping of str to number or mapping, or None
         Accuracy of the best attacker, as returned by ``PrivacyBound.to_dict()``; ``x_low`` and ``x_high`` are the
-        interval of ``x``. Patients stand before random pairs. With None, the card says that nothing is proved.
+        interval of ``x``. The bound for patients comes before the bound for random pairs. With None, the card says that
+        nothing is proved.
     audit : mapping, or None
         Attacks that were tried: name to metric, or name to a mapping of metrics. With None, the card says that nobody
         attacked the representer.

@@ -19,7 +19,7 @@ CASING_KINDS = ("open", "randomized", "left out")
 
 @dataclass(frozen=True)
 class CasingDisclosure:
-    """Casing of a release: how it is released, and how far an attacker gets with the casing alone.
+    """How the casing of a release is released, and the accuracy of an attacker who reads the casing alone.
 
     Attributes
     ----------

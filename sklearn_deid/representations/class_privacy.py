@@ -13,9 +13,9 @@ class ClassPrivacy:
     Attributes
     ----------
     class_size : int
-        k, number of words of the smallest class. The release of a sentence is the same for each word of the class that
-        is written in the same casing class, so no attacker can tell these words apart, for any number of tokens,
-        releases and attackers.
+        k, number of words of the smallest class. The release of a sentence does not depend on the word within a class,
+        if the words are written in the same casing class. No attacker can tell these words apart. This holds for any
+        number of tokens, releases and attackers.
     n_tokens : int
         Number of PHI tokens.
     share_without_vector : float

@@ -38,7 +38,8 @@ def pool_representations(
     Parameters
     ----------
     paths_or_loaded : sequence of paths or SharedRepresentation
-        Folders or opened representations to join, at least one. Two or more are copied to memory.
+        Folders or opened representations to join, at least one. A single one stays in its file; several are copied to
+        memory.
 
     Returns
     -------

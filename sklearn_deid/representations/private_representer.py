@@ -155,9 +155,10 @@ class PrivateRepresenter(SentenceTransformer):
     adversaries_ : PairAdversaries or None
         Adversaries of three-part training or DANN, with the weights of the selected round.
     bound_ : PrivacyBound or None
-        Bound on the accuracy of the best attacker on held-out patients: over random pairs that differ in one token, on
-        all PHI of a patient, and for an attacker who picks token and neighbour; also the PHI tokens that no bound
-        covers, and what the casing adds. None without output noise, or without held-out PHI.
+        Bound on the accuracy of the best attacker on held-out patients, for three kinds of questions: random pairs that
+        differ in one token, all PHI of a patient, and an attacker who picks token and neighbour. The bound also lists
+        the PHI tokens that it does not cover, and the effect of the casing. None without output noise, or without
+        held-out PHI.
     control_accuracy_ : float or None
         Three-part training and DANN: accuracy of the adversary T2 before the representer hides anything. Under 0.9, the
         adversary is too weak to prove anything.
@@ -191,9 +192,10 @@ class PrivateRepresenter(SentenceTransformer):
     of x or of x', and they cannot predict the noise. Their answer is right with probability Phi(d'/2), where
     ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states this accuracy for
     all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_`` states the mean, a
-    quantile and the largest value over random pairs: x is a sentence of a held-out patient, and x' is the same sentence
-    with one random PHI token moved to a random one of its N nearest words. Training bounds the random pairs, or the
-    patients with ``Bounded(unit="patient")``. `certify` computes the bound for other data and for several releases.
+    quantile and the largest value over random pairs (x, x'). The first, x, is a sentence of a held-out patient. In the
+    second, x', one random PHI token of x is replaced by a random one of its N nearest words. Training bounds the random
+    pairs, or the patients with ``Bounded(unit="patient")``. `certify` computes the bound for other data and for several
+    releases.
 
     **What the bound does not say.** The bound is no statement about
 

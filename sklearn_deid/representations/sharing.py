@@ -304,9 +304,9 @@ def save_representation(
     Raises
     ------
     BundleError
-        If R was not made by a PrivateRepresenter. If R must not be shared: the word vectors were trained on private
-        notes, there is no noise, the noise comes from a seed or an earlier version, or the vectors are not on the grid
-        of their noise. If ``path`` exists.
+        If R was not made by a PrivateRepresenter, or ``path`` exists. If R must not be shared, because its word vectors
+        were trained on private notes, it has no noise, its noise comes from a seed or an earlier version, or its
+        vectors are not on the grid of their noise.
     SequenceError
         If y or groups do not fit R, if y holds anything but tags, or if R holds NaN or infinity.
 

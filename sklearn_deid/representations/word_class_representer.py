@@ -277,8 +277,8 @@ class WordClassRepresenter(SentenceTransformer):
         Raises
         ------
         BundleError
-            If the folder is damaged, of another kind or made with other word vectors, or if a class is not what it
-            should be.
+            If the folder is damaged, of another kind or made with other word vectors, or if a class has fewer than k
+            words or another vector than their mean.
         """
         manifest, arrays = read_bundle(path)
         state = manifest.get("state")

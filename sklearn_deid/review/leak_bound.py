@@ -78,7 +78,7 @@ class LeakBound:
         patients : sequence, one for each note
             Patient of the note.
         weights : sequence of float, one for each note, optional
-            Notes of the release that the note stands for. By default equal weights.
+            Number of notes of the release that this note of the sample represents. By default equal weights.
         confidence : float in (0, 1), default=0.95
             One-sided confidence level.
 

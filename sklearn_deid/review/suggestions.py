@@ -44,9 +44,10 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
 
     Notes
     -----
-    The batch S maximises the sum over features f of ``log(1 + u_f(S))`` greedily, where ``u_f`` is the sum of the
-    probabilities of an error (one minus the probability of the tag) of all tokens with this word or this label. The
-    sum is monotone and submodular, so that the greedy batch reaches at least 1 - 1/e of the largest possible value.
+    The batch S is chosen greedily to maximise the sum over features f of ``log(1 + u_f(S))``. A feature is a word or a
+    label. The value ``u_f`` sums the probabilities of an error over all tokens of S that have the feature; the
+    probability of an error is one minus the probability of the tag. The sum is monotone and submodular, so that the
+    greedy batch reaches at least 1 - 1/e of the largest possible value.
 
     References
     ----------

@@ -66,7 +66,7 @@ class AgeSurrogates:
         return fold(piece) in self._numbers
 
     def _start_of_number(self, pieces: list[str]) -> int:
-        """Position of the number whose next word may stand behind these pieces; their end if there is none."""
+        """Position of the last number if the next word can belong to it; the end of the pieces otherwise."""
         start = len(pieces)
         while start and (not pieces[start - 1].strip(_HYPHENS) or self._units.get(fold(pieces[start - 1])) == "-"):
             start -= 1

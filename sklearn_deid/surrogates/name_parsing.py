@@ -186,7 +186,7 @@ def _by_groups(
 
 
 def _is_link(piece: str, words: LocaleWords) -> bool:
-    """Whether a piece stands between two names; particles do not."""
+    """Whether a piece is a slash or a word that links two names; a particle, such as "van", is part of a name."""
     return "/" in piece or (piece.islower() and fold(piece) in words.name_links - words.particles)
 
 

@@ -26,7 +26,7 @@ def note_rewriter(mode: str | SurrogateEngine = "label", **settings: Any) -> Cal
     Raises
     ------
     ValueError
-        If the mode is unknown, or if another mode gets settings of surrogates.
+        If the mode is unknown, or if settings of surrogates are given for another mode.
 
     Examples
     --------

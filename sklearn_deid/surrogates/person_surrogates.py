@@ -16,8 +16,9 @@ class PersonSurrogates:
     """Invented names for the people in one patient's notes, written as the names of the notes are.
 
     Each given name and each surname of the patient's notes has one surrogate. Titles, particles, commas and casing stay
-    as they are written, and so do the number and the order of the words. The sex of a given name stays with
-    ``keep_gender``; a given name that the locale does not know, or that both sexes have, gets a sex by chance.
+    as they are written, and so do the number and the order of the words. With ``keep_gender``, the surrogate of a given
+    name has the same sex. If the locale does not know the name, or both sexes have the name, the sex is drawn at
+    random.
 
     Parameters
     ----------

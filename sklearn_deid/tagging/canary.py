@@ -1,8 +1,8 @@
 """Canary of a saved model: what the model found in a built-in note when it was saved.
 
-The digests of a bundle notice changed files. The canary notices everything else that makes a loaded model find other
-PHI than the saved one: other weights with new digests, another layer under an old name, a library or a processor that
-computes wrongly. It does not notice forgery by those who can run the model themselves.
+The digests of a bundle notice changed files. The canary notices all other causes for which a loaded model finds other
+PHI than the saved one. Examples are other weights with new digests, another layer under an old name, and a library or
+processor that computes wrongly. It does not notice forgery by those who can run the model themselves.
 """
 
 from __future__ import annotations

@@ -87,8 +87,9 @@ class NoteDeidentifier(BaseEstimator):
     segmenter_ : segmenter
         Fitted segmenter.
     raw_notes_ : dict
-        After `fit` with ``unlabelled``: numbers of raw notes that were "read", "left out" because they are no readable
-        text, and left out because they are "annotated", and of "sentences" and "used sentences" of the raw notes.
+        Counts after `fit` with ``unlabelled``. "read": raw notes that were read. "left out": raw notes that are no
+        readable text. "annotated": raw notes that were left out because they are annotated. "sentences" and "used
+        sentences": sentences of the raw notes, and those that the training used.
 
     Examples
     --------
@@ -218,10 +219,9 @@ class NoteDeidentifier(BaseEstimator):
         SequenceError
             If ``texts`` is a single text, bytes, a table, a mapping or no iterable.
         DeidError
-            If a note is not a text, if the tagger fails on the note, or if the note is text of another kind
-            (`text.unreadable_reason`): with control characters, not decoded, RTF, quoted-printable or base64. The
-            message holds the number or id of the note.
-            Not raised with ``on_error="withhold"``.
+            If a note is not a text, or if the tagger fails on the note. If the note is no plain text
+            (`text.unreadable_reason`): text with control characters, undecoded bytes, RTF, quoted-printable or base64.
+            The message holds the number or id of the note. Not raised with ``on_error="withhold"``.
 
         Warns
         -----

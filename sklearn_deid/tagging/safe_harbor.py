@@ -31,9 +31,9 @@ def is_safe_harbor(span: Span, text: str) -> bool:
     """Whether the Safe Harbor rule removes a span.
 
     The rule removes names, places smaller than a state, all parts of dates but the year, ages from 90, contacts, and
-    identifying numbers. States, countries, professions, departments, bare years and ages under 90 stay. A span is
-    removed in every case of doubt: if its label is in neither the i2b2 2014 nor the MEDDOCAN scheme, or if an age is
-    not a number that can be read.
+    identifying numbers. States, countries, professions, departments, bare years and ages under 90 stay. In case of
+    doubt the span is removed. There is doubt if the label is in neither the i2b2 2014 nor the MEDDOCAN scheme, or if
+    the number of an age cannot be read.
 
     Parameters
     ----------

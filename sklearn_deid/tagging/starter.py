@@ -16,9 +16,9 @@ def load_model(
 ) -> NoteDeidentifier:
     """Load a model that the package ships. It finds PHI without any training on your notes.
 
-    The model "starter-en" is for English. It was trained on generated notes only: no patient is in it. It misses PHI,
-    most in contexts that generated notes lack. Measure it on your own notes, choose a larger bias if it misses too
-    much, correct some notes, and train on (``DeidTagger(warm_start_from="starter-en")``).
+    The model "starter-en" is for English. The model was trained on generated notes only, and contains no data of
+    patients. It misses PHI, most in contexts that generated notes lack. Measure it on your own notes, choose a larger
+    bias if it misses too much, correct some notes, and train on (``DeidTagger(warm_start_from="starter-en")``).
 
     Parameters
     ----------

@@ -124,11 +124,12 @@ class SpanSwap(BaseEstimator):
     share : float in [0, 1], default=0.5
         Probability that a span is replaced by a span of the same label.
     invented : int, default=250
-        Number of invented spans, such as other names and places in the language of the sentences, among which the swaps
-        draw besides: the more, the fewer spans the sentences have. 0 draws spans of the sentences only. Nothing is
-        invented for labels without a rule, for sentences in other languages than those of
-        `sklearn_deid.surrogates.LOCALES`, for vectors, with an augmenter that perturbs the sentences themselves, if the
-        training starts from another tagger, and by the workers of a `DSSGDEnsemble` or federation.
+        Number of invented spans, such as other names and places in the language of the sentences. Swaps draw from the
+        invented spans and the spans of the sentences together. The fewer spans the sentences have, the larger is the
+        share of invented ones. 0 draws spans of the sentences only. Nothing is invented for labels without a rule, for
+        sentences in other languages than those of `sklearn_deid.surrogates.LOCALES`, for vectors, with an augmenter
+        that perturbs the sentences themselves, if the training starts from another tagger, and by the workers of a
+        `DSSGDEnsemble` or federation.
 
     Examples
     --------

@@ -63,8 +63,8 @@ def class_problem(classes: Iterable[object]) -> str | None:
     Returns
     -------
     str or None
-        A sentence without the tags: there is no tag of PHI, more than 1,000 tags, the same tag twice, something else
-        than "O" and tags such as "B-DATE", or a label with control characters or markup.
+        Sentence that names the problem and none of the tags. Problems are: no tag of PHI, more than 1,000 tags, the
+        same tag twice, anything but "O" and tags such as "B-DATE", or a label with control characters or markup.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """Convert character spans to token tags and back, and report every span that tokens cannot express exactly.
 
 A token belongs to a span if the two share at least one character. Every annotated character is therefore inside a
-tagged token, and redaction hides the character. The report lists all inexact cases: a span border inside a token or on
-white space, two spans in one token, overlapping spans, a span across a sentence border, and a span without a token.
+tagged token, and redaction hides the character. The report lists all inexact cases. These are a span border inside a
+token or on white space, two spans in one token, overlapping spans, a span across a sentence border, and a span without
+a token.
 """
 
 from __future__ import annotations

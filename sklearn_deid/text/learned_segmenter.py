@@ -63,18 +63,18 @@ class LearnedSegmenter:
     Attributes
     ----------
     words_ : ndarray of shape (n_words, 5), dtype uint32
-        One row for each kept word: a hash of the word in lower case, and how often the notes write the word with a full
-        stop, without one, in lower case, and with a capital inside a sentence. A word is kept if it occurs in notes of
-        at least two patients, and is an abbreviation or is also written in lower case. The array holds no word. Readers
-        of a saved model can test whether a given word is kept. If `fit` gets the annotations, no word is kept that
-        annotated notes write in PHI alone. Without annotations, a name is kept if the notes also write it in lower
-        case, as in user names, or if it looks like an abbreviation.
+        One row for each kept word. The first column is a hash of the word in lower case. The other columns count how
+        often the notes write the word with a full stop, without one, in lower case, and with a capital inside a
+        sentence. A word is kept if it occurs in notes of at least two patients, and is an abbreviation or is also
+        written in lower case. The array holds no word. Readers of a saved model can test whether a given word is kept.
+        If `fit` is called with the annotations, words that occur in PHI only are not kept. Without annotations, a name
+        is kept if the notes also write it in lower case, as in user names, or if it looks like an abbreviation.
     full_stop_rate_ : float
         Proportion of words with a full stop.
     bare_break_limit_ : float
-        Highest proportion of bare line breaks in a note whose lines end sentences. A note like those of `fit` has a
-        higher one with a probability of at most 1 %, or 1 / (n + 1) with 20 to 98 notes (split conformal
-        prediction). 1, which no note exceeds, with fewer notes.
+        Highest proportion of bare line breaks in a note whose lines end sentences. A note like those of `fit` exceeds
+        this share with a probability of at most 1 %, or 1 / (n + 1) with 20 to 98 notes (split conformal prediction).
+        With fewer notes the value is 1, which no note can exceed.
 
     References
     ----------

@@ -4,7 +4,7 @@ A name can be written with zero-width characters, in full-width letters, as HTML
 letter. A tagger that was trained on ordinary notes finds few of these. The text that a tagger reads is normalised, and
 its spans are mapped back. The note itself is never changed.
 
-Ordinary text, accents included, is read as it stands: `normalize` returns it unchanged.
+`normalize` returns ordinary text, accents included, unchanged.
 """
 
 from __future__ import annotations

@@ -65,9 +65,9 @@ class NormalizedText:
     def edited(self, edits: Sequence[Edit]) -> NormalizedText:
         """Apply edits, sorted and without overlap.
 
-        A replacement as long as what it replaces maps character by character. In any other case, each character of the
-        replacement maps to all replaced characters. Removed characters belong to no character: a passage covers them
-        if it has characters on both sides.
+        A replacement with the length of the replaced text maps character by character. In any other case, each
+        character of the replacement maps to all replaced characters. Removed characters belong to no character: a
+        passage covers them if it has characters on both sides.
         """
         if not edits:
             return self

@@ -1,4 +1,4 @@
-"""Casing classes that a release states to have drawn: do they follow the stated randomised response?"""
+"""Test whether the casing classes of a release were drawn as its randomised response states."""
 
 from __future__ import annotations
 

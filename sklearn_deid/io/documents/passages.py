@@ -10,7 +10,7 @@ from ...text import Edit
 
 
 class Passages:
-    """Pieces of a file in the order of reading. A name may reach over several pieces.
+    """Pieces of a file in the order of reading. A name may span several pieces.
 
     Examples
     --------
