@@ -300,6 +300,7 @@ def _design_effects(patient: np.ndarray) -> np.ndarray:
     share = np.arange(n) / n
     spread = squares - 2 * share * products + share**2 * float((size.astype(float) ** 2).sum())
     with np.errstate(invalid="ignore", divide="ignore"):
+        # Ratio of the variance between patients to that of as many independent items (Kish 1965).
         effect = n_patients / (n_patients - 1) * spread / (n * share * (1 - share))
     return np.where(share > 0, effect, 1.0)
 
@@ -309,6 +310,7 @@ def _number_within(patient: np.ndarray) -> np.ndarray:
     order = np.argsort(patient, kind="stable")
     starts = np.concatenate(([0], np.cumsum(np.bincount(patient))[:-1]))
     out = np.empty(len(patient), dtype=np.int64)
+    # A stable sort puts the items of a patient in a row. Their number is the place minus the start of the row.
     out[order] = np.arange(len(patient)) - starts[patient[order]]
     return out
 

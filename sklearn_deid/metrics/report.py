@@ -145,6 +145,7 @@ def _categories(pairing: Pairing, label_scheme: LabelScheme | None) -> Callable[
     for documents in zip(*pairing.pairs, strict=True):
         for span in (span for document in documents for span in document.spans):
             if span.category is not None:
+                # The first annotation decides, and gold comes first: a prediction cannot rename a category.
                 seen.setdefault(span.label, span.category)
     return lambda label: (label_scheme and label_scheme.category(label)) or seen.get(label, "(no category)")
 

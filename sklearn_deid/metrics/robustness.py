@@ -134,7 +134,9 @@ def robustness_table(
     rows = []
     for number, alteration in enumerate(alterations):
         altered = [
-            alteration.altered(d, np.random.default_rng([random_state, number, i])) for i, d in enumerate(documents)
+            # One generator for each alteration and note: leaving out an alteration does not change the others.
+            alteration.altered(d, np.random.default_rng([random_state, number, i]))
+            for i, d in enumerate(documents)
         ]
         found = deidentifier.annotate([note.text for note in altered])
         counts = np.zeros(6, dtype=np.int64)
@@ -160,6 +162,7 @@ def _counts(document: Document, text: str, places: Sequence[int], spans: Iterabl
     counts = np.zeros(6, dtype=np.int64)
     for token in _TOKEN.finditer(document.text):
         start, end = places[token.start()], places[token.end()]
+        # A cumulative sum of open characters: a token is covered if the sum does not grow over it.
         covered = bool(open_before[start] == open_before[end]) and bool(hidden[start:end].any())
         what = int(kind[token.start() : token.end()].max())
         counts[0 if what else 4] += 1

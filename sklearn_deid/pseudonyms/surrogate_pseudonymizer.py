@@ -223,13 +223,16 @@ class SurrogatePseudonymizer(SentenceTransformer):
             raise ValueError(f"The 'n_copies' parameter must be a whole number above 0. Got {n_copies!r} instead.")
         data = self._checked(X, y, groups)
         self._check_labels(data.tags)
+        # One key for all copies: the number of the copy enters the draws of the engine, and makes the copies differ.
         key = self._key()
         copies = []
         for copy in range(int(n_copies)):
             surrogates, self.statistics_ = self._draw(data, copy, key)
             copies.append(surrogates)
         rows = [row for copy in copies for row in copy]
+        # Copies one after the other would show which sentences are copies of each other.
         order = release_generator(self.random_state).permutation(len(rows))
+        # Row i of copy c has the number c * n + i, so that the remainder finds its tags.
         tags = object_rows(data.tags[order % len(data.X)])
         result = (TokenSequences.from_rows([rows[i] for i in order.tolist()]), tags)
         return result if data.groups is None else (*result, data.groups[order % len(data.X)])
@@ -275,6 +278,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         for span in spans:
             by_row[span.row].append(span)
         made = TokenSurrogates(engine, data.X)
+        # Note by note, since names, initials and dates are consistent within a note and across the notes of a patient.
         for (owner, note), rows in sentences_by_note(data.X, data.groups).items():
             made.replace(owner, note, rows, by_row)
         return TokenSequences(made.data, data.X.offsets).with_documents(data.X.documents), made.statistics

@@ -218,6 +218,7 @@ class AdversarialRun(ABC):
         self.train, self.valid, self.settings = train, valid, settings
         self.rng, self.generator, self.log = rng, generator, log
         self.noise_lr = settings.lr if settings.noise_lr is None else settings.noise_lr
+        # Until P2 has made adversaries, the best state of P1 is what an interrupt leaves behind.
         self.after_p1, self.best = BestState(self.representer, self.tagger), BestState()
         self.has_adversaries, self.n_rounds, self.selected_round = False, 0, 0
         self.control: dict[str, Estimate] | None = None
@@ -311,6 +312,7 @@ class AdversarialRun(ABC):
             numbers, score = {}, -float(number)
         else:
             numbers = self._deid_scores() | self._adversary_scores(self.valid)
+            # The rule of the paper: l_deid + lambda |l_adv - ln 2|, on held-out patients, summed over the judges.
             deviations = [numbers[f"valid_{judge}_deviation"] for judge in self.adversaries.judges]
             numbers["combined_loss"] = numbers["valid_deid_loss"] + self.settings.adversary_weight * sum(deviations)
             score = numbers["combined_loss"]
@@ -333,6 +335,8 @@ class AdversarialRun(ABC):
         return {f"valid_{k}": v for k, v in scores.items()}
 
     def _probe(self, number: int) -> ProbeResult | None:
+        # A probe trains adversaries from scratch, which takes longer than a round: hence only every few rounds, and at
+        # the end.
         if self.valid is None or (number % self.settings.probe_every and number != self.settings.n_rounds):
             return None
         result = train_probe(
@@ -362,6 +366,8 @@ class AdversarialRun(ABC):
             return
         self.control = pair_accuracy(self.adversaries, self.representer, self.valid, self.generator)
         self.log.record("control", **{f"{k}_accuracy": v.value for k, v in self.control.items()})
+        # T2 is the control because both members of its pairs are representations, as in the bound. T1 also sees
+        # embeddings.
         found = self.control["t2"].value
         if found < CONTROL_BAR:
             warnings.warn(

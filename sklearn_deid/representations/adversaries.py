@@ -132,6 +132,7 @@ class RepresentationPairAdversary(nn.Module):
 
     def __init__(self, n_components: int, hidden_size: int = 300) -> None:
         super().__init__()
+        # One more column for the cosine of the two vectors, which a recurrent layer learns slowly.
         self.read = _LastStates(2 * n_components + 1, hidden_size)
 
     def forward(self, first: Tensor, second: Tensor, mask: Tensor) -> Tensor:
@@ -197,6 +198,8 @@ class _TokenwiseComparison(nn.Module):
         on = mask.unsqueeze(2)
         a, b = a.masked_fill(~on, 0.0), b.masked_fill(~on, 0.0)
         cosine = F.cosine_similarity(a, b, dim=2).unsqueeze(2)
+        # With little noise, cosines of equal and moved tokens differ in the third decimal. The logarithm spreads this
+        # range.
         closeness = -(1.0 - cosine).clamp_min(_CLOSEST).log()  # shape: (batch, time, 1)
         # Absolute differences and products instead of the vectors, so that the order of the two members does not
         # matter.
@@ -362,4 +365,5 @@ def _unit_scale(size: int, norm: float) -> Tensor:
     """Compute the factor that scales a vector of this length to numbers of about size 1."""
     if not 0.0 < norm < math.inf:
         raise ValueError(f"The length of vectors must be a positive number. Got {norm!r}.")
+    # A vector of n numbers of size 1 has the length sqrt(n).
     return torch.tensor(math.sqrt(size) / norm)

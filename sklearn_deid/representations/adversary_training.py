@@ -69,6 +69,7 @@ def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     """Take an optimizer step on the loss, with the gradient of the optimizer's weights clipped to length 1."""
     optimizer.zero_grad()
     loss.backward()
+    # The norm is taken over all weights together, which keeps the direction of the step.
     nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], CLIP_NORM)
     optimizer.step()
 
@@ -97,6 +98,7 @@ def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
     >>> [round(chance_deviation(losses - 0.7, per).item(), 3) for per in ("sample", "batch")]
     [0.5, 0.0]
     """
+    # Both signs count: answers that are worse than guesses are right once they are inverted.
     excess = cross_entropy - math.log(2.0)
     return excess.abs().mean() if per == "sample" else excess.mean().abs()
 
@@ -111,6 +113,8 @@ class RunningMeans:
     def add(self, n: int, **means: Tensor) -> None:
         """Add scalars that are means over n items each."""
         for name, value in means.items():
+            # The last batch is smaller, so that means are weighted by their n. In double precision, since an epoch sums
+            # thousands.
             self._sums[name] = self._sums.get(name, 0.0) + n * value.detach().double()
             self._counts[name] = self._counts.get(name, 0) + n
 
@@ -125,6 +129,7 @@ class RunningMeans:
         """Return the means as numbers, in the order of their first addition."""
         if not self._sums:
             return {}
+        # One transfer for all sums: on a GPU each transfer waits until all queued work is done.
         sums = torch.stack(list(self._sums.values())).tolist()
         return {prefix + k: v / self._counts[k] for k, v in zip(self._sums, sums, strict=True)}
 
@@ -146,6 +151,8 @@ class AdversaryOptimizer:
             judge: [p for module in adversaries.modules_of(judge) for p in module.parameters()]
             for judge in adversaries.judges
         }
+        # One optimizer for each judge, since gradients are clipped by their common length: with a single one, the judge
+        # with the largest gradient would shorten the steps of the others.
         self._optimizers = [torch.optim.NAdam(weights, lr=lr) for weights in self._weights.values()]
 
     def learning_loss(self, judgement: Judgement) -> Tensor:
@@ -328,6 +335,8 @@ def _epoch(
     means = RunningMeans()
     for batch in batches:
         with torch.no_grad():
+            # Without a graph: the representer does not learn here, and its activations are most of the memory of a
+            # step.
             pairs = optimizer.adversaries.draw(representer, batch, generator)
         means.add_judgement(optimizer.learn(pairs))
     return means.compute()

@@ -101,6 +101,8 @@ def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Te
     """
     difference = torch.where(mask.unsqueeze(2), mu - mu_other, 0.0)  # shape: (batch, time, d)
     # Equal means have distance 0 even without noise, so 0 / 0 must not make the distance undefined.
+    # shape: (batch, time, d): whitened, so that the noise is a standard Gaussian and the two sentences differ by a
+    # shift
     scaled = difference / torch.where(difference == 0.0, 1.0, std)
     # A norm, not the root of a sum of squares: at 0, PyTorch's norm has the gradient 0, and the root has an infinite
     # slope.
@@ -125,6 +127,8 @@ def attack_accuracy(distance: Tensor) -> Tensor:
     >>> attack_accuracy(torch.tensor([0.0, 0.2, 2.0])).tolist()  # doctest: +ELLIPSIS
     [0.5, 0.539..., 0.841...]
     """
+    # Neyman-Pearson: with equal priors and two Gaussians at distance d', the best test cuts halfway, and is right with
+    # Phi(d' / 2).
     return torch.special.ndtr(distance / 2.0)
 
 
@@ -180,6 +184,7 @@ def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
     """
     if n_releases < 1:
         raise ValueError(f"The 'n_releases' parameter must be at least 1. Got {n_releases!r}.")
+    # r independent releases stack to one Gaussian in r times as many dimensions: the squared distances add up.
     return math.sqrt(n_releases) * distance
 
 

@@ -115,6 +115,8 @@ def train_bounded(
                 rng, generator, varied=settings.varied, twins=duals.twins
             )
             numbers, distances = _run_epoch(model, batches, optimizer, average, duals, generator)
+            # The averaged weights are what the training returns: the bound and the score must be theirs, not those of
+            # the last step.
             with average.in_place(model):
                 if valid is not None:
                     numbers |= {f"valid_{k}": v for k, v in deid_scores(model, valid, generator).items()}
@@ -125,6 +127,7 @@ def train_bounded(
                 if valid is None or best.offer(score):
                     selected = epoch + 1
                 log.record("bounded", **numbers, **_state(duals, distances, model))
+            # The dual variables move once in an epoch. Single batches have too few pairs for a quantile.
             duals.follow(distances)
     except KeyboardInterrupt:
         interrupted = True
@@ -154,11 +157,13 @@ def calibrate_noise(
     the noise is made smaller, which has the same effect once all vectors have unit length.
     """
     representer = model.representer
+    # The noise only ever grows: a training that ended below its bound gives nothing back.
     factor = max(duals.noise_factor(representer, batches, generator), 1.0)
     if representer.output_noise.kind == "trainable":
         representer.output_noise.scale(factor)
     else:
         with torch.no_grad():
+            # Fixed noise keeps its size, so that the means shrink instead: only their ratio enters d'.
             representer.project.weight.div_(factor)
             representer.project.bias.div_(factor)
     return factor
@@ -180,6 +185,7 @@ def _run_epoch(
         loss, distance = bounded_losses(model, batch, generator)
         # The loss is a mean over the sentences of the batch, so the penalty is scaled to the same mean. Otherwise each
         # pair of a batch with few pairs would have more weight.
+        # len(distance) is the number of pairs, len(batch.mask) the number of sentences.
         cost = duals.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
         (loss + cost).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), duals.settings.gradient_clip)
@@ -241,6 +247,7 @@ def rate_factor(epoch: int, n_epochs: int) -> float:
     >>> [round(rate_factor(epoch, 4), 2) for epoch in range(5)]
     [1.0, 1.0, 1.0, 0.5, 0.02]
     """
+    # Flat, then linear. The last steps are a fiftieth, so that the average is over weights that hardly move.
     return min(1.0, max(0.02, (1.0 - epoch / n_epochs) / (1.0 - _FULL_RATE)))
 
 

@@ -111,10 +111,12 @@ def casing_alone(
         # Equal sentences are the same release, so each distinct sentence is a candidate once.
         at = at[np.unique(words[at], axis=0, return_index=True)[1]]
         if len(at) > 1:
+            # A shift by 1 to n - 1 never draws the sentence itself, and every other one with equal probability.
             other = (np.arange(len(at)) + rng.integers(1, len(at), size=len(at))) % len(at)
             n_changed.append((casing[at] != casing[at[other]]).sum(axis=1))
     if not n_changed:
         return None
     changed = np.concatenate(n_changed)
+    # Distance 0: this attacker does not read the vectors.
     accuracies = torch.from_numpy(accuracy_with_casing(np.zeros(len(changed)), changed, epsilon))
     return mean_accuracy(float(accuracies.mean()), accuracies)

@@ -66,7 +66,11 @@ class Certificate:
         coverage : PhiCoverage or None
             PHI tokens of the sentences that can move and cannot move.
         """
+        # "unknown": the moved word is replaced by a word without a vector, as if a rare name were compared with a
+        # common one.
         pairs, unknown = (self._twins(twins) for twins in ("one", "unknown"))
+        # A patient is the sequence of all their sentences with all PHI moved: independent Gaussians, so that d' squared
+        # adds up.
         patients = self._twins("all").over_patients(self.batches)
         repeated = self.n_releases if self.n_releases > 1 else _REPEATED
         with_casing = self.of_twins(pairs, self.n_releases).mean_with_casing
@@ -97,6 +101,8 @@ class Certificate:
         n_releases : int
             Number of releases.
         """
+        # r releases with independent noise equal one release with r times the squared distance, and r draws of each
+        # casing.
         distances, changed = twins.distances * np.sqrt(n_releases), twins.n_changed * n_releases
         return PartBound.of(
             attack_accuracy(torch.from_numpy(distances)),
@@ -120,6 +126,7 @@ class Certificate:
         # shape: (n, 2), column 1 for twins whose casing differs; without such a twin, d' is 0
         distances = np.maximum(worst.distances, 0.0) * np.sqrt(self.n_releases)
         return PartBound.of(
+            # shape: (n,): the worst twin of each sentence, whatever its casing
             attack_accuracy(torch.from_numpy(distances.max(axis=1))),
             n_releases=self.n_releases,
             quantile=self.quantile,
@@ -129,6 +136,8 @@ class Certificate:
 
     def _worst_with_casing(self, worst: WorstNeighbors, distances: np.ndarray) -> torch.Tensor | None:
         changed = np.where(np.isfinite(worst.distances[:, 1]), self.n_releases, 0)
+        # A near twin with another casing may be easier to tell than the farthest twin with the same casing: take the
+        # larger.
         same, other = (self._with_casing(distances[:, i], n) for i, n in ((0, 0 * changed), (1, changed)))
         return None if same is None or other is None else torch.maximum(same, other)
 

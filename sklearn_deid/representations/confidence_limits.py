@@ -68,7 +68,10 @@ def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
     if share == 1.0 or not freedom:
         return 1.0
     # Without an event there is no standard error, and draws of one sentence count once.
+    # Number of independent trials whose binomial proportion has this standard error; never more than were drawn.
     n_events = min(share * (1.0 - share) / max(error, 1e-9) ** 2, n_draws * n) if share else n
+    # The error is an estimate, too. The squared ratio of quantiles makes the trials fewer if there are few patients
+    # (Korn & Graubard 1998).
     n_events *= float(student.ppf(CONFIDENCE, n - 1) / student.ppf(CONFIDENCE, freedom)) ** 2
     return float(beta.ppf(CONFIDENCE, share * n_events + 1.0, (1.0 - share) * n_events))
 
@@ -78,8 +81,10 @@ def _standard_error(values: np.ndarray, groups: np.ndarray) -> tuple[float, int]
     n, number = len(values), np.unique(groups, return_inverse=True)[1]
     if n < 2:
         return 0.0, 0
+    # One group for all means that patients are unknown: each sentence then counts as one.
     if not number.any():
         number = np.arange(n)
+    # Residuals are summed within a patient before they are squared, since sentences of a patient err together.
     sums = np.bincount(number, weights=values - values.mean())
     freedom = len(sums) - 1
     return float(np.sqrt((sums**2).sum() * len(sums) / freedom) / n), freedom

@@ -95,6 +95,7 @@ class DualVariables:
         groups : ndarray of shape (n,)
             Patient of each sentence.
         """
+        # d' is proportional to 1 / std, so that noise that grows by a factor divides every distance by it.
         factor = mean_limit(distances.mean(axis=0), groups) / self.mean_allowed
         return max(factor, self._tail_for_others(distances, groups)) if self.tail else factor
 
@@ -103,8 +104,11 @@ class DualVariables:
 
         The tail term is a hinge, since a quantile itself has no useful gradient.
         """
+        # Divided by what is allowed, so that a dual variable means the same for every requested accuracy.
         cost = self.mean * distance.mean() / self.mean_allowed
         if self.tail:
+            # A quantile has no useful gradient. The mean excess beyond it (as in conditional value at risk) has one in
+            # every batch.
             cost = cost + self.tail * torch.relu(distance - self.tail_allowed).mean() / self.tail_allowed
         return cost
 
@@ -112,6 +116,8 @@ class DualVariables:
         """Raise or lower the dual variables after an epoch with these distances."""
         self.mean = self._moved(self.mean, float(distances.mean()) / self.mean_allowed)
         if self.tail:
+            # The share beyond, not the excess, is what the bound on a quantile states: the excess only gives the
+            # direction.
             beyond = float((distances > self.tail_allowed).float().mean())
             self.tail = self._moved(self.tail, beyond / (1.0 - self.settings.quantile))
 
@@ -120,6 +126,7 @@ class DualVariables:
         factor = float(distances.mean()) / self.mean_allowed
         if not self.tail:
             return factor
+        # One factor scales all distances alike: the larger of the two satisfies both bounds.
         return max(factor, float(torch.quantile(distances, self.settings.quantile)) / self.tail_allowed)
 
     def _tail_for_others(self, distances: np.ndarray, groups: np.ndarray) -> float:
@@ -128,6 +135,8 @@ class DualVariables:
         tried = np.quantile(distances, 1.0 - beyond * _LEVELS)  # from large to small
         allowed = tried[0]
         for distance in tried[1:]:
+            # From large to small: the first level whose upper limit is too high ends the search, since all smaller ones
+            # have more beyond.
             if share_limit(distances > distance, groups) > beyond:
                 break
             allowed = distance

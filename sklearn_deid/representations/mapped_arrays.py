@@ -66,6 +66,7 @@ def map_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 def _header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     """Parse the header; return it with the position of the first array in the file."""
+    # The layout of safetensors: eight bytes with the length of the header, the header as JSON, then the arrays.
     length = int.from_bytes(stream.read(8), "little")
     if size < 8 or length > min(size - 8, _LARGEST_HEADER):
         raise BundleError("The file of arrays has no header of a possible length.")
@@ -80,6 +81,7 @@ def _header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 def _place(entry: Any, n_bytes: int) -> tuple[np.dtype, tuple[int, ...], int, int]:
     """Return type, shape, first byte and end (first byte behind) of an array."""
+    # Every number comes from a stranger: each is checked before anything is mapped or allocated.
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise BundleError("The header of the arrays has an entry that describes no array.")
     dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
@@ -90,6 +92,7 @@ def _place(entry: Any, n_bytes: int) -> tuple[np.dtype, tuple[int, ...], int, in
         raise BundleError("The header of the arrays has a shape that cannot be.")
     if not _are_counts(offsets, n_bytes) or len(offsets) != 2:
         raise BundleError("The header of the arrays has a place that is not in the file.")
+    # Python integers do not overflow, as a product of int64 would.
     if offsets[1] - offsets[0] != math.prod(shape) * dtype.itemsize:
         raise BundleError("The header of the arrays has a shape and a place that do not fit together.")
     return dtype, tuple(shape), offsets[0], offsets[1]
@@ -102,6 +105,7 @@ def _are_counts(values: Any, largest: int) -> bool:
 def _check_no_gaps(spans: list[tuple[int, int]], n_bytes: int) -> None:
     """Check that every byte belongs to exactly one array, so that no data are hidden between arrays."""
     end = 0
+    # Sorted, each array must begin where the last one ended: this excludes gaps and overlaps at once.
     for start, stop in sorted(spans):
         if start != end:
             raise BundleError("The arrays overlap, or leave gaps.")
@@ -111,6 +115,7 @@ def _check_no_gaps(spans: list[tuple[int, int]], n_bytes: int) -> None:
 
 
 def _mapped(stream: BinaryIO, start: int, dtype: np.dtype, shape: tuple[int, ...], first: int, last: int) -> np.ndarray:
+    # A misaligned map is legal and slow, and faults on some processors.
     if (start + first) % dtype.itemsize:
         raise BundleError("An array does not start at a multiple of the size of its numbers.")
     if first == last:  # NumPy cannot map zero bytes

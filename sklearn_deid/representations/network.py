@@ -20,6 +20,8 @@ class _TokenwiseDense(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         for layer in self.layers:
+            # shape: (batch, time, size), in every layer: a token never sees its neighbours, so that `worst_case` can
+            # enumerate words one by one
             x = torch.relu(layer(x))
         return x
 
@@ -127,6 +129,7 @@ class Representer(nn.Module):
         input_eps : Tensor of the shape of x, optional
             Draw of the input noise (``input_noise.draw``).
         """
+        # shape: (batch, time, d)
         mu = self.mean(x, mask, noise=noise, generator=generator, input_eps=input_eps)
         return self.release(mu, mask, noise=noise, generator=generator)
 
@@ -155,6 +158,8 @@ class Representer(nn.Module):
     ) -> Tensor:
         """Add output noise to the mean, then scale to unit length; shapes as in `forward`."""
         r = self.output_noise(mu, apply=noise, generator=generator)
+        # The length is scaled after the noise: what is computed from noisy vectors alone cannot lower the privacy
+        # (post-processing).
         if self.unit_norm:
             r = F.normalize(r, dim=2)
         return r.masked_fill(~mask.unsqueeze(2), 0.0)

@@ -127,6 +127,8 @@ class GaussianNoise(nn.Module):
 
     def std(self) -> Tensor:
         """Return the standard deviation of each dimension, shape (size,), with its gradient; zeros without noise."""
+        # The absolute value instead of an exponential: near 0 an exponential changes ever more slowly, so that noise
+        # that has shrunk could hardly grow again. The sign of the weight has no meaning.
         return self.floor + self.weight.abs()
 
     def noise_parameters(self) -> list[nn.Parameter]:

@@ -87,6 +87,7 @@ def release_pairs(
     >>> pairs.first.shape, pairs.real.tolist()
     (torch.Size([2, 2, 3]), [True, False])
     """
+    # Sentences with a twin come first in a batch; shape: (n_pairs, time, e)
     x, mask = batch.embeddings[: batch.n_pairs], batch.pair_mask
     embeddings, source, twice = torch.cat([x, x]), torch.cat([x, batch.moved]), torch.cat([mask, mask])
     if template == "noisy":
@@ -188,6 +189,7 @@ class PairAdversaries(nn.Module):
             raise ValueError(f"The 'tasks' parameter must name t1, t2 or both. Got {tasks!r}.")
         self.kind, self.template = kind, template
         self.tasks = tuple(task for task in _TASKS if task in tasks)
+        # The paper averages the probabilities of T1 and T2 before the loss, so that both have one loss in common.
         self.judges = ("average",) if kind == "paper" and len(self.tasks) == 2 else self.tasks
         size = hidden_size or (300 if kind == "paper" else 128)
         e, d = embedding_size, n_components
@@ -248,4 +250,5 @@ def typical_norms(
         r = representer(batch.embeddings, batch.mask, generator=own)
         sums += torch.stack([batch.embeddings.norm(dim=2).sum(), r.norm(dim=2).sum(), batch.mask.sum()]).double()
     embedding, representation, n = sums.tolist()
+    # "or 1.0": vectors that are all zero have no scale, and a division by their length would give infinity.
     return embedding / max(n, 1) or 1.0, representation / max(n, 1) or 1.0

@@ -378,6 +378,7 @@ class PairBatches:
     def _vary(self, words: Tensor, place: Tensor, n_pairs: int, share: float, generator: torch.Generator) -> Tensor:
         """Replace all eligible tokens in a random share of the first sentences by random alternatives."""
         some = torch.rand(len(words), 1, generator=generator, device=self.device) < share
+        # Sentences without PHI have nothing to vary.
         some[n_pairs:] = False
         # Words are drawn for all positions: to select positions first, the GPU would have to wait for their number.
         chosen = self._choices[place.clamp_min(0)]

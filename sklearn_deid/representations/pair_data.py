@@ -167,6 +167,7 @@ class PairData:
         """Return the sentences made of these tokens, given as positions, sentence offsets and patients."""
         place = np.full(len(self.words), -1)
         place[self.eligible] = np.arange(len(self.eligible))
+        # shape: (n_items,): number of the eligible token at each new position; -1 where a token cannot move
         kept = place[items]
         return replace(
             self,
@@ -284,6 +285,7 @@ def _written(words: list[str], support: np.ndarray, rows: np.ndarray, vectors: W
     patterns = np.array([casing_pattern(word) for word in words], dtype=np.int64)
     n_patterns, names = len(CASING_PATTERNS), vectors.words
     # Many words share neighbours and patterns, and classes are computed word by word.
+    # A pair (word, pattern) as one integer, so that np.unique finds the distinct pairs.
     keys, inverse = np.unique(np.maximum(support, 0) * n_patterns + patterns[:, None], return_inverse=True)
     spelled = [apply_casing(names[key // n_patterns], key % n_patterns) for key in keys.tolist()]
     classes = casing_ids(spelled)[inverse.reshape(support.shape)]

@@ -99,6 +99,8 @@ class PartBound:
         ordered = _with_slack(accuracies, slack).sort().values  # shape: (n,)
         # Ranks between which the quantile lies with 95 % probability, for every distribution of the accuracies.
         low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))
+        # Order statistics instead of a normal approximation: the accuracies end at 1, where their density is far from
+        # normal.
         value, least, most = (float(ordered[_rank(at, n)]) for at in (quantile * n, low, high + 1))
         both = None if with_casing is None else _with_slack(with_casing, slack)
         return cls(
@@ -144,6 +146,7 @@ def mean_accuracy(mean: float, accuracies: Tensor, *, few_cases: bool = False) -
         Whether the interval is that of Student's t. Otherwise it is that of the normal distribution.
     """
     n = len(accuracies)
+    # Student's quantile for few cases: with a dozen patients the normal quantile would give too short an interval.
     width = float(student.ppf(0.975, n - 1)) if few_cases and n > 1 else 1.96
     # Central limit theorem: cases belong to different sentences or patients, so they are nearly independent.
     half = width * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf

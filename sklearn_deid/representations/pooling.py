@@ -145,9 +145,11 @@ def _check_releases_differ(files: Sequence[SharedRepresentation], names: Sequenc
     seen: list[set[bytes]] = []
     for file, name in zip(files, names, strict=True):
         rows = [row for row in file.X if len(row)]
+        # Digests of the vectors alone, without tags: the same release with other tags is the same release.
         own = set(row_digests(rows, [np.empty(0)] * len(rows)))
         for other, other_name in zip(seen, names, strict=False):
             n_common = len(own & other)
+            # More than half, since vectors of few dimensions on a coarse grid can be equal by chance.
             if 2 * n_common > min(len(own), len(other)):
                 raise BundleError(
                     f"{n_common} sentences of {name} are also in {other_name}: they hold the same release, which can "

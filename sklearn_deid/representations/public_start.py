@@ -71,6 +71,7 @@ class PublicStart:
     def apply(self, model: PrivateModel, classes: Iterable[str]) -> bool:
         """Copy the weights into a model whose tagger has these tags; return False if the networks differ."""
         own = model.representer.state_dict()
+        # Shapes are compared instead of parameters: what matters is whether the weights fit.
         if {k: v.shape for k, v in own.items()} != {k: v.shape for k, v in self.network.items()}:
             return False
         # The tagger first: if its labels do not fit, the representer must not have been changed.
@@ -176,6 +177,8 @@ def _start(representer: Any, model: PrivateModel, run: Any) -> PublicStart | Non
         return PublicStart.of(public) if public._vectors.checksum == checksum else None
     X, y = public_sentences(public)
     tags = inner_tags(y, "iob2")
+    # The public notes may have other labels than the private ones. They get a tagger of their own; only weights that
+    # fit are copied.
     classes = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
     data = representer._pair_data(X, tags, None, classes)
     own = PrivateModel(model.representer, representer._new_tagger(classes)).to(run.device)

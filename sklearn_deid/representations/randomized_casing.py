@@ -128,19 +128,24 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
     [0.739, 0.775]
     """
     distance, n_changed = np.asarray(distance, dtype=np.float64), np.asarray(n_changed, dtype=np.int64)
+    # Without a changed class, the casing says nothing, and the vectors alone decide.
     out = ndtr(distance / 2.0)
     for n in np.unique(n_changed[n_changed > 0]).tolist():
         here = n_changed == n
+        # An infinite epsilon releases the classes as they are: one changed class tells the sentences apart.
         if math.isinf(epsilon):
             out[here] = 1.0
             continue
         ratio, probability = _ratios(n, epsilon, n_classes)
         d = distance[here, None]
         # Vectors without information leave ties of the classes to a guess: the sign of 0 is 0, and Phi(0) is 1/2.
+        # Limit of ratio / d for d to 0.
         alone = np.where(ratio == 0.0, 0.0, np.copysign(np.inf, ratio))
         with np.errstate(over="ignore"):  # for tiny distances the quotient is infinite, which is its limit
             quotient = ratio / np.where(d > 0.0, d, 1.0)  # shape: (n_here, 2 n + 1)
         shifted = np.where(d > 0.0, quotient + d / 2.0, alone)
+        # Given the sum s of the log ratios of the classes, the log ratio of the vectors is Gaussian with mean d^2 / 2
+        # and variance d^2 under the truth. Together they are right with Phi(d / 2 + s / d); the mean over s follows.
         out[here] = ndtr(shifted) @ probability
     return out
 
@@ -148,8 +153,12 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
 def _ratios(n: int, epsilon: float, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the sums of n log likelihood ratios and their probabilities, both of shape (2 n + 1,)."""
     keep, other = response_probabilities(epsilon, n_classes)
+    # Log likelihood ratio of one changed class: -epsilon if the draw is the class of the other sentence, 0 if it is
+    # neither, +epsilon if it is the true one.
     one = np.array([other, 1.0 - keep - other, keep])
     probability = np.ones(1)
     for _ in range(n):
+        # Independent draws: the law of a sum is the convolution of the laws. Exact, where a normal approximation is
+        # poor for the one or two classes that usually change.
         probability = np.convolve(probability, one)
     return epsilon * np.arange(-n, n + 1), probability

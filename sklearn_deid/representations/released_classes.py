@@ -55,6 +55,7 @@ def check_classes(data: np.ndarray, origin: Provenance) -> None:
     if not isinstance(named, list) or not all(isinstance(digest, str) for digest in named):
         raise BundleError("The origin of the vectors does not name its classes.")
     vectors = np.ascontiguousarray(data[:, : origin.n_components], dtype=np.float32)
+    # Distinct rows first: a release repeats few thousand centroids for millions of tokens.
     found = {row.tobytes() for row in vectors}
     if not {_digest(row) for row in found} <= set(named):
         raise BundleError(
@@ -101,6 +102,7 @@ def wrong_classes(
     known = table.any(axis=1)
     if kinds is not None:
         kind, size = np.unique(kinds[known], return_counts=True)
+        # Words of a kind with fewer than k words cannot form a class. They belong to the class without a vector.
         known = known & np.isin(kinds, kind[size >= k])
         if mixed_kinds(classes, kinds, n):
             return (
@@ -110,6 +112,8 @@ def wrong_classes(
         return "The class of words without a vector holds other words, or has a vector."
     if np.bincount(classes, minlength=n + 1)[:n].min() < k:
         return f"A class has fewer than {k} words."
+    # A vector that is no mean could hide a mark of the sender or of a patient. The tolerance covers sums in another
+    # order.
     if not np.allclose(class_means(table[known], classes[known]), centroids[:n], rtol=1e-5, atol=1e-6):
         return "The vector of a class is not the mean of the vectors of its words."
     return None

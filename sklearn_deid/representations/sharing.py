@@ -237,6 +237,7 @@ def _check_casing(columns: np.ndarray) -> None:
     """Raise BundleError if columns hold anything but one-hot classes: other numbers have no noise."""
     for start in range(0, len(columns) if columns.shape[1] else 0, _BLOCK):
         some = columns[start : start + _BLOCK]
+        # In blocks: a mapped file may be larger than the memory.
         if not np.isin(some, (0.0, 1.0)).all() or (some.sum(axis=1) != 1.0).any():
             raise BundleError("The columns of the casing hold something else than one class for each token.")
 
@@ -473,6 +474,8 @@ def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:
 
 def _first_releases(R: TokenVectors, numbers: RaggedArray, order: np.ndarray) -> np.ndarray:
     """Return row numbers in this order, each distinct sentence (vectors and tags) once."""
+    # A sentence with equal vectors and tags was released twice with one draw: a second copy adds no data, and shows
+    # that two notes agree.
     digests = row_digests(R, numbers)
     first: dict[bytes, int] = {}
     for row in order.tolist():
@@ -502,6 +505,7 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
     if not isinstance(facts.get("shuffled"), bool) or not isinstance(facts.get("tags"), list):
         raise BundleError("The manifest does not describe a representation.")
     described = {*_COUNTS, "n_groups", "shuffled", "tags", "tag_scheme", "label_scheme", "origin", "audit"}
+    # An unknown key could carry anything, and nobody would look.
     if facts.keys() != described:
         raise BundleError("The manifest describes something else than this version writes.")
     if not isinstance(facts["label_scheme"], (str, type(None))):
@@ -530,6 +534,7 @@ def _check_arrays(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
     if any(array.dtype != _TYPES[name] for name, array in arrays.items()):
         raise BundleError("The arrays are of other types than they should be.")
     offsets = arrays["offsets"]
+    # Unchecked offsets would read tokens of other sentences, or beyond the file.
     if offsets[0] != 0 or offsets[-1] != n_tokens or (offsets[1:] < offsets[:-1]).any():
         raise BundleError("The borders of the sentences decrease, or do not fit the vectors.")
     if n_groups is not None and not np.array_equal(np.unique(arrays["groups"]), np.arange(n_groups)):

@@ -61,6 +61,7 @@ class _Alternation(AdversarialRun):
         r = self.representer(batch.embeddings, batch.mask, generator=self.generator)
         deid = self.model.deid_loss(r, batch)
         means.add(len(batch.mask), deid_loss=deid)
+        # A batch without PHI teaches the tagger alone.
         if not batch.n_pairs:
             return deid
         judgement = self.adversaries(self.adversaries.draw(self.representer, batch, self.generator))
@@ -69,6 +70,8 @@ class _Alternation(AdversarialRun):
             judge: chance_deviation(judgement.cross_entropy(judge), self.settings.deviation)
             for judge in self.adversaries.judges
         }
+        # Deviations are means over pairs, the loss of the tagger over sentences: they have weights of their own in the
+        # epoch.
         means.add(len(judgement.real), **{f"{judge}_deviation": value for judge, value in deviations.items()})
         return deid + self.settings.adversary_weight * torch.stack(list(deviations.values())).sum()
 
@@ -253,6 +256,8 @@ class _Reversal(AdversarialRun):
             turned = {k: reverse_gradient(getattr(pairs, k), factor) for k in ("first", "second")}
             judgement = self.adversaries(replace(pairs, **turned))
             means.add_judgement(judgement)
+            # One backward pass for both: the judges descend their loss, and the reversed gradient lets the representer
+            # ascend it.
             loss = loss + self.judging.learning_loss(judgement)
         self.modelling.zero_grad()
         self.judging.zero_grad()

@@ -49,6 +49,7 @@ class TwinDistances:
         """
         keys = batches.sentence_keys()[self.rows]
         patients = batches.patients[self.rows]
+        # Equal sentences of a patient count once.
         first = np.unique(np.stack([patients, keys]), axis=1, return_index=True)[1]
         numbers, patient = np.unique(patients[first], return_inverse=True)
         squared, changed, tokens = (

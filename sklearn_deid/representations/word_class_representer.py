@@ -142,6 +142,7 @@ class WordClassRepresenter(SentenceTransformer):
         kinds = None if self._kinds is None else self._kinds[known]
         classes = classes_by_kind(table[known], kinds, self.class_size, rng)
         sure = classes >= 0
+        # shape: (n_classes, dim); a row of zeros follows for words without a class
         means = class_means(table[known][sure], classes[sure])
         self.centroids_ = np.concatenate([means, np.zeros((1, vectors.dim), np.float32)])
         self.classes_of_words_ = np.full(len(vectors), len(means), dtype=np.int32)
@@ -210,6 +211,7 @@ class WordClassRepresenter(SentenceTransformer):
         able = classes < len(self.class_sizes_)
         if not able.any():
             raise SequenceError("No PHI token of X has a word vector.")
+        # Every mean below is over tokens, not over distinct words: an attacker meets frequent names more often.
         counts = np.bincount(phi.word_ids, minlength=len(phi.words))  # tokens of each distinct word
         sizes = self.class_sizes_[classes[able]]
         # An empty fit suffices: neighbours depend on the word vectors alone.
@@ -223,8 +225,11 @@ class WordClassRepresenter(SentenceTransformer):
             n_tokens=int(counts.sum()),
             share_without_vector=float(counts[~able].sum() / counts.sum()),
             mean_class_size=float(np.average(sizes, weights=counts[able])),
+            # Within a class every word has the same release, so that a guess is right in one of class-size cases.
             top_accuracy=float(np.average(1.0 / sizes, weights=counts[able])),
             n_neighbors=n_neighbors,
+            # A pair in one class is a coin toss, a pair in two classes is told apart with certainty: 1 - P(same class)
+            # / 2.
             pair_accuracy=float(np.average(1.0 - 0.5 * same.sum(axis=1) / n_other, weights=counts[able])),
         )
 
@@ -328,6 +333,7 @@ class WordClassRepresenter(SentenceTransformer):
     def _fingerprint(self) -> str:
         settings = {"class_size": self.class_size, "casing": bool(self.casing), "vectors": self._vectors.checksum}
         digest = blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
+        # The centroids follow from the classes of all words, and are what leaves: they identify the release.
         digest.update(self.centroids_.tobytes())
         return digest.hexdigest()
 

@@ -49,6 +49,7 @@ def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> n
     if len(vectors) < k:
         raise ValueError(f"A class needs {k} words, and there are {len(vectors)} words with a vector.")
     classes, n_classes = np.empty(len(vectors), dtype=np.int32), 0
+    # A stack instead of recursion: the depth of unbalanced halves can reach n / k.
     left = [np.arange(len(vectors))]
     while left:
         rows = left.pop()
@@ -105,6 +106,8 @@ def classes_by_kind(vectors: np.ndarray, kinds: np.ndarray | None, k: int, rng: 
 
 
 def _halves(vectors: np.ndarray, rows: np.ndarray, k: int, rng: np.random.Generator) -> list[np.ndarray]:
+    # 2-means, then a cut at a rank instead of at the border of the clusters: only a rank guarantees k words on each
+    # side.
     points = vectors[rows]
     means = KMeans(2, n_init=1, max_iter=_ITERATIONS, random_state=int(rng.integers(2**31))).fit(points)
     distances = means.transform(points)  # shape: (n, 2)

@@ -101,6 +101,8 @@ class LeakBound:
             return cls(0, 0, math.nan, 1.0, confidence, 0, 0.0)
         share = min(1.0, float(n_hits.sum() / n_cases.sum()))
         simple = len(n_cases) == n and bool(np.ptp(weight) == 0)
+        # One case for each patient and equal weights: the cases are independent, and the exact bound needs no
+        # correction.
         effective = float(n) if simple else _effective(n_hits, n_cases, share, n, confidence)
         upper = upper_bound(share * effective, effective, confidence)
         return cls(int(hits.sum()), n, share, upper, confidence, len(n_cases), effective)
@@ -121,6 +123,7 @@ class LeakBound:
         if more_leaks and share >= bound:
             return math.inf
         low, high = 0.0, 1.0
+        # Doubling finds a bracket, bisection the number: the bound falls with n, but has no inverse in closed form.
         while self._upper_with(high, share, more_leaks) > bound:
             low, high = high, 2 * high
         while high - low > 1e-3:
@@ -129,6 +132,7 @@ class LeakBound:
         return high
 
     def _upper_with(self, n: float, share: float, more_leaks: bool) -> float:
+        # Either further notes leak at the measured rate, or none of them leaks.
         hits = share * n if more_leaks else share * self.n_effective
         return upper_bound(min(hits, n), n, self.confidence)
 
@@ -161,5 +165,6 @@ def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, co
     variance = n_patients / (n_patients - 1) * float((residuals**2).sum()) / float(n_cases.sum()) ** 2
     if variance == 0:
         return min(float(n), alone)
+    # As for `Estimate.from_groups`: a variance that is estimated from few patients makes the trials fewer.
     quantiles = float(norm.ppf(confidence) / student.ppf(confidence, n_patients - 1))
     return min(float(n), share * (1 - share) / variance * quantiles**2)

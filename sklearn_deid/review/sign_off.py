@@ -116,6 +116,7 @@ class SignOff:
         DeidError
             If there is no note, an id is repeated, a note has no type, or there are more types than ``n_notes``.
         """
+        # Sorted, so that a seed draws the same sample on every file system.
         ids = sorted(doc_ids)
         if not ids or len(set(ids)) < len(ids):
             raise DeidError("A sample needs notes with distinct ids.")
@@ -172,6 +173,7 @@ class SignOff:
         strata = _strata([note.doc_id for note in notes], types)
         type_of = {doc_id: name for name, members in strata.items() for doc_id in members}
         whole = _release_sizes(strata, n_release)
+        # A note stands for as many notes of the release as were not drawn beside it (inverse probability of the draw).
         weights = [whole[type_of[n.doc_id]] / len(strata[type_of[n.doc_id]]) for n in notes]
         owners = [(patients or {}).get(n.doc_id) or n.patient_id or f"note {n.doc_id}" for n in notes]
         leaking = [int(bool(note.spans)) for note in notes]
@@ -229,6 +231,7 @@ class SignOff:
         counts = [count_hidden(n.text) if hidden is None else hidden[n.doc_id] for n in notes]
         if hidden is None and not sum(counts):
             return None  # surrogates, or removed PHI: the hidden items cannot be counted
+        # The items are those that were hidden and those that leaked.
         return self._bound(leaks, [a + b for a, b in zip(leaks, counts, strict=True)], owners, weights)
 
     def _more(self, more_leaks: bool, n_read: int, left: float) -> int | None:
@@ -259,6 +262,7 @@ def _strata(ids: Sequence[str], types: Mapping[str, Hashable] | None) -> dict[Ha
 def _allocation(sizes: list[int], n: int) -> list[int]:
     """Split a sample over strata in proportion to their sizes, by largest remainders, at least one each."""
     shares = [n * size / sum(sizes) for size in sizes]
+    # A stratum without a note would not be covered by the bound at all.
     given = [max(1, math.floor(share)) for share in shares]
     order = sorted(range(len(sizes)), key=lambda place: (given[place] - shares[place], place))
     while sum(given) < n:

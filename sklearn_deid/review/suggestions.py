@@ -69,8 +69,11 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
     covered = np.zeros(rows.shape[1])  # shape: (n_features,)
     note_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))  # shape: (n_entries,)
     while len(chosen) < min(int(n), rows.shape[0]):
+        # log(1 + c + x) - log(1 + c) = log(1 + x / (1 + c)): what a note adds beyond what the chosen notes cover.
+        # Shape: (n_entries,)
         gains = np.log1p(rows.data / (1 + covered[rows.indices]))
         by_note = np.bincount(note_of, weights=gains, minlength=rows.shape[0])  # shape: (n_notes,)
+        # Gains are never negative, so that -1 excludes a note.
         by_note[chosen] = -1.0
         chosen.append(int(by_note.argmax()))
         covered += rows[chosen[-1]].toarray()[0]
@@ -146,6 +149,7 @@ def _feature_rows(notes: list[tuple[list[str], list[str], list[float]]]) -> spar
     rows, features, values = [], [], []
     for row, (words, tags, unsure) in enumerate(notes):
         for word, tag, value in zip(words, tags, unsure, strict=True):
+            # Words make a batch varied. Labels make sure that it is not all about one kind of PHI.
             for feature in (("word", word.lower()), ("label", tag.rpartition("-")[2])):
                 rows.append(row)
                 features.append(columns.setdefault(feature, len(columns)))

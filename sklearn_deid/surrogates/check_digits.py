@@ -27,11 +27,13 @@ def dni(body: str) -> str | None:
     >>> dni("12345678"), dni("X1234567")
     ('Z', 'L')
     """
+    # The first letter of a NIE counts as its place in X, Y, Z.
     return _DNI[int(body.replace("X", "0").replace("Y", "1").replace("Z", "2")) % 23]
 
 
 def nuss(body: str) -> str | None:
     """Two check digits of a Spanish social security number: province and number modulo 97."""
+    # By the rule, a number below ten million is joined to its province without its leading zero.
     province, number = int(body[:2]), int(body[2:])
     whole = number + province * 10_000_000 if number < 10_000_000 else int(body)
     return f"{whole % 97:02d}"
@@ -69,6 +71,7 @@ def bsn(body: str) -> str | None:
     '3'
     """
     digit = _weighted(body, (9, 8, 7, 6, 5, 4, 3, 2)) % 11
+    # A remainder of 10 has no digit. Such numbers are never issued.
     return None if digit == 10 else str(digit)
 
 
@@ -96,6 +99,7 @@ def nif(body: str) -> str | None:
     '9'
     """
     digit = -_weighted(body, (9, 8, 7, 6, 5, 4, 3, 2)) % 11
+    # Portugal, in contrast, issues them with 0.
     return str(digit if digit < 10 else 0)
 
 
@@ -109,6 +113,7 @@ def steuer_id(body: str) -> str | None:
     """
     product = 10
     for digit in body:
+        # ISO 7064, hybrid system: a sum of 0 counts as 10.
         total = (int(digit) + product) % 10 or 10
         product = 2 * total % 11
     return str((11 - product) % 10)
@@ -122,7 +127,9 @@ def luhn(body: str) -> str | None:
     >>> luhn("7992739871")
     '3'
     """
+    # The check digit will stand behind the body, so that doubling begins with the last digit of the body.
     doubled = [int(digit) * (2 - i % 2) for i, digit in enumerate(reversed(body))]
+    # Subtracting 9 from a number of two digits gives the sum of its digits.
     return str(-sum(number - 9 * (number > 9) for number in doubled) % 10)
 
 
@@ -190,6 +197,7 @@ def _checked(body: str, check: Callable[[str], str | None], valid: bool, chance:
     if valid:
         return body + right
     last = right[-1]
+    # Only the last sign is wrong: the form stays, and no valid number of a person can come out.
     others = [sign for sign in (_LETTERS if last.isalpha() else "0123456789") if sign != last]
     return body + right[:-1] + chance.pick(others)
 

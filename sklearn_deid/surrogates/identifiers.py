@@ -72,6 +72,7 @@ def ssn(chance: Chance) -> str:
 
 def phone(chance: Chance) -> str:
     """Telephone number with area code, such as ``"617-555-0142"``."""
+    # 555-0100 to 555-0199 are reserved for fiction in every area.
     return f"{chance.number(201, 989)}-555-01{chance.number(0, 99):02d}"
 
 

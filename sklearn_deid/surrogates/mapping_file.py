@@ -107,7 +107,10 @@ class MappingFile:
         ]
         plain = json.dumps({"doc_id": document.doc_id, "replacements": rows}).encode()
         nonce = secrets.token_bytes(_NONCE_BYTES)
+        # The number of the line is authenticated, so that lines cannot be exchanged, repeated or left out in the
+        # middle.
         sealed = nonce + self._cipher.encrypt(nonce, plain, str(self._number).encode())
+        # Two writers would count the same line numbers, and readers could open neither.
         if os.fstat(self._descriptor).st_size != self._size:
             raise CorpusFormatError("Another run is writing to this mapping file.", path=str(self.path))
         self._append(base64.b64encode(sealed) + b"\n")
@@ -122,6 +125,7 @@ class MappingFile:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
         except OSError:
+            # Half of a line would make all later ones unreadable.
             os.ftruncate(self._descriptor, self._size)
             raise
         self._size += len(line)

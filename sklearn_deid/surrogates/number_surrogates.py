@@ -70,6 +70,8 @@ class NumberSurrogates:
         if len(digits) < 3:
             return None
         out = list(text)
+        # The country code and the subscriber number are drawn apart: with and without its code, a number has one
+        # surrogate.
         n_code = self._code_length(text, [text[i] for i in digits])
         new = self._subscriber([text[i] for i in digits[n_code:]])
         for i, digit in zip(digits[n_code:], new, strict=True):
@@ -166,6 +168,7 @@ def _with_equal_groups(text: str, drawn: str) -> str:
     """Surrogate whose groups of digits are equal where those of the original are, as in 28 28 57412."""
     first: dict[str, str] = {}
     for group in re.finditer(r"\d{2,}", text):
+        # A repeated group shows that two numbers are one, which a reader of the note may need.
         new = first.setdefault(group[0], drawn[group.start() : group.end()])
         drawn = drawn[: group.start()] + new + drawn[group.end() :]
     return drawn

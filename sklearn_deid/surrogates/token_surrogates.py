@@ -95,6 +95,7 @@ class TokenSurrogates:
             rest = " ".join(tokens[position:]) + "\n"
             parts.append(rest)
             length += len(rest)
+        # The engine draws until a surrogate has as many tokens: X and y must keep their lengths.
         sizes = {mark.start: span.stop - span.first for mark, span in zip(marked, listed, strict=True)}
         document = Document(note, "".join(parts), tuple(marked), owner)
         made = self._engine.replacements(document, lambda text, span: n_tokens(text) == sizes[span.start])
@@ -127,6 +128,7 @@ class TokenSurrogates:
             tokens: list[Any] = tokenize(text).texts
             if len(tokens) == len(old):
                 return tokens, True
+        # No name of this length fits. Letters and digits of the same form hide as much, but do not read like a name.
         chance = self._engine.chance(owner, "token by token", *old)
         return [random_of_form(token, chance) for token in old], False
 

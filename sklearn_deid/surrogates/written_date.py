@@ -77,7 +77,9 @@ class WrittenDate:
         else:
             month, day = self.month, self.day or _MIDDLE_OF_MONTH
         if (month, day) == (2, 29) and self.year is None and not calendar.isleap(year):
+            # 29 February without a year: the next leap year, since the day before or after would be another date.
             year += 4 - year % 4
+        # "31" beside a reference day in a shorter month.
         return date(year, month, min(day, calendar.monthrange(year, month)[1]))
 
     def written(self, new: date, old: date, words: LocaleWords) -> str:
@@ -167,6 +169,7 @@ def _season(text: str, season: int, words: LocaleWords) -> str:
     mine = [word for word, value in table.items() if value == table[fold(text)]]
     raw = {fold(word): word for word in (entry.partition("=")[0] for entry in words.block("seasons"))}
     others = [raw[word] for word, value in table.items() if value == str(season)]
+    # "fall" and "autumn" are one season. The place among the synonyms is kept where the other season has as many.
     name = others[min(mine.index(fold(text)), len(others) - 1)]
     return apply_casing(name, casing_pattern(text)) if text[0].isupper() else name
 
@@ -177,6 +180,7 @@ def _holiday(text: str, new: date, words: LocaleWords) -> str:
     def distance(entry: str) -> int:
         month, day = map(int, entry.partition("=")[2].split("-"))
         apart = abs((date(2001, month, day) - date(2001, new.month, min(new.day, 28))).days)
+        # Around the turn of the year: 31 December is one day from New Year.
         return min(apart, 365 - apart)
 
     name = min(words.block("holidays"), key=distance).partition("=")[0]

@@ -165,6 +165,7 @@ def spans_to_tags(
         # A token belongs to the span if it ends after the start of the span and starts before the end of the span.
         first, stop = bisect_right(ends, span.start), bisect_left(starts, span.end)
         kinds = _misfits(span, starts, ends, (first, stop), taken)
+        # A token that an earlier span has is not given twice.
         begin = max(first, taken)
         if begin < stop:
             # A tag sequence never continues in the next sentence, so that a span across a border is cut there.

@@ -132,9 +132,12 @@ class LearnedSegmenter:
         for word in inside - outside:
             owners.pop(word, None)
         shares = sorted(line_borders(text).bare_share for text in listed)
+        # The rank of split conformal prediction: a new note of the same kind exceeds this value with at most the given
+        # probability, whatever the distribution.
         rank = min(len(shares), ceil((len(shares) + 1) * (1 - _FAR_MORE)))
         self.bare_break_limit_ = shares[rank - 1] if len(shares) >= _FEWEST_NOTES else _NO_LIMIT
         # shape: (4,): totals of the counts of `_counts`
+        # One more of each (Laplace), so that no rate is 0 or 1 and no logarithm infinite.
         stopped, plain, *_ = sum(total.values(), np.zeros(4, dtype=np.int64)).tolist()
         self.full_stop_rate_ = (stopped + 1) / (stopped + plain + 2)
         rows = sorted(
@@ -232,6 +235,7 @@ class LearnedSegmenter:
         """Four counts of a word in the notes of `fit` and in the note."""
         counts = own.get(word, [0, 0, 0, 0])
         number = _hash(word)
+        # The rows are in the order of their hashes, so that no dictionary has to be built when a model is loaded.
         row = int(np.searchsorted(self.words_[:, 0], number))
         if row < len(self.words_) and self.words_[row, 0] == number:
             # Arrays of four numbers would take longer than lists.
@@ -243,6 +247,8 @@ class LearnedSegmenter:
         stopped, plain, rate = counts[_STOPPED], counts[_PLAIN], self.full_stop_rate_
         if not stopped or not _LETTERS.fullmatch(word):
             return False
+        # Binomial log likelihoods of the word as an abbreviation and as a word like any other; binomial coefficients
+        # cancel.
         ratio = stopped * log(_P_ABBREVIATION / rate) + plain * log((1 - _P_ABBREVIATION) / (1 - rate))
         # Abbreviations are short.
         return 2 * ratio * exp(-len(word)) >= _THRESHOLD

@@ -87,6 +87,7 @@ def _parse(tokens: list[str], position: int, *, nested: bool) -> tuple[tuple[Nod
     nodes: list[Node] = []
     while position < len(tokens):
         token = tokens[position]
+        # The caller reads the border, since only the caller knows whether another option follows.
         if nested and token in "|>":
             return tuple(nodes), position
         if token == "<":

@@ -105,6 +105,7 @@ class Patient:
 def make_person(chance: Chance, sex: str | None = None, family: str | None = None) -> Person:
     """Draw a person, with the given family name if it is set."""
     sex = sex or chance.pick("MF")
+    # Letters with which hardly any name begins are left out.
     middle = chance.pick("ABCDEFGHJKLMNPRSTVW") if chance.happens(0.75) else ""
     return Person(given_name(chance, sex), middle, family or surname(chance), sex)
 
