@@ -89,6 +89,7 @@ class _Search:
         self.table, self.ids, self.n_neighbors = table, ids, n_neighbors
         self.sample = np.ascontiguousarray(table[::_STRIDE])
         share = n_neighbors * len(self.sample) / len(table)
+        # The number of neighbours in the sample is about Poisson distributed: mean plus four standard deviations.
         self.sample_rank = int(np.ceil(share + _SPREAD * (np.sqrt(share) + 1.0)))
         passing = min(len(table), self.sample_rank * _STRIDE)
         self.n_queries = int(np.clip(_MOST_PASSING // passing, 1, _QUERIES))

@@ -107,6 +107,7 @@ def noise_study(
     table, unit = vectors.vectors_at(ids), vectors.vectors_at(asked).astype(np.float64)
     counts, cosines = np.zeros((len(levels), len(_RANKS)), dtype=np.int64), np.zeros(len(levels))
     for _ in range(n_draws):
+        # The same draw for all scales: their proportions then differ by the scale alone, and a curve of them is smooth.
         noise = rng.standard_normal(unit.shape)
         for i, level in enumerate(levels):
             # shape: (n_rows, dim)
@@ -114,6 +115,7 @@ def noise_study(
             noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
             rank = _ranks(table, ids, noisy.astype(np.float32), asked)
             counts[i] += [(rank <= limit).sum() for limit in _RANKS]
+            # Both have length 1, so that the sum of their products is the sum of their cosines.
             cosines[i] += (noisy * unit).sum()
     n = len(asked) * n_draws
     low, high = wilson_interval(counts / n, n, normal_quantile(0.95))

@@ -67,6 +67,8 @@ class Estimate:
         return all(one == two or (one != one and two != two) for one, two in both)
 
     def __hash__(self) -> int:
+        # Without the three values: NaN has a hash of its identity from Python 3.10 on, and equal estimates need equal
+        # hashes.
         return hash((self.n, self.confidence, self.n_groups))
 
     @classmethod
@@ -159,6 +161,7 @@ class Estimate:
         from scipy.stats import t as student
 
         # shape: (n_patients,)
+        # Sums by patient before squaring: notes of a patient err together.
         n_hits, n = _sums(hits, groups), _sums(totals, groups)
         n_hits, n = n_hits[n > 0], n[n > 0]
         total = float(n.sum())

@@ -73,6 +73,8 @@ class NoisyVectors:
         patterns = self.mechanism.patterns(tokens).tolist()
         for token, action, row, pattern in zip(tokens, actions.tolist(), rows.tolist(), patterns, strict=True):
             regular = action < SHAPE and (action != MOVE or token == apply_casing(words[row], pattern))
+            # What the noise does not hide is released as it is: the action, the casing, and spellings that no pattern
+            # describes.
             keys.append((action, pattern) if regular else (action, pattern, token))
         return np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys], dtype=np.float64)
 

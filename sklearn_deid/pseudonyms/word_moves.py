@@ -298,6 +298,7 @@ def _columns_drawn(weights: np.ndarray, rows: np.ndarray, rng: np.random.Generat
     """Draw a column for each of ``rows`` of ``weights``, with the weights of the row."""
     # Inverse transform sampling: the drawn column is where the cumulative sum passes a uniform number.
     cumulative = weights.cumsum(axis=1)
+    # Rounding leaves the last sum below or above 1, and a point beyond it would have no column.
     cumulative /= cumulative[:, -1:]
     point = rng.random(len(rows))
     drawn = [np.searchsorted(cumulative[row], p, side="right") for row, p in zip(rows.tolist(), point, strict=True)]

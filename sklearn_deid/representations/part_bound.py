@@ -181,4 +181,5 @@ def _with_slack(accuracies: Tensor, slack: float) -> Tensor:
 
 def _rank(position: float, n: int) -> int:
     """Convert the position of an order statistic, counted from 1, to an index."""
+    # With few cases the upper rank can lie beyond the last case, which then takes its place.
     return min(max(math.ceil(position) - 1, 0), n - 1)

@@ -458,6 +458,7 @@ class PrivateRepresenter(SentenceTransformer):
         self.network_.to(device)
         batches = PairBatches(self._pair_data(X, tags, check_groups(groups, len(X))), device=device)
         rng = own_generator(random_state)
+        # This generator draws twins, not noise that is released: a seed of 62 bits is enough.
         generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         distances = pair_distances(self.network_.eval(), batches, generator)
         slack = pair_slack(self.network_, batches)
@@ -501,6 +502,7 @@ class PrivateRepresenter(SentenceTransformer):
             )
         rows = np.arange(len(self._vectors)) if words is None else np.unique(self._vectors.indices(words))
         rows = rows[rows >= 0]
+        # Words without a vector all have one mean, and have no neighbours.
         rows = rows[self._vectors.vectors_at(rows).any(axis=1)]
         return worst_case(network, self._vectors, self._neighbor_mechanism().moves, rows)
 
@@ -632,6 +634,8 @@ class PrivateRepresenter(SentenceTransformer):
         for strategy in (training, noise, casing):
             if hasattr(strategy, "get_params"):
                 check_constraints(strategy)
+        # Refused before the training. The accuracy of an attacker without noise is 1, and no dual variable changes
+        # that.
         if noise is None and isinstance(training, Bounded):
             raise ValueError(
                 "The 'noise' parameter of PrivateRepresenter must not be None with bounded training, which needs "
@@ -646,6 +650,7 @@ class PrivateRepresenter(SentenceTransformer):
         held_out: Any = self.validation_fraction
         if held_out == "auto":
             held_out = _n_held_out(len(X) if groups is None else len(np.unique(groups)))
+        # Patients are held out, not sentences: the bound is about patients that the network has not seen.
         rows = hold_out_patients(len(X), groups, held_out, int(rng.integers(2**31)))
         device = resolve_device(self.device)
         noise = as_strategy("noise", self.noise)

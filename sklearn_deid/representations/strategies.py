@@ -73,6 +73,7 @@ class TrainingRun:
         verbose: int,
     ) -> None:
         train_rows, valid_rows = rows
+        # Patients are split before any batch is made: twins of held-out patients never enter the training.
         self.train = PairBatches(data.take(train_rows), batch_size, device)
         self.valid = None if valid_rows is None else PairBatches(data.take(valid_rows), batch_size, device)
         self._data, self._batch_size = data, batch_size
@@ -177,6 +178,7 @@ class Bounded(BaseEstimator):
         >>> [Bounded.batch_of(n) for n in (50, 237, 3_000)]
         [8, 12, 128]
         """
+        # Rounded up, so that an epoch never has more batches than asked for.
         return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, -(-n_sentences // _FEWEST_BATCHES)))
 
     def train(self, model: PrivateModel, run: TrainingRun) -> Outcome:
@@ -215,8 +217,10 @@ class Bounded(BaseEstimator):
             max_attack_accuracy=self.max_attack_accuracy,
             quantile_attack_accuracy=self.quantile_attack_accuracy,
             n_epochs=run.schedule.max_epochs,
+            # The tagger learns on alone for half as long, because the noise was scaled after its last step.
             n_finish_epochs=(run.schedule.max_epochs + 1) // 2,
             lr=lr,
+            # The noise has one weight for each dimension, and its scale must move by a factor within a few epochs.
             noise_lr=run.schedule.noise_lr or 10 * lr,
             prices=run.prices or (price, price),
             unit=self.unit,

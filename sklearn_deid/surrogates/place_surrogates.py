@@ -57,6 +57,7 @@ class PlaceSurrogates:
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
         self._names = OwnNames(chance, words, avoided)
+        # Drawn once for a patient: all addresses of a patient lie in one country.
         self._home, self._towns = self._country_and_towns()
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
@@ -69,6 +70,7 @@ class PlaceSurrogates:
             return "postcode" if _NUMBERED_TOWN.fullmatch(text) is None else "town"
         if folded in self._words.folded_countries:
             return "country"
+        # "New York" and "Madrid" are both. Towns are far more frequent in notes.
         is_region = folded in self._words.region_names and folded not in self._words.folded_towns
         return "region" if is_region else "town"
 
@@ -92,9 +94,11 @@ class PlaceSurrogates:
     def postcode(self, text: str, town: str | None = None) -> str:
         """Postal code in the form of ``text``, with the first digits of the surrogate of ``town``."""
         chance = self._chance.again("postcode", fold(text))
+        # The first digits tell the region, and must agree with the town of the surrogate. The others are drawn.
         prefix = (self._town(town) if town is not None else chance.pick(self._towns)).prefix
         digits = [i for i, sign in enumerate(text) if sign.isdigit()]
         out = list(random_of_form(text, chance))
+        # A code without room for the prefix is written in a form of another country.
         if len(digits) > len(prefix):
             for i, digit in zip(digits, prefix, strict=False):
                 out[i] = digit
@@ -149,6 +153,7 @@ class PlaceSurrogates:
     def _town(self, text: str) -> Town:
         chance = self._chance.again("town", fold(text))
         name = draw_other(chance, _alike([town.name for town in self._towns], text), self._avoided)
+        # By name, since the draw chose among names: two towns of one name are one surrogate.
         town = next(town for town in self._towns if town.name == name)
         # A tagger that is trained on surrogates would learn the listed towns by heart.
         invented = self._invented_town(chance, len(text.split())) if chance.happens(_INVENTED_SHARE) else None

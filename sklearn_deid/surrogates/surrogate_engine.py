@@ -177,6 +177,8 @@ class SurrogateEngine:
         spans = joined_overlaps(document.spans)
         patient = self._patient(document)
         mentions = self._mentions(document, spans, patient)
+        # All names of the note before any is replaced: a full name further down may show that a single word is a
+        # surname.
         patient.learn([mention for mention in mentions if mention is not None])
         return [self._replacement(patient, s, m, fits) for s, m in zip(spans, mentions, strict=True)]
 
@@ -195,6 +197,7 @@ class SurrogateEngine:
             return Replacement(span, f"[{span.label}]", False)
         for attempt in range(1 if fits is None else _MOST_ATTEMPTS):
             patient.chance.attempt = attempt
+            # A number of the attempt in the key gives another surrogate, and the same one in every run.
             surrogate = patient.surrogate(mention)
             if surrogate is None or fits is None or fits(surrogate, span):
                 break
@@ -233,6 +236,7 @@ class SurrogateEngine:
             if kind is None:
                 mentions.append(None)
                 continue
+            # Text in front of the span in its own line: words such as "Dr" or "Calle" tell how the span is read.
             start = max(spans[i - 1].end if i else 0, text.rfind("\n", 0, span.start) + 1)
             town = _nearest(spans, i, towns) if kind in ("place", "region", "postcode") and i not in towns else None
             near = None if town is None else text[spans[town].start : spans[town].end]
@@ -287,6 +291,7 @@ def joined_overlaps(spans: Iterable[Span]) -> list[Span]:
     joined: list[Span] = []
     longest = 0
     for span in sorted(spans, key=lambda s: (s.start, s.end)):
+        # A text has one surrogate: two for a shared part would leave a rest of one of the originals.
         if not joined or span.start >= joined[-1].end:
             joined.append(span)
             longest = span.length
@@ -351,5 +356,6 @@ def _nearest(spans: Sequence[Span], i: int, towns: list[int]) -> int | None:
     def distance(j: int) -> int:
         return max(spans[j].start - spans[i].end, spans[i].start - spans[j].end)
 
+    # Negative for spans that overlap, which are the nearest.
     best = min(towns, key=distance, default=None)
     return best if best is not None and distance(best) <= _NEAR else None

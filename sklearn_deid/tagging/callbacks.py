@@ -181,6 +181,7 @@ class EarlyStoppingOnF1(Callback):
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         self.best_f1_, self.waited_ = -1.0, 0
+        # A copy of the weights, not of the net: skorch would copy optimizer and history, too.
         self.best_weights_: list[Tensor] | None = None
 
     def on_epoch_end(self, net: NeuralNet, **kwargs: Any) -> None:

@@ -239,7 +239,9 @@ class PhiMarginals:
         here, first = np.arange(n), np.zeros(n, dtype=bool)
         first[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
         sure, tagged = self.phi >= 0.5, self.phi >= threshold
+        # Sure tokens first, as one best path: the threshold of a caller must not change what the tagger is sure of.
         label, inside = label_runs(begins, goes_on, *_runs(sure, first))
+        # Doubtful tokens get a label each by themselves. On their path, O is likelier than any label.
         doubtful = np.flatnonzero(tagged & ~sure)
         label[doubtful] = (begins[doubtful] + goes_on[doubtful]).argmax(axis=1)
         inside[doubtful] = goes_on[doubtful, label[doubtful]] >= begins[doubtful, label[doubtful]]
@@ -247,6 +249,7 @@ class PhiMarginals:
         joined = np.zeros(n, dtype=bool)
         joined[1:] = tagged[:-1] & (sure[1:] == sure[:-1]) & (label[1:] == label[:-1])
         inside &= joined & ~first
+        # Columns: O, then B of each label, then I of each label.
         column = np.where(tagged, 1 + label + n_labels * inside, 0)
         confidence = np.where(tagged, begins[here, label] + goes_on[here, label], self.data[:, 0])
         return TokenSequences(self.classes[column], self.offsets), RaggedArray(confidence, self.offsets)
@@ -336,6 +339,7 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
         _check_rows(estimator, rows, sentences.lengths, len(places))
     else:
         tags = check_tags(estimator.predict(X), sentences)
+    # Parts end at borders of sentences: no part holds half of a sentence.
     cuts = np.searchsorted(sentences.offsets, np.arange(0, len(sentences.data), _TOKENS))
     for first, last in pairwise(np.unique([0, *cuts, len(sentences)])):
         start, stop = sentences.offsets[first], sentences.offsets[last]

@@ -62,6 +62,7 @@ class SpanSwapper:
             Borders of the sentences in the new data.
         """
         n = len(self.starts)
+        # The spans of a label are a row in `order`, so that a uniform number times their count picks one of them.
         drawn = self.order[self.first + (rng.random(n) * self.count).astype(np.int64)]
         source = np.where(rng.random(n) < self.share, drawn, np.arange(n))
         # The new data is a list of 2 * n + 1 pieces: text before the first span, first replacement, text between the
@@ -72,6 +73,7 @@ class SpanSwapper:
         begin[0::2], size[0::2] = gaps, np.concatenate((self.starts, self.offsets[-1:])) - gaps
         begin[1::2], size[1::2] = self.begins[source], self.lengths[source]
         stop = np.cumsum(size)
+        # Each piece is a range: running numbers, shifted from the place in the new data to the place in the old data.
         index = np.arange(stop[-1]) + np.repeat(begin - (stop - size), size)
         # Each border of a sentence moves by the length that the spans before the border have gained.
         gained = np.concatenate(([0], np.cumsum(self.lengths[source] - self.lengths[:n])))

@@ -121,6 +121,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     if not reading.text.isascii():
         reading = reading.edited(_hidden(reading.text))
         reading = reading.edited([Edit(*found.span(), _unmarked(found[0])) for found in _MARKED.finditer(reading.text)])
+        # After the marks: a digit or letter of another form may have carried one.
         reading = reading.translated(_single_characters())
         signs = [Edit(*found.span(), chr(ord(found[0]) - 0xFEE0)) for found in _WIDE_SIGN.finditer(reading.text)]
         reading = reading.edited(signs)
@@ -134,6 +135,7 @@ def _entities(text: str) -> list[Edit]:
     for found in _ENTITY.finditer(text):
         name = found[0]
         meaning = unescape(name) if name[1] == "#" or name[1:] in html5 else ""
+        # Entities of two characters exist, but in no word of the scripts above.
         if len(meaning) == 1 and meaning not in _LEFT_TO_TOKENIZER:
             edits.append(Edit(*found.span(), meaning))
     return edits
@@ -201,6 +203,7 @@ def _single_characters() -> dict[int, str]:
     table.update(dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\uff02"), '"'))
     table.update(dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63"), "-"))
     for code in range(0x80, 0xA0):
+        # C1 control characters are Windows text that was decoded as Latin-1.
         meaning = bytes([code]).decode("cp1252", "ignore")
         if meaning and code != 0x85:  # U+0085 is the end of a line
             table[code] = table.get(ord(meaning), meaning)

@@ -121,6 +121,7 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     [(0, 6), (6, 8)]
     """
     # Two kinds of borders: starts of lines that continue nothing, and final punctuation before white space.
+    # Starts of lines come first: "2." is an item of a list at the start of a line, and a number elsewhere.
     starts = set(line_starts(text))
     gaps = [gap.span() for gap in AFTER_FINAL.finditer(text)]
     borders = starts.union([end for start, end in gaps if _ends_sentence(text, start, end, starts)])
@@ -212,6 +213,7 @@ def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
     evidence = sum(_is_full(line, after, width) and _breaks_off(line, after, caseless) for line, after in pairs)
     if evidence < max(_MIN_EVIDENCE, _MIN_EVIDENCE_SHARE * explained[width]):
         return None
+    # A wrapped note has hardly any line beyond its width. Prose with many such lines was broken by hand.
     overlong = sum(line.length > width for line in lines)
     return width if overlong <= max(1, _MAX_OVERLONG_SHARE * len(lines)) else None
 
@@ -306,6 +308,7 @@ def line_borders(text: str) -> LineBorders:
     borders = [(line, after) for line, after in pairwise(lines) if not _runs_on(line, after, width, caseless)]
     bare = [after.start for line, after in borders if _is_bare(line, after)]
     starts = [lines[0].start, *(after.start for _, after in borders)]
+    # Three more lines, so that a note of two or three lines never has a large share.
     return LineBorders(starts, bare, len(bare) / (len(lines) + 3))
 
 

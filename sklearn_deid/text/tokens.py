@@ -81,6 +81,8 @@ _STACKERS = "\u1039\u17d2"  # the next consonant is written under the one before
 
 def _character_classes() -> dict[str, str]:
     """Ranges of upper case letters (U), other letters and non-decimal numbers (N), combining marks (M)."""
+    # One byte for each code point: runs of equal bytes are the ranges of a character class, found by a regular
+    # expression.
     kinds = bytearray(_SCANNED[-1][1])
     for first, stop in _SCANNED:
         categories = map(unicodedata.category, map(chr, range(first, stop)))
