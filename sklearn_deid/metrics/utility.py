@@ -216,6 +216,7 @@ def _settings(given: Mapping[str, Any]) -> UtilitySettings:
 
 
 def _bleu(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], n_grams: int) -> Iterator[UtilityFigure]:
+    # Against the original: how much was removed at all. Against the gold redaction: how much more than necessary.
     references = {"": [tokens.texts for tokens in notes.tokens], " to gold": systems["gold"].tokens}
     for suffix, reference in references.items():
         # The gold notes compared with themselves would always score 1.
@@ -254,6 +255,7 @@ def _classification(
     chosen: UtilitySettings,
     seed: int,
 ) -> list[UtilityFigure]:
+    # Folds are over patients: notes of a patient in both parts would make every version look useful.
     rows, y = check_labels(labels, groups, chosen.n_splits)
     of_rows = {name: [texts[i] for i in rows] for name, texts in versions.items()}
     scores = downstream_accuracy(
@@ -270,6 +272,7 @@ def _classification(
 def _tokens(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], confidence: float) -> Iterator[UtilityFigure]:
     for name, side in systems.items():
         counts = removed_tokens(notes, systems["gold"].kept, side.kept)
+        # Intervals over patients, since the tokens of a note are redacted well or badly together.
         removed = Estimate.from_groups(counts.other_removed, counts.other, notes.groups, confidence)
         left = Estimate.from_groups(counts.phi_left, counts.phi, notes.groups, confidence)
         yield UtilityFigure("tokens", name, "n outside PHI", Estimate(float(counts.other.sum())))

@@ -81,6 +81,7 @@ def place_labels(
             path_effects=[withStroke(linewidth=2, foreground="white")],  # legible where it crosses a line
             arrowprops={"arrowstyle": "-", "color": color, "lw": 0.5, "shrinkA": 0, "shrinkB": 3} if leads else None,
         )
+        # Greedy, in the order of the points. An optimum over all labels would move labels whenever one point is added.
         taken.append(box)
         written.append(text)
     return written

@@ -217,6 +217,7 @@ class WordClassRepresenter(SentenceTransformer):
         # An empty fit suffices: neighbours depend on the word vectors alone.
         mover: Any = NeighborPseudonymizer(embeddings=self._vectors, n_neighbors=n_neighbors, exclude=None).fit([], [])
         near, _ = mover.mechanism_.moves.support(rows[able])
+        # The pairs are those of `PrivateRepresenter`, so that the figures of both can be compared.
         other = (near >= 0) & (near != rows[able][:, None])  # shape: (n_words, N)
         same = other & (self.classes_of_words_[near] == classes[able][:, None])
         n_other = np.maximum(other.sum(axis=1), 1)

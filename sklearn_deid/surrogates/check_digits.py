@@ -47,6 +47,7 @@ def nir(body: str) -> str | None:
     >>> nir("1841276451089")
     '46'
     """
+    # Number and key add up to a multiple of 97, so that the key runs from 01 to 97.
     return f"{97 - int(body) % 97:02d}"
 
 
@@ -58,6 +59,7 @@ def codice_fiscale(body: str) -> str | None:
     >>> codice_fiscale("RSSMRA85T10A562")
     'S'
     """
+    # Signs in even places count as their place in the alphabet, signs in odd places by the table above.
     even = sum(int(sign) if sign.isdigit() else _LETTERS.index(sign) for sign in body[1::2])
     return _LETTERS[(sum(_ODD[sign] for sign in body[::2]) + even) % 26]
 
@@ -83,6 +85,7 @@ def fodselsnummer(body: str) -> str | None:
     >>> fodselsnummer("010107501")
     '60'
     """
+    # Each check digit makes its weighted sum a multiple of 11.
     first = -_weighted(body, (3, 7, 6, 1, 8, 9, 4, 5, 2)) % 11
     if first == 10:
         return None

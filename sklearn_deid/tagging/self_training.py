@@ -119,8 +119,11 @@ class SelfTraining(BaseEstimator):
         for number, teacher in enumerate(_teachers(estimator, self.n_teachers), 1):
             self._say(f"Teacher {number} of {self.n_teachers}")
             teachers.append((f"teacher {number}", FrozenEstimator(fit_on(teacher, X, y, groups))))
+        # Teachers with other seeds err at other places, so that the mean of their probabilities is nearer to how often
+        # they are right.
         vote = VotingTagger(teachers).fit(X, y)
         tagged = [vote.predict(part, return_confidence=True) for part in _parts(raw)]
+        # Whole sentences: one unsure tag would teach the student that a missed name is "O".
         sure = np.array([self._is_sure(row) for _, rows in tagged for row in rows], dtype=bool)
         self._say(f"Student, with {sure.sum()} of {len(sure)} raw sentences")
         tags = [row for rows, _ in tagged for row in rows]
@@ -184,5 +187,6 @@ def _joined(X: TokenSequences, raw: TokenSequences) -> TokenSequences:
     """Annotated and raw sentences, with different numbers of documents."""
     rows = TokenSequences.from_rows([*X, *raw])
     assert X.documents is not None and raw.documents is not None
+    # A raw note must never count as the continuation of an annotated one.
     behind = int(X.documents.max(initial=-1)) + 1
     return rows.with_documents(np.concatenate([X.documents, raw.documents + behind]))
