@@ -16,7 +16,7 @@ from .._compat import Interval
 
 
 class RandomizedCasing(BaseEstimator):
-    """Casing classes that are drawn by randomised response; a ``casing`` of `PrivateRepresenter`.
+    """Randomised response for casing classes, for the ``casing`` parameter of `PrivateRepresenter`.
 
     A token keeps its casing class with probability ``exp(epsilon) / (exp(epsilon) + 6)``. Otherwise one of the six
     other classes is drawn, each with the same probability. The release of one token's class is epsilon-differentially

@@ -116,7 +116,7 @@ class Outcome(NamedTuple):
 
 
 class Bounded(BaseEstimator):
-    """Training that bounds the accuracy of the best possible attacker; a ``training`` of `PrivateRepresenter`.
+    """Bound on the accuracy of the best possible attacker, for the ``training`` parameter of `PrivateRepresenter`.
 
     The bound holds for ideal noise and tokens that can move. See the notes of `PrivateRepresenter`.
 
@@ -228,7 +228,7 @@ class Bounded(BaseEstimator):
 
 
 class ThreePart(BaseEstimator):
-    """Three-part training of the paper, against an adversary; a ``training`` of `PrivateRepresenter`.
+    """Three-part training of the paper against an adversary, for the ``training`` parameter of `PrivateRepresenter`.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ class DANN(ThreePart):
 
 
 class TrainableNoise(BaseEstimator):
-    """Noise with a learned standard deviation for each dimension; a ``noise`` of `PrivateRepresenter`.
+    """Learned standard deviation for each dimension, for the ``noise`` parameter of `PrivateRepresenter`.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def _with_equal_groups(text: str, drawn: str) -> str:
 
 
 def _filled(form: str, tail: str, chance: Chance) -> str:
-    """Form with its last places from the tail and the other places drawn."""
+    """Fill a form: its last places with the digits of the tail, all other places with drawn digits."""
     out = list(form)
     for back in range(1, len(form) + 1):
         if form[-back] == "#":

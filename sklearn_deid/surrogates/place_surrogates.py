@@ -178,7 +178,7 @@ class PlaceSurrogates:
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
 
     def _kept(self, pieces: list[str]) -> list[bool]:
-        """Whether each piece is a sign or a public word; where all are ("Court Street"), one of them is the name."""
+        """Whether each piece is kept: signs and public words are. If all words are public, one of them is the name."""
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
         for i in self._types_in_names(pieces, types):

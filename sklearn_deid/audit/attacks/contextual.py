@@ -216,7 +216,7 @@ class ContextualAttack(AuditAttack):
         )
 
     def _hits(self, lattices: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Whether each unknown word is decoded rightly, and its patient."""
+        """Whether the attacker decoded each unknown word correctly, and the patient of each word."""
         hits, groups = [], []
         for one in lattices:
             found = self._prior.decode(one.sentence, one.choices)

@@ -11,7 +11,7 @@ from .grammar import Choice, Node, Slot, compile_template
 
 
 def template_of(file: DataFile, entry: Entry) -> str:
-    """The template of an entry, which must be one."""
+    """Return the template of an entry; refuse an entry that is no template."""
     template = entry.text.replace("{tab}", "\t")
     try:
         compile_template(template)
