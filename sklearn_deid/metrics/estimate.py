@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .intervals import mean_interval, normal_quantile, wilson_interval
+from .intervals import mean_interval, normal_quantile, ratio_variance, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,7 @@ class Estimate:
         share = float(n_hits.sum()) / total if total else math.nan
         if len(n) < 2:
             return cls(share, n=int(total), confidence=confidence, n_groups=len(n))
-        # Variance of a ratio of two sums, by its first-order expansion: the residual of a patient is hits - share * n.
-        variance = len(n) / (len(n) - 1) * float(((n_hits - share * n) ** 2).sum()) / total**2
+        variance = ratio_variance(n_hits, n, share)
         if variance > 0 and 0 < share < 1:
             # A proportion over m independent trials has the variance share * (1 - share) / m; solved for m.
             trials = min(total, share * (1 - share) / variance)

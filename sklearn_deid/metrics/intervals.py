@@ -62,6 +62,26 @@ def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
     return np.minimum(low, share), np.maximum(high, share)
 
 
+def ratio_variance(hits: np.ndarray, totals: np.ndarray, share: float) -> float:
+    """Variance of a share between patients: design effect of the linearised ratio (Kish 1965).
+
+    Parameters
+    ----------
+    hits, totals : ndarray of shape (n_patients,)
+        Sums of each patient, at least two patients.
+    share : float
+        Sum of the hits divided by the sum of the totals.
+
+    Examples
+    --------
+    >>> ratio_variance(np.array([1.0, 3.0]), np.array([4.0, 4.0]), 0.5)
+    0.0625
+    """
+    # First-order expansion of a ratio of two sums: the residual of a patient is hits - share * totals.
+    n = len(totals)
+    return n / (n - 1) * float(((hits - share * totals) ** 2).sum()) / float(totals.sum()) ** 2
+
+
 def exact_interval(n_hits: int, n: int, confidence: float) -> tuple[float, float]:
     """Clopper-Pearson interval of a proportion; its coverage is at least ``confidence`` for every true proportion.
 

@@ -98,11 +98,6 @@ class LeakList:
         return tuple(self.by_patient)
 
     @property
-    def patients_with_direct_identifier(self) -> tuple[str, ...]:
-        """Ids of the patients with a leaked direct identifier."""
-        return tuple(dict.fromkeys(leak.patient_id for leak in self.leaks if leak.direct))
-
-    @property
     def share_of_patients(self) -> float:
         """Proportion of patients with a leak; 0 for a corpus without patients."""
         return len(self.patients) / self.n_patients if self.n_patients else 0.0

@@ -213,16 +213,9 @@ class GaussianNoisePerturber(VectorPerturber):
         casing: bool = True,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            embeddings=embeddings,
-            labels=labels,
-            max_replacements=max_replacements,
-            exclude=exclude,
-            unknown=unknown,
-            casing=casing,
-            random_state=random_state,
-        )
-        self.scale = scale
+        self.embeddings, self.scale, self.labels = embeddings, scale, labels
+        self.max_replacements, self.exclude, self.unknown = max_replacements, exclude, unknown
+        self.casing, self.random_state = casing, random_state
 
     def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> VectorMechanism:
         return AddedNoise(policy, float(self.scale))

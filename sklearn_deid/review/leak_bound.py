@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..metrics.intervals import ratio_variance
+
 
 @dataclass(frozen=True)
 class LeakBound:
@@ -161,8 +163,7 @@ def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, co
     alone = float(n_cases.sum() ** 2 / (n_cases**2).sum())
     if share in (0.0, 1.0) or n_patients < 2:
         return min(float(n), alone)
-    residuals = n_hits - share * n_cases
-    variance = n_patients / (n_patients - 1) * float((residuals**2).sum()) / float(n_cases.sum()) ** 2
+    variance = ratio_variance(n_hits, n_cases, share)
     if variance == 0:
         return min(float(n), alone)
     # As for `Estimate.from_groups`: a variance that is estimated from few patients makes the trials fewer.

@@ -109,7 +109,6 @@ class TestPatients:
         assert {name: len(group) for name, group in leaks.by_document.items()} == {"n1": 1, "n2": 1, "n3": 1}
         assert (leaks.n_documents, leaks.n_patients, leaks.share_of_patients) == (4, 3, pytest.approx(2 / 3))
         assert leaks.by_label == {"PATIENT": 2, "ROOM": 1}
-        assert leaks.patients_with_direct_identifier == ("p1",)
 
     def test_records_and_repr_hold_no_text(self):
         leaks = leak_list(self.GOLD, self.PREDICTED)
@@ -146,7 +145,6 @@ class TestPatients:
 def test_direct_identifiers(label, label_scheme, direct):
     leaks = leaks_of([], gold=[Span(0, 3, label)], label_scheme=label_scheme)
     assert [leak.direct for leak in leaks.leaks] == [direct]
-    assert leaks.patients_with_direct_identifier == (("n",) if direct else ())
 
 
 def test_redacting_what_was_predicted_leaves_exactly_the_leaks():
