@@ -123,7 +123,7 @@ def with_objects(
     Parameters
     ----------
     estimator : estimator
-        Its present parameters are used where ``parameters`` has none.
+        Estimator whose present values are used for all parameters that ``parameters`` does not set.
     parameters : mapping of str to object
         Parameters to set.
     long_forms : mapping of str to callable

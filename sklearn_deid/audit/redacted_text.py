@@ -162,7 +162,7 @@ def audit_redacted_text(
     labels : iterable of str, default=()
         Labels that stand for redacted PHI, beside those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
     least_k : int, default=5
-        Group size below which patients are counted.
+        Patients in groups smaller than this number are counted as easy to recognise (``n_below``).
 
     Returns
     -------

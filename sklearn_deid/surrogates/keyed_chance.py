@@ -1,4 +1,4 @@
-"""Random draws that are a function of a secret key and of what they are drawn for."""
+"""Random draws that depend only on a secret key and on the name of the draw."""
 
 from __future__ import annotations
 

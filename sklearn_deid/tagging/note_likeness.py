@@ -85,12 +85,12 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
 class NoteLikeness:
     """Score of how far a note lies outside of what training notes show, with a calibrated threshold.
 
-    The score is the largest deviation among nine figures: words with a first capital, words in capitals, tokens with
-    digits, punctuation, length of words and sentences, letters outside of ASCII, the mean surprise of the pairs of
-    letters, and the share of tokens of PHI. A deviation is the distance from the median, divided by the root mean
-    square of the distances on its side. In short notes, every figure is pulled to the mean: a few words show nothing.
-    With ``any_casing``, the casing of notes in lower case, in capitals and in Title Case is not judged: a `DeidTagger`
-    with a `NoteAugmenter` has learned from such notes.
+    The score is the largest deviation among nine figures. The figures are the shares of words with a first capital,
+    words in capitals, tokens with digits, punctuation, letters outside of ASCII and tokens of PHI, the lengths of words
+    and sentences, and the mean surprise of the pairs of letters. A deviation is the distance from the median, divided
+    by the root mean square of the distances on its side. In short notes, every figure is pulled to the mean: a few
+    words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title Case is not
+    judged: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
 
     A quarter of the patients gives medians, mean squares and counts of pairs. The notes of the other patients give
     scores, and the threshold is the score of rank ``ceil((n + 1) * 0.99)`` among their ``n`` scores. If a new note and

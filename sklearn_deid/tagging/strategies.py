@@ -127,9 +127,9 @@ class SpanSwap(BaseEstimator):
         Number of invented spans, such as other names and places in the language of the sentences. Swaps draw from the
         invented spans and the spans of the sentences together. The fewer spans the sentences have, the larger is the
         share of invented ones. 0 draws spans of the sentences only. Nothing is invented for labels without a rule, for
-        sentences in other languages than those of `sklearn_deid.surrogates.LOCALES`, for vectors, with an augmenter
-        that perturbs the sentences themselves, if the training starts from another tagger, and by the workers of a
-        `DSSGDEnsemble` or federation.
+        vectors, or for sentences in other languages than those of `sklearn_deid.surrogates.LOCALES`. Nothing is
+        invented either if an augmenter perturbs the sentences themselves, if the training starts from another tagger,
+        or in the workers of a `DSSGDEnsemble` or federation.
 
     Examples
     --------

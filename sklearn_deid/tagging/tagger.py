@@ -74,9 +74,9 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     The features of a word are its characters, its shape, its casing and, unless ``embeddings`` is None, a word vector.
     A bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
-    If X is a `TokenVectors`, the network reads the vectors of X instead of words. If X has a public tagger of its
-    provider (``X.tagger``), and the network of that tagger has the same shape, then `fit` starts from its weights, with
-    30 % of the learning rate. Tags that the provider did not have start from random weights.
+    If X is a `TokenVectors`, the network reads the vectors of X instead of words. X may have a public tagger of its
+    provider (``X.tagger``). If the network of that tagger has the same shape, `fit` starts from the weights of that
+    tagger, with 30 % of the learning rate. Tags that the provider did not have start from random weights.
     ``X.with_tagger(None)`` starts from random weights only.
 
     By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
@@ -152,10 +152,11 @@ class DeidTagger(TokenTagger, SequenceNet):
         Decay of the moving average of the weights. The fitted tagger uses the averaged weights. 0 switches averaging
         off.
     warm_start_from : "starter-en", path, fitted model or None, default=None
-        Model whose weights the training starts from, with 60 % of the learning rate: the name of a model of the
-        package, the folder of a saved model, or a fitted model, in a `FrozenEstimator` if the tagger is cloned. Its
-        network must have the same shape, and its vectors of n-grams replace ``embeddings``. Labels may differ: a new
-        label starts from the label that the model gives most often to its tokens.
+        Model whose weights the training starts from, with 60 % of the learning rate. The value is the name of a model
+        of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
+        the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
+        ``embeddings``. Labels may differ: a new label starts from the label that the model gives most often to its
+        tokens.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
         of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.
@@ -165,9 +166,9 @@ class DeidTagger(TokenTagger, SequenceNet):
     mixed_precision : bool, "auto" or "training", default="auto"
         Whether the network computes in bfloat16. The CRF never does. "auto" means bfloat16 on CUDA devices that have
         it, in training and with a `PretrainedEncoder`. All else is computed in float32, so that tags depend little on
-        the device. "training" means the same and, in training, bfloat16 in the layers of ``encoder="lstm"`` on
-        processors that are fast at it (AVX-512 BF16 or AMX): a training takes four fifths of the time there, and may
-        lose 0.1 points of F1. Other processors compute in float32.
+        the device. "training" adds bfloat16 in the layers of ``encoder="lstm"`` during training, on processors with
+        fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of the time, and may lose 0.1 points of
+        F1. Other processors compute in float32.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -193,7 +194,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Fitted network.
     lowers_uniform_casing_ : bool
         Whether documents in capitals and in Title Case are read in lower case. True after training with a
-        `NoteAugmenter`; documents are known if X knows the document of each sentence.
+        `NoteAugmenter`. X must hold the document of each sentence (``X.documents``).
     marks_uniform_casing_ : bool
         Whether the network knows which documents are read in lower case or written in lower case.
     continues_spans_ : bool
