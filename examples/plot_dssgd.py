@@ -3,13 +3,13 @@ Five hospitals train one tagger by exchanging updates
 =====================================================
 
 Each hospital ("worker") has some annotated notes that stay where they are. In distributed selective SGD (Shokri &
-Shmatikov 2015; Festag & Spreckelsen 2020) workers train for an epoch on their own notes, send a random half of the
-clipped changes of their network to a server, which adds them up, and fetch the tenth of the parameters that was changed
-most often. Here this is compared with one place that has all notes, with everybody alone, and with federated averaging,
-which sends everything.
+Shmatikov 2015; Festag & Spreckelsen 2020), each worker trains for an epoch on its own notes and sends a random half of
+the clipped changes of its network. A server adds up the changes of all workers. Each worker then fetches the tenth of
+the parameters that was changed most often. The example compares this method with one place that has all notes, with
+every worker alone, and with federated averaging, which sends all parameters.
 
-The notes are generated, and few, so that the example is quick; ``benchmarks/dssgd.py`` has the numbers. What updates
-tell about notes, and what can be done about it, is in ``docs/federated.md``.
+The notes are generated, and few, so that the example is quick. ``benchmarks/dssgd.py`` measures more notes.
+``docs/federated.md`` says what updates tell about notes, and what protects them.
 
 .. figure:: /results/figures/epochs_R11.png
    :width: 80%
@@ -21,8 +21,8 @@ tell about notes, and what can be done about it, is in ``docs/federated.md``.
 # %%
 # Notes of several hospitals
 # --------------------------
-# ``groups`` are the patients; all notes of a patient are at one hospital. What is to be learned is kept simple: one
-# label for all PHI. F1 of spans is measured after each local epoch on patients that each worker holds out.
+# ``groups`` are the patients. All notes of a patient are at one hospital. One label for all PHI keeps the task simple.
+# The F1 of spans is measured after each local epoch, on patients that each worker holds out.
 
 import matplotlib.pyplot as plt
 
@@ -62,7 +62,7 @@ TradeOffDisplay.from_histories({name: one.history_ for name, one in ensembles.it
 # %%
 # What is sent, and what it brings
 # --------------------------------
-# Sending less costs F1. F1 here is that of the workers' own taggers on notes of other patients.
+# Sending less costs F1. The F1 is that of the workers' own taggers, on notes of other patients.
 
 less = DSSGDEnsemble(tagger, **common, upload_fraction=0.1).fit(notes.X, y, groups=notes.groups)
 shares = {0.1: less, 0.5: ensembles["DSSGD"]}
@@ -91,11 +91,11 @@ of_bytes.plot(right)
 plt.show()
 
 # %%
-# Bars are the worst and the best worker. With so few notes and epochs DSSGD is far from one place that has all notes,
-# and only a little better than nobody sharing: a worker fetches a tenth of what the others learned, and stale updates
-# are added up. Federated averaging sends and fetches everything, three times as many bytes.
+# Bars show the worst and the best worker. With so few notes and epochs, DSSGD is far behind one place that has all
+# notes, and only a little better than workers alone: a worker fetches a tenth of the parameters, and the server adds up
+# stale updates. Federated averaging sends and fetches all parameters, three times as many bytes.
 #
-# The server's network is a tagger like any other, and can be saved.
+# The network of the server is a tagger like any other, and can be saved.
 
 print(ensembles["DSSGD"].history_)
 print(f"F1 of the server's network: {ensembles['DSSGD'].score(test.X, test_y):.2f}")

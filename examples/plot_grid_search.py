@@ -2,10 +2,10 @@
 Choose N, d and the noise by grid search
 ========================================
 
-A representer and a tagger in a Pipeline are one estimator to scikit-learn: ``GridSearchCV`` tries values of N (how many
-words a PHI token hides among), d (width of the vectors) and the noise, each time on other patients. Two scores are
-wanted at once: how well PHI is found in the vectors, and how far the best possible attacker stays from knowing which
-of two sentences that differ in one token they see.
+A representer and a tagger in a Pipeline are one estimator for scikit-learn. ``GridSearchCV`` tries values of N (number
+of words to which a PHI token may move), d (width of the vectors) and the noise, each time on other patients. Two scores
+count: how well a tagger finds PHI in the vectors, and how badly the best possible attacker tells apart two sentences
+that differ in one token.
 
 Notes and epochs are few, so that the example is quick.
 
@@ -38,7 +38,7 @@ pipe = Pipeline([("rep", representer), ("tag", tagger)])
 # Two scores
 # ----------
 # A scorer is a function of the fitted Pipeline and held-out sentences. The bound is an accuracy from 0.5 to 1, so the
-# score of privacy is its distance from 1, twice: 1 says that nobody does better than guessing.
+# score of privacy is twice its distance from 1. A score of 1 means that no attacker is better than guessing.
 
 
 def f1(pipeline, X, y):

@@ -2,13 +2,13 @@
 Choose the upload and the download fraction by grid search
 ==========================================================
 
-``DSSGDEnsemble`` is an estimator: ``GridSearchCV`` tries what share of its update each hospital sends (theta_u) and
-what share of the parameters it fetches (theta_d), each time on other patients. Two scores are wanted: how well PHI is
-found, and how little leaves a hospital.
+``DSSGDEnsemble`` is an estimator. ``GridSearchCV`` tries shares of the update that each hospital sends (theta_u) and
+shares of the parameters that it fetches (theta_d), each time on other patients. Two scores count: how well the taggers
+find PHI, and how little leaves a hospital.
 
-Notes and epochs are few, so that the example is quick: the scores say how to choose, not what. Sending less is no
-promise that less can be learned about notes: ``AdversarialPrivacyAuditor`` attacks what was sent, and ``privacy=`` is
-what promises something.
+Notes and epochs are few, so that the example is quick. It shows how to choose the shares, not which shares to choose.
+Sending less does not promise that an attacker learns less about notes. ``AdversarialPrivacyAuditor`` attacks the sent
+updates, and the parameter ``privacy`` gives a guarantee.
 
 .. figure:: /results/figures/epochs_R12.png
    :width: 80%
@@ -20,9 +20,10 @@ what promises something.
 # %%
 # Notes of five hospitals
 # -----------------------
-# ``groups`` are the patients. ``GridSearchCV`` hands them to the splitter, and with metadata routing to the ensemble as
-# well, which keeps all notes of a patient at one hospital. One label for all PHI keeps the task small. What an epoch
-# does not send is added to the next (``error_feedback``), and each hospital fetches what has changed most for it.
+# ``groups`` are the patients. ``GridSearchCV`` hands them to the splitter and, with metadata routing, to the ensemble,
+# which keeps all notes of a patient at one hospital. One label for all PHI keeps the task small. Changes that an epoch
+# does not send are added to those of the next epoch (``error_feedback``). Each hospital fetches the parameters that
+# have changed most since it last fetched them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,7 +49,8 @@ ensemble = DSSGDEnsemble(
 # %%
 # Two scores
 # ----------
-# The second one is the share of what federated averaging would send: all parameters up and down, as float32.
+# The second score compares the sent bytes with those of federated averaging, which sends all parameters up and down as
+# float32.
 
 
 def f1(fitted, X, y):

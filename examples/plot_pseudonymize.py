@@ -2,12 +2,12 @@
 Pseudonymise training data, and see what that costs and gives away
 ==================================================================
 
-Annotated notes are needed to train a tagger, and they may not be shared. One way out is to move every PHI token to one
-of its N nearest neighbours in a word embedding (Friedrich et al. 2019, section 4): names stay names, towns stay towns,
-and a tagger trained on the moved sentences still works on real ones. This example shows what happens to a sentence,
-how useful the result is for a choice of N, and how often the best attacker still names the original.
+A tagger needs annotated notes, which may not be shared. One way out is to move every PHI token to one of its N nearest
+neighbours in a word embedding (Friedrich et al. 2019, section 4). Names stay names, towns stay towns, and a tagger that
+is trained on the moved sentences still works on real ones. This example shows a moved sentence, the F1 of taggers for
+several N, and how often the best attacker still names the original.
 
-The notes are generated; the word vectors are the public GloVe vectors of the extra ``glove``.
+The notes are generated. The word vectors are the public GloVe vectors of the extra ``glove``.
 
 .. figure:: /results/figures/pseudonyms_R17.png
    :width: 80%
@@ -35,9 +35,9 @@ test = make_clinical_notes(30, random_state=1).to_sentences()
 # %%
 # Move the PHI tokens
 # -------------------
-# ``fit_transform(X, y)`` moves them, ``transform(X)`` does not: what is to be tagged later is not touched. With
-# ``coherence="patient"`` a person keeps one surrogate through all notes of a patient, misspellings included;
-# ``guard_substring`` forbids surrogates that contain the original, and the original itself.
+# ``fit_transform(X, y)`` moves PHI tokens. ``transform(X)`` does not, because a tagger must read untouched sentences.
+# With ``coherence="patient"`` a person keeps one surrogate through all notes of a patient, misspellings included.
+# ``guard_substring`` forbids the original itself, and surrogates that contain the original.
 
 pseudonymizer = NeighborPseudonymizer(n_neighbors=100, coherence="patient", guard_substring=True, random_state=0)
 moved = pseudonymizer.fit_transform(train.X, train.y, train.groups)
@@ -46,7 +46,7 @@ for before, after in list(zip(train.X, moved, strict=True))[1:3]:
     print(" ".join(after), end="\n\n")
 
 # %%
-# What happened is counted by label; no word is kept.
+# The statistics count the moves by label, and keep no word.
 
 for label, counts in list(pseudonymizer.statistics_.items())[:4]:
     print(f"{label:8}", {name: round(value, 1) for name, value in counts.items()})
@@ -55,8 +55,9 @@ for label, counts in list(pseudonymizer.statistics_.items())[:4]:
 # Usefulness and privacy for some N
 # ---------------------------------
 # A tagger is trained on moved sentences and scored on untouched ones. The attacker knows the vectors, N and how often
-# each token occurs, sees one released token, and names the original with the largest posterior probability. That is
-# computed, not estimated. (Few notes and epochs: the example has to be quick. See ``benchmarks/perturbations.py``.)
+# each token occurs. They see one released token, and name the original with the largest posterior probability. The
+# accuracy of this attacker is computed, not estimated. Few notes and epochs keep the example quick;
+# ``benchmarks/perturbations.py`` measures more.
 
 prior = phi_word_prior(train.X, train.y)
 settings = {"embeddings": "glove-6b-50d", "max_epochs": 12, "batch_size": 300, "random_state": 0}
@@ -85,8 +86,8 @@ TradeOffDisplay.from_results(
 plt.show()
 
 # %%
-# The choice among N neighbours is not differentially private: a word that is no neighbour of a surrogate is ruled out,
-# and several releases of one name narrow it down further.
+# The choice among N neighbours is not differentially private. A surrogate rules out all words that it is no neighbour
+# of, and several releases of one name leave fewer and fewer words.
 
 mechanism = NeighborPseudonymizer(n_neighbors=100, random_state=0).fit(train.X, train.y)
 for n_releases in (1, 2, 5):
@@ -96,8 +97,8 @@ for n_releases in (1, 2, 5):
 # %%
 # Why not simply add noise to the vectors?
 # ----------------------------------------
-# Noise has to be large before the original is no longer the nearest word (Friedrich 2018, Fig. 6.2), and by then a
-# tagger learns little from the vectors.
+# With little noise, the original is still the nearest word (Friedrich 2018, Fig. 6.2). With more noise, a tagger learns
+# little from the vectors.
 
 vectors = resolve_embeddings("glove-6b-50d")
 study = noise_study(vectors, range(200, 600), [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4], random_state=0)

@@ -2,15 +2,16 @@
 Redact a note
 =============
 
-A `DeidTagger` finds protected health information (PHI: names, dates, places, ids, ...) in clinical notes, and
-`NoteDeidentifier` takes it out of the text. This example trains the model of the package on with a few generated notes,
-redacts the notes of other patients, and counts how much of their PHI was found. All notes are invented.
+A ``DeidTagger`` finds protected health information (PHI: names, dates, places, ids, ...) in clinical notes.
+``NoteDeidentifier`` removes the PHI from the text. This example trains the model of the package further with a few
+generated notes, redacts the notes of other patients, and counts how much of their PHI was found. All notes are
+invented.
 """
 
 # %%
 # Train
 # -----
-# Annotated notes are a ``Corpus``: texts, spans of characters with a label, and patients. Your own are read with
+# Annotated notes are a ``Corpus``: texts, spans of characters with a label, and patients. Read your own notes with
 # ``read_corpus("my-notes/", format="brat")``. The training starts from "starter-en", the model of the package for
 # English. Few notes and epochs keep the example quick: real work needs more notes of your own and the default number of
 # epochs. "starter-en" was trained on generated notes, so that it finds more in the notes of this example than in yours.
@@ -57,3 +58,5 @@ axes.bar_label(bars, fmt="{:.0%}", padding=3)
 axes.set(xlim=(0, 1.1), xlabel="recall on notes of other patients (right borders and category)")
 axes.invert_yaxis()
 plt.show()
+
+# sphinx_gallery_thumbnail_path = 'figures/redacted_note.svg'

@@ -3,13 +3,12 @@ Three hospitals train one tagger without showing their notes
 ============================================================
 
 Each hospital has few annotated notes, of its own kinds, and may not give them away. A provider trains a
-`PrivateRepresenter` on notes it may use and publishes it. The hospitals turn their notes into noisy vectors and hand
-over the vectors with their tags; the provider trains one tagger on the pool (Friedrich et al. 2019, figure 1). Here
-that tagger is compared with what each hospital gets from its own notes alone, and with what would be possible if all
-raw notes could be pooled.
+``PrivateRepresenter`` on its own notes and publishes the representer. The hospitals turn their notes into noisy vectors
+and hand over the vectors with their tags. The provider trains one tagger on all vectors (Friedrich et al. 2019,
+figure 1). The example compares this tagger with the tagger of each hospital alone, and with a tagger of all raw notes.
 
-The notes are generated; the word vectors are the public GloVe vectors of the extra ``glove``. Notes and epochs are few,
-so that the example is quick; ``benchmarks/private_representation.py`` has the numbers.
+The notes are generated. The word vectors are the public GloVe vectors of the extra ``glove``. Notes and epochs are few,
+so that the example is quick. ``benchmarks/private_representation.py`` measures larger trainings.
 
 .. figure:: /results/figures/curves_1000_R19.png
    :width: 80%
@@ -21,7 +20,7 @@ so that the example is quick; ``benchmarks/private_representation.py`` has the n
 # %%
 # Three hospitals with different notes
 # ------------------------------------
-# One writes long reports, one short ones, one letters and messages. The tagger will meet all kinds.
+# One hospital writes long reports, one short reports, and one letters and messages. The tagger must read all kinds.
 
 import tempfile
 from pathlib import Path
@@ -60,10 +59,10 @@ test = make_clinical_notes(60, random_state=11).to_sentences()
 # %%
 # The provider trains and publishes a representer
 # -----------------------------------------------
-# The bound says how often the best possible attacker is right who sees one released sentence and has to say whether it
-# is this sentence or the one in which one PHI token was moved to one of its 20 nearest words. 50 % is guessing.
-# Training bounds the mean over random tokens. The figure of a patient, all of whose PHI is moved, is much larger and
-# stands first. Both hold if the noise cannot be predicted (docs/security.md).
+# The best possible attacker sees one released sentence and chooses between two originals: the sentence itself, and the
+# sentence with one PHI token moved to one of its 20 nearest words. The bound says how often the attacker is right.
+# Guessing is right in 50 %. Training bounds the mean over random tokens. The printed bound begins with patients, whose
+# PHI is all moved at once: this value is much larger. Both hold if the noise cannot be predicted (docs/security.md).
 
 representer = PrivateRepresenter(embeddings="glove-6b-50d", n_neighbors=20, max_epochs=35)
 representer.fit(provider.X, provider.y, groups=provider.groups)
@@ -74,7 +73,7 @@ TrainingCurvesDisplay.from_estimator(representer).plot()
 # %%
 # Each hospital hands over vectors and tags
 # -----------------------------------------
-# No token, no text and no id is in the file; sentences are shuffled, and each is released once.
+# The file holds no token, no text and no id. Sentences are shuffled, and each is released once.
 
 folder = Path(tempfile.mkdtemp())
 representer.save(folder / "representer")
@@ -95,7 +94,7 @@ scores = {"private vectors, pooled": pooled.score(representer.transform(test.X),
 # %%
 # Against each hospital alone, and against all raw notes
 # ------------------------------------------------------
-# All read the same word vectors, so that only sharing makes the difference.
+# All taggers read the same word vectors, so that they differ only in the notes that they learn from.
 
 raw = GaussianNoisePerturber(embeddings="glove-6b-50d", scale=0.0).fit(provider.X, provider.y)
 for name, data in hospitals.items():
@@ -115,7 +114,7 @@ axes.invert_yaxis()
 plt.show()
 
 # %%
-# What a hospital hands over can be looked at before it does.
+# A hospital can look at the vectors before it hands them over.
 
 shared = load_representation(folder / "letters")
 print(shared)

@@ -212,7 +212,7 @@ class TrainingCurvesDisplay:
         self._draw_losses()
         if "f1" in self.axes_:
             self._draw_curves("f1", [_Curve("valid_token_f1", "tagger, held out", 0)])
-            self.axes_["f1"].set_ylabel("Token F1, PHI or not\n(0 to 1)")
+            self.axes_["f1"].set_ylabel("Token F1, any\nlabel (0 to 1)")
         if "accuracy" in self.axes_:
             self._draw_accuracies()
         # The selected round is marked in every panel.
