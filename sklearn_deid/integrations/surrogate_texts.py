@@ -1,4 +1,4 @@
-"""Surrogates for what spaCy pipelines and Presidio's analyzer find."""
+"""Surrogates for the PHI that spaCy pipelines and Presidio's analyzer find."""
 
 from __future__ import annotations
 

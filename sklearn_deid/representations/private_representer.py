@@ -97,8 +97,8 @@ class PrivateRepresenter(SentenceTransformer):
         ``Bounded(max_attack_accuracy=0.52)``.
     public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
         Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound
-        is a statement about the vectors, for any weights. "auto" takes the weights that the library has for the word
-        vectors "glove-6b-50d" and the default network; they were learned from generated notes. For other vectors or
+        is a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
+        notes. It has such weights for the word vectors "glove-6b-50d" and the default network. For other vectors or
         networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
         Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Their tags may differ from those of y; tags
         with equal names are the same. A fitted representer with equal vectors and networks starts the training with its
@@ -397,7 +397,7 @@ class PrivateRepresenter(SentenceTransformer):
     def noise_free(self, X: Any) -> TokenVectors:
         """Return the vectors of the network without noise, and the true casing. Never share these vectors.
 
-        An attacker who owns the network can compute them too; they are the attacker's best template of a sentence.
+        An attacker who owns the network can compute the same vectors, and use them as the best template of a sentence.
 
         Parameters
         ----------

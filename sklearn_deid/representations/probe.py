@@ -98,7 +98,7 @@ def pair_accuracy(
     adversaries : PairAdversaries
         Trained adversaries.
     representer : Representer
-        Representer to attack; it need not be the representer on which the adversaries were trained.
+        Representer to attack. The adversaries may have been trained on another one.
     batches : PairBatches
         Sentences of the pairs. Take patients who were used neither to train the adversaries nor to select an epoch.
     generator : torch.Generator

@@ -54,8 +54,8 @@ class WordClassRepresenter(SentenceTransformer):
     Attributes
     ----------
     centroids_ : ndarray of shape (n_classes + 1, d), dtype float32
-        Vector of each class. The last row is zero; it belongs to words without a vector, and to words with which too
-        few others share their casing classes.
+        Vector of each class. The last row is zero. This row belongs to words without a vector, and to words whose
+        casing classes too few other words share.
     classes_of_words_ : ndarray of shape (n_words,), dtype int32
         Class of each word of the word vectors.
     class_sizes_ : ndarray of shape (n_classes,)

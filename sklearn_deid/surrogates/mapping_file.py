@@ -160,7 +160,7 @@ def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _opened(cipher: Any, line: bytes, number: int, path: Path) -> bytes:
-    """Decrypt a line. Its number, from 0, is part of what is authenticated."""
+    """Decrypt a line. The number of the line, from 0, is authenticated with the line."""
     from cryptography.exceptions import InvalidTag
 
     try:

@@ -41,5 +41,6 @@ class PatientChance:
         return KeyedChance(self._key, self._patient, self._copy, kind, *entity)
 
     def of_all_copies(self, kind: str, *entity: str) -> KeyedChance:
-        """Draws as in `of`, the same in all copies: for what moves dates and ages, since each value narrows them."""
+        """Draws as in `of`, the same in all copies. Shifts of dates and ages are drawn here, since each further value
+        would narrow down the original."""
         return KeyedChance(self._key, self._patient, "0", kind, *entity)

@@ -103,7 +103,7 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
 
 
 def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
-    """Folded public words that a surrogate of the kind keeps or reads."""
+    """Public words, folded, that a surrogate of this kind keeps or takes into account."""
     if kind == "street":
         return words.bare("street types") | words.bare("street tail words") | words.titles
     if kind in _HEADS:

@@ -62,7 +62,7 @@ def expanded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def expanded_stand_ins(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Stand-ins of what `expanded` returns. Like the given stand-ins, they take no memory."""
+    """Return stand-ins for the arrays that `expanded` returns. Like the given stand-ins, they take no memory."""
     full: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
         if name.endswith(_TABLE) and array.dtype == np.int8:

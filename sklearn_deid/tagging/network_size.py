@@ -19,7 +19,7 @@ class NetworkSize(NamedTuple):
 
 
 def network_size(tagger: Any) -> NetworkSize:
-    """Size of the network of a `DeidTagger`, whose ``"auto"`` stands for what `chosen_size` has found.
+    """Size of the network of a `DeidTagger`. ``"auto"`` is replaced by the result of `chosen_size`.
 
     Examples
     --------

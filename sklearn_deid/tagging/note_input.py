@@ -1,4 +1,4 @@
-"""Checks of what is passed to `NoteDeidentifier` as notes, and of the text of each note.
+"""Checks of the notes that are passed to `NoteDeidentifier`, and of the text of each note.
 
 A text is an iterable of letters, a table one of column names, and a mapping one of keys. Read as notes, they would
 return without redaction and without an error.

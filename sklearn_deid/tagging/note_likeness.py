@@ -83,7 +83,7 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
 
 
 class NoteLikeness:
-    """Score of how far a note lies outside of what training notes show, with a calibrated threshold.
+    """Score that tells how unlike the training notes a note is, with a calibrated threshold.
 
     The score is the largest deviation among nine figures. The figures are the shares of words with a first capital,
     words in capitals, tokens with digits, punctuation, letters outside of ASCII and tokens of PHI, the lengths of words

@@ -59,7 +59,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Proportion of PHI to find on new patients. `fit` takes the highest threshold that reaches the target, because
         that threshold costs the least precision. `fit` never chooses a threshold above 0.5 (a bias below 0). "highest"
         is the largest bias (in steps of 0.5, at most 10) at which the precision of tagged tokens on the held-out
-        patients is at least ``min_precision``; it promises no recall.
+        patients is at least ``min_precision``. This target promises no recall.
     max_missed_patients : float in (0, 1) or None, default=None
         Upper bound on the probability that the tagger misses at least one token of a direct identifier of a new
         patient. If you also set ``target_recall``, the threshold satisfies both conditions. The Notes describe the
@@ -87,11 +87,11 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     cv : "auto", float in (0, 1), int, splitter or "prefit", default="auto"
         Plan of the held-out patients. A float is the proportion of patients to hold out, an int is the number of folds
         of patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than
-        300 patients, so that every patient shows the recall, and 0.25 for more patients. With ``max_missed_patients``,
-        "auto" means 0.25, because the bound needs one held-out set. With ``"prefit"``, ``estimator`` is already fitted
-        and is not trained again, and all of X is held out. X must then hold other patients than the training data of
-        the estimator. To clone a `RecallTunedTagger` with a fitted estimator, wrap the estimator in scikit-learn's
-        `FrozenEstimator`.
+        300 patients, so that the recall is measured on every patient, and 0.25 for more patients. With
+        ``max_missed_patients``, "auto" means 0.25, because the bound needs one held-out set. With ``"prefit"``,
+        ``estimator`` is already fitted and is not trained again, and all of X is held out. X must then hold other
+        patients than the training data of the estimator. To clone a `RecallTunedTagger` with a fitted estimator, wrap
+        the estimator in scikit-learn's `FrozenEstimator`.
     refit : bool or "auto", default="auto"
         Whether to train the tagger again on all patients after the threshold is chosen. "auto" means True with several
         folds, which require it, and False otherwise. With True, other taggers than the final tagger determine the

@@ -23,7 +23,7 @@ class DocxFile(DocumentFile):
     """Word file. The formats of runs, paragraphs, tables and sections stay.
 
     A paragraph is a line of the note. Headers, footers, footnotes, comments and text boxes follow the main text. A name
-    that reaches over several runs is replaced in its first run.
+    that spans several runs is replaced in its first run.
     """
 
     def _read(self, data: bytes) -> Passages:

@@ -97,7 +97,8 @@ class _Message:
         return ["\n".join(map(self._text, self.pieces[first:stop])) for _, first, stop, _ in self.groups]
 
     def written(self, texts: Sequence[str | None]) -> bytes | None:
-        """Message with new texts. None if a text is missing, or has not a line for each field."""
+        """Message with new texts. None if a text is missing, or if its number of lines differs from the number of
+        fields."""
         parts, position = [], 0
         for (_, first, stop, _), new in zip(self.groups, texts, strict=True):
             old = [self._text(piece) for piece in self.pieces[first:stop]]
