@@ -236,6 +236,7 @@ def _by_alignment(original: OriginalNotes, number: int, text: str) -> tuple[str,
     before, after = original.tokens[number], _tokens(text, original.placeholder)
     kept = np.zeros(len(before.texts), dtype=bool)
     found = np.zeros(len(after.texts), dtype=bool)
+    # Without autojunk: it ignores tokens that are frequent in long notes, which would count as removed.
     for a, b, size in SequenceMatcher(None, before.texts, after.texts, autojunk=False).get_matching_blocks():
         kept[a : a + size] = True
         found[b : b + size] = True

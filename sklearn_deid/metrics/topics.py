@@ -143,6 +143,7 @@ def topic_agreement(
     original, *others = counts
     found = {name: [top_words(counts[name], n_topics, n_words, seed) for seed in seeds] for name in counts}
     # The same notes with another seed: the agreement that chance alone allows.
+    # shape of each: (n_topics, n_words)
     again = [top_words(counts[original], n_topics, n_words, seed + 1) for seed in seeds]
     rows = {f"{original}, another seed": again, **{name: found[name] for name in others}}
     agreement = {}

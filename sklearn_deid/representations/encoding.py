@@ -54,6 +54,7 @@ def encode_sentences(
     memmap_dir : path, optional
         Folder for a new file from which the vectors are mapped.
     """
+    # One draw of noise for equal sentences: whoever averages several draws of a sentence removes a part of the noise.
     first, same_as = _distinct_sentences(X)
     distinct = X[first]
     d = representer.project.out_features

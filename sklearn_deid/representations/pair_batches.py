@@ -170,6 +170,7 @@ class PairBatches:
         sentence, token = torch.nonzero(place >= 0, as_tuple=True)
         chosen = self._choices[place[sentence, token]]
         words = self._alternatives[chosen].long()  # shape: (n_tokens, N)
+        # shape of both: (n_twins,): which token, and which of its alternatives
         twin, column = torch.nonzero((words >= 0) & (words != batch.words[sentence, token].unsqueeze(1)), as_tuple=True)
         changed = torch.zeros_like(twin)
         if self._casing is not None and self._written is not None:
@@ -193,6 +194,7 @@ class PairBatches:
         rng : numpy.random.Generator
             Random stream of the swaps.
         """
+        # A shallow copy: table and alternatives, which are large and do not change, are shared.
         other = copy(self)
         other._read(self._data.swapped(share, rng))
         return other
@@ -243,6 +245,7 @@ class PairBatches:
         plan = self._plan(self._chosen(rng, sentences, max_pairs), rng)
         if not plan:
             return
+        # One transfer to the device for all batches of the epoch.
         rows = self._put(np.concatenate(plan))
         start = 0
         for batch in plan:
@@ -351,6 +354,8 @@ class PairBatches:
         item, place = self._items(batch)
         moved = (batch.moved_words != batch.words[:n]) & (place >= 0) & (batch.moved_words >= 0)
         chosen = self._choices[place[moved]]
+        # The new word is looked up among the alternatives, since the batch holds words and not the choices that led to
+        # them.
         same = self._alternatives[chosen] == batch.moved_words[moved].unsqueeze(1)  # shape: (n_moved, N)
         new = self._written[chosen].gather(1, same.long().argmax(1, keepdim=True)).squeeze(1)
         changed = torch.zeros_like(item)
@@ -396,6 +401,7 @@ class PairBatches:
         # Running number of the allowed alternatives. Rejecting draws of the word itself would need a loop.
         possible = ((alternatives != but_not) & (alternatives >= 0)).cumsum(1)
         rank = (where_to * possible[:, -1]).long().clamp_max(possible[:, -1] - 1)
+        # The number of running numbers up to the rank is the column of the drawn alternative.
         return alternatives.gather(1, (possible <= rank.unsqueeze(1)).sum(1, keepdim=True)).squeeze(1)
 
     def _put(self, x: np.ndarray) -> Tensor:
@@ -415,6 +421,8 @@ def _movable(data: PairData) -> PairData:
     highest = data.alternatives.max(1, initial=-1)[data.choices_]
     there = np.where(data.alternatives >= 0, data.alternatives, len(data.table))
     lowest, own = there.min(1, initial=len(data.table))[data.choices_], data.words[data.eligible]
+    # Both extremes equal the own word only where it is the only alternative: two reductions instead of a table of
+    # comparisons.
     able = (highest >= 0) & ~((highest == own) & (lowest == own))
     used = np.unique(data.choices_[able])
     alternatives = data.alternatives[used].astype(np.int32)  # half the width is enough for any vocabulary
