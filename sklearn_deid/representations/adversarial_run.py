@@ -335,8 +335,7 @@ class AdversarialRun(ABC):
         return {f"valid_{k}": v for k, v in scores.items()}
 
     def _probe(self, number: int) -> ProbeResult | None:
-        # A probe trains adversaries from scratch, which takes longer than a round: hence only every few rounds, and at
-        # the end.
+        # A probe trains adversaries from scratch, for several epochs: hence only every few rounds, and at the end.
         if self.valid is None or (number % self.settings.probe_every and number != self.settings.n_rounds):
             return None
         result = train_probe(

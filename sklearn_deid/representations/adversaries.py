@@ -198,7 +198,7 @@ class _TokenwiseComparison(nn.Module):
         on = mask.unsqueeze(2)
         a, b = a.masked_fill(~on, 0.0), b.masked_fill(~on, 0.0)
         cosine = F.cosine_similarity(a, b, dim=2).unsqueeze(2)
-        # With little noise, cosines of equal and moved tokens differ in the third decimal. The logarithm spreads this
+        # With little noise, the cosines of equal and of moved tokens are all close to 1. The logarithm spreads this
         # range.
         closeness = -(1.0 - cosine).clamp_min(_CLOSEST).log()  # shape: (batch, time, 1)
         # Absolute differences and products instead of the vectors, so that the order of the two members does not

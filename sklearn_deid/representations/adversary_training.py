@@ -335,8 +335,7 @@ def _epoch(
     means = RunningMeans()
     for batch in batches:
         with torch.no_grad():
-            # Without a graph: the representer does not learn here, and its activations are most of the memory of a
-            # step.
+            # Without a graph: the representer does not learn here.
             pairs = optimizer.adversaries.draw(representer, batch, generator)
         means.add_judgement(optimizer.learn(pairs))
     return means.compute()

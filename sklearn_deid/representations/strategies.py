@@ -217,7 +217,7 @@ class Bounded(BaseEstimator):
             max_attack_accuracy=self.max_attack_accuracy,
             quantile_attack_accuracy=self.quantile_attack_accuracy,
             n_epochs=run.schedule.max_epochs,
-            # The tagger learns on alone for half as long, because the noise was scaled after its last step.
+            # Then only the tagger is fine-tuned, for half as many epochs: the noise was scaled after its last step.
             n_finish_epochs=(run.schedule.max_epochs + 1) // 2,
             lr=lr,
             # The noise has one weight for each dimension, and its scale must move by a factor within a few epochs.

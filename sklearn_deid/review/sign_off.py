@@ -173,7 +173,7 @@ class SignOff:
         strata = _strata([note.doc_id for note in notes], types)
         type_of = {doc_id: name for name, members in strata.items() for doc_id in members}
         whole = _release_sizes(strata, n_release)
-        # A note stands for as many notes of the release as were not drawn beside it (inverse probability of the draw).
+        # Inverse of the probability of the draw: how many notes of the release a note of the sample represents.
         weights = [whole[type_of[n.doc_id]] / len(strata[type_of[n.doc_id]]) for n in notes]
         owners = [(patients or {}).get(n.doc_id) or n.patient_id or f"note {n.doc_id}" for n in notes]
         leaking = [int(bool(note.spans)) for note in notes]

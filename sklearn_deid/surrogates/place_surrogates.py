@@ -70,7 +70,7 @@ class PlaceSurrogates:
             return "postcode" if _NUMBERED_TOWN.fullmatch(text) is None else "town"
         if folded in self._words.folded_countries:
             return "country"
-        # "New York" and "Madrid" are both. Towns are far more frequent in notes.
+        # Names such as "New York" and "Madrid" are both, and count as towns.
         is_region = folded in self._words.region_names and folded not in self._words.folded_towns
         return "region" if is_region else "town"
 

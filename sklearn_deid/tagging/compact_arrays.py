@@ -33,8 +33,7 @@ def compact(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     for name, array in arrays.items():
         if name.endswith(_TABLE):
             # shape: (bucket, 1)
-            # A scale for each row: lengths of n-gram vectors differ by orders of magnitude, and one scale would round
-            # rare ones to 0.
+            # A scale for each row: one scale for all rows would round short vectors to 0.
             scale = np.abs(array).max(axis=1, keepdims=True) / _LARGEST
             # A row of zeros has the scale 0 and stays zero.
             small[name] = np.rint(array / np.where(scale, scale, 1)).astype(np.int8)
