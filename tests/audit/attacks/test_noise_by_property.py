@@ -1,4 +1,4 @@
-"""Noise that is smaller at tokens with a property: named, and intact noise raises no more alarms than the level says."""
+"""Less noise at tokens with a property: named, and intact noise raises no more alarms than the level says."""
 
 import numpy as np
 import pytest
