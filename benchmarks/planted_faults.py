@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import argparse
 import copy
+import itertools
 import json
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -242,13 +244,16 @@ def casing(scene: Scene, folder: Path) -> Audited:
     return Audited(with_transform(scene.bare, shifted), scene.notes, ("encode the casing",))
 
 
-def noisy(one: Any, X: TokenSequences, grid: bool = True) -> np.ndarray:
-    """Release in which each sentence has a draw of its own, also a sentence that occurs before."""
+def noisy(one: Any, X: TokenSequences, grid: bool = True, size: Any = 1.0) -> np.ndarray:
+    """Release in which each sentence has a draw of its own, also a sentence that occurs before.
+
+    ``size`` multiplies the noise of each token and dimension.
+    """
     plain = copy.copy(one.network_)
     plain.unit_norm = False
     vectors, d = encoded(one, X, None, plain).astype(np.float64), one.n_components
     std = one.network_.output_std().detach().numpy().astype(np.float64)
-    noise = vectors[:, :d] + std * release_generator().standard_normal((len(vectors), d))
+    noise = vectors[:, :d] + size * std * release_generator().standard_normal((len(vectors), d))
     if grid:
         noise = to_grid(noise, noise_grid(one.network_))
     if one.network_.unit_norm:
@@ -262,6 +267,44 @@ def equal_copies(X: TokenSequences, vectors: np.ndarray) -> np.ndarray:
     first: dict[tuple[str, ...], int] = {}
     rows = [first.setdefault(tuple(tokens), row) for row, tokens in enumerate(X)]
     return np.concatenate([vectors[X.offsets[row] : X.offsets[row + 1]] for row in rows])
+
+
+def less_noise(one: Any, X: TokenSequences, quiet: np.ndarray) -> np.ndarray:
+    """Release in which marked tokens, or dimensions of tokens, have half the noise."""
+    size = np.where(quiet, 0.5, 1.0)
+    return equal_copies(X, noisy(one, X, size=size if size.ndim == 2 else size[:, None]))
+
+
+def positions(X: TokenSequences) -> np.ndarray:
+    """Position of each token in its sentence, from 0."""
+    return np.arange(len(X.data)) - np.repeat(X.offsets[:-1], X.lengths)
+
+
+@fault
+def late_tokens(scene: Scene, folder: Path) -> Audited:
+    """Half the noise from the 30th token of each sentence on."""
+    planted = with_transform(scene.representer, lambda one, X: less_noise(one, X, positions(X) >= 29))
+    return Audited(planted, scene.notes, ("depends on the position", "less noise than stated"))
+
+
+@fault
+def rare_words(scene: Scene, folder: Path) -> Audited:
+    """Half the noise at words that occur once in the notes."""
+    counts = Counter(scene.X.data.tolist())
+
+    def rare(one: Any, X: TokenSequences) -> np.ndarray:
+        return less_noise(one, X, np.array([counts[word] == 1 for word in X.data.tolist()]))
+
+    return Audited(with_transform(scene.representer, rare), scene.notes, ("less noise than stated", "another size"))
+
+
+@fault
+def some_calls(scene: Scene, folder: Path) -> Audited:
+    """Half the noise in each fifth call of the process."""
+    calls = itertools.count(1)
+    quiet = lambda X: np.full(len(X.data), next(calls) % 5 == 0)  # noqa: E731
+    planted = with_transform(scene.representer, lambda one, X: less_noise(one, X, quiet(X)))
+    return Audited(planted, scene.notes, ("release is smaller than stated",))
 
 
 @fault

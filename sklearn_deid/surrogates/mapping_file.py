@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,15 +19,21 @@ from ..exceptions import CorpusFormatError
 from ..text import Document
 from .surrogate_engine import Replacement
 
-_HEADER = b"sklearn-deid mapping 1, AES-256-GCM\n"
+# Lines of the first format name no file, so that a line of another file of the same key could take their place.
+_FIRST = b"sklearn-deid mapping 1, AES-256-GCM\n"
+_HEADER = re.compile(rb"sklearn-deid mapping 2, AES-256-GCM, [0-9a-f]{32}\n")
 _NONCE_BYTES = 12
+# Lines without padding tell the length of all originals of a note, which are few letters in many notes.
+_PADDED_TO = 2048
 
 
 class MappingFile:
     """File with the originals of all surrogates, one encrypted line for each note (AES-256-GCM).
 
     The file is as sensitive as the notes. Its encryption key is derived from the key of the surrogates. A line that was
-    changed, moved or left out before another one is noticed when the file is read; lines cut off at the end are not.
+    changed, moved, taken from another file or left out before another one is noticed when the file is read; lines cut
+    off at the end, and an earlier state of the whole file, are not. Without the key, the file tells the number of notes
+    in their order, and the size of the replacements of each note in steps of 2 KiB, which is about 20 replacements.
 
     Parameters
     ----------
@@ -58,6 +65,7 @@ class MappingFile:
         self.path = path
         self._cipher = _cipher(key)
         self._number = self._size = 0
+        self._header = _FIRST
         self._descriptor: int | None = None
 
     def __repr__(self) -> str:
@@ -69,16 +77,16 @@ class MappingFile:
             # An interrupted run may have left part of a line.
             data = self.path.read_bytes()
             complete = data[: data.rfind(b"\n") + 1]
-            if not complete.startswith(_HEADER):
-                raise CorpusFormatError("This is no mapping file.", path=str(self.path))
+            self._header = _header(complete, self.path)
             os.truncate(self.path, len(complete))
             self._number, self._size = complete.count(b"\n") - 1, len(complete)
             if self._number:
                 # Lines of two keys in one file could be read with neither.
-                _opened(self._cipher, complete.splitlines()[-1], self._number - 1, self.path)
+                _opened(self._cipher, self._header, complete.splitlines()[-1], self._number - 1, self.path)
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if not exists:
-            self._append(_HEADER)
+            self._header = b"sklearn-deid mapping 2, AES-256-GCM, " + secrets.token_hex(16).encode() + b"\n"
+            self._append(self._header)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -106,10 +114,10 @@ class MappingFile:
             for span, surrogate, _ in replacements
         ]
         plain = json.dumps({"doc_id": document.doc_id, "replacements": rows}).encode()
+        # JSON may end with blanks.
+        plain += b" " * (-len(plain) % _PADDED_TO)
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        # The number of the line is authenticated, so that lines cannot be exchanged, repeated or left out in the
-        # middle.
-        sealed = nonce + self._cipher.encrypt(nonce, plain, str(self._number).encode())
+        sealed = nonce + self._cipher.encrypt(nonce, plain, _place(self._header, self._number))
         # Two writers would count the same line numbers, and readers could open neither.
         if os.fstat(self._descriptor).st_size != self._size:
             raise CorpusFormatError("Another run is writing to this mapping file.", path=str(self.path))
@@ -152,20 +160,35 @@ def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
         If the file is no mapping file, is damaged, or has another key. The message holds no text of a note.
     """
     cipher = _cipher(key)
-    lines = Path(path).read_bytes().splitlines(keepends=True)
-    if lines[:1] != [_HEADER]:
+    data = Path(path).read_bytes()
+    header = _header(data, Path(path))
+    for number, line in enumerate(data.splitlines()[1:]):
+        yield json.loads(_opened(cipher, header, line, number, Path(path)))
+
+
+def _header(data: bytes, path: Path) -> bytes:
+    """First line of a mapping file, with the random number of the file."""
+    header = data[: data.find(b"\n") + 1]
+    if header != _FIRST and not _HEADER.fullmatch(header):
         raise CorpusFormatError("This is no mapping file.", path=str(path))
-    for number, line in enumerate(lines[1:]):
-        yield json.loads(_opened(cipher, line, number, Path(path)))
+    return header
 
 
-def _opened(cipher: Any, line: bytes, number: int, path: Path) -> bytes:
-    """Decrypt a line. The number of the line, from 0, is authenticated with the line."""
+def _place(header: bytes, number: int) -> bytes:
+    """What is authenticated beside a line: the file, and the number of the line from 0.
+
+    Lines can then be neither exchanged, repeated nor left out in the middle, nor come from another file.
+    """
+    return (b"" if header == _FIRST else header) + str(number).encode()
+
+
+def _opened(cipher: Any, header: bytes, line: bytes, number: int, path: Path) -> bytes:
+    """Decrypt a line."""
     from cryptography.exceptions import InvalidTag
 
     try:
         sealed = base64.b64decode(line.strip(), validate=True)
-        return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], str(number).encode())
+        return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _place(header, number))
     except (InvalidTag, binascii.Error, ValueError):
         raise CorpusFormatError(
             f"Line {number + 2} cannot be decrypted: the file is damaged or has another key.", path=str(path)

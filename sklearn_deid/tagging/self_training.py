@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 from .._compat import Interval, check_constraints
 from .._randomness import own_generator
-from ..sequences import TokenSequences, object_rows
+from ..sequences import TokenSequences, check_tags, object_rows
 from .held_out import fit_on
 from .voting_tagger import VotingTagger
 
@@ -36,7 +36,7 @@ class SelfTraining(BaseEstimator):
         out. 0 leaves none out.
     share_vectors : bool, default=True
         Whether the word vectors of a `DeidTagger` with ``embeddings="auto"`` are trained once, on annotated and raw
-        sentences, for teachers and student.
+        sentences, for teachers and student. Of raw sentences, only words of the annotated ones are read.
     progress : callable, optional
         Function that is called with a line of text before each training.
 
@@ -114,7 +114,7 @@ class SelfTraining(BaseEstimator):
         """
         check_constraints(self)
         _check_tunes_nothing(estimator)
-        estimator = self._with_vectors(clone(estimator), X, raw)
+        estimator = self._with_vectors(clone(estimator), X, y, groups, raw)
         teachers = []
         for number, teacher in enumerate(_teachers(estimator, self.n_teachers), 1):
             self._say(f"Teacher {number} of {self.n_teachers}")
@@ -139,7 +139,7 @@ class SelfTraining(BaseEstimator):
         if self.progress is not None:
             self.progress(line)
 
-    def _with_vectors(self, estimator: Any, X: TokenSequences, raw: TokenSequences) -> Any:
+    def _with_vectors(self, estimator: Any, X: TokenSequences, y: Any, groups: Any, raw: TokenSequences) -> Any:
         """Estimator with word vectors of all sentences, if it is a tagger that would train vectors."""
         from .pretrained_encoder import PretrainedEncoder
         from .tagger_data import tagger_vectors
@@ -150,7 +150,8 @@ class SelfTraining(BaseEstimator):
         if not (self.share_vectors and trains and not starts) or isinstance(parameters["encoder"], PretrainedEncoder):
             return estimator
         rng = own_generator(parameters["random_state"])
-        return estimator.set_params(embeddings=tagger_vectors("auto", _joined(X, raw), rng))
+        vectors = tagger_vectors("auto", X, rng, check_tags(y, X), groups, raw)
+        return estimator.set_params(embeddings=vectors)
 
 
 def _check_tunes_nothing(estimator: Any) -> None:

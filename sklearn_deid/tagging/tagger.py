@@ -101,8 +101,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         Network that reads the characters of a word. With None, the tagger reads neither the characters nor the shape
         of the word. Ignored if X is a `TokenVectors`.
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on X;
-        these vectors store no word of X. "corpus" trains vectors of whole words on X and warns, because these vectors
+        Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on the
+        words of X outside of PHI that two or more patients have (documents or sentences without ``groups``); these
+        vectors store no word of X. "corpus" trains vectors of whole words on X and warns, because these vectors
         store the words of X.
     hidden_size : int or "auto", default="auto"
         Number of units of each direction of the recurrent network. The width of self-attention is twice this number.
@@ -521,7 +522,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         if self.warm_start_from is not None:
             check_reads_words(X)
             start = start_tagger(self.warm_start_from)
-        self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start)
+        self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start, groups)
         # A network that starts from weights without marks would have to learn what they mean.
         knows_marks = self._pretrained is None and (start is None or start.marks_uniform_casing_)
         self.marks_uniform_casing_ = self.lowers_uniform_casing_ and knows_marks
@@ -533,7 +534,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         start_weights(self, start, X, tags)
         self.starts_from_tagger_ = True
 
-    def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any, start: Any = None) -> None:
+    def _learn_inputs(
+        self, X: RaggedArray, tags: TokenSequences, classes: Any, start: Any = None, groups: Any = None
+    ) -> None:
         """Learn all inputs of the network that need no gradient: classes, word vectors, tokenizer, tag weights."""
         known = {"O", *tags.data}
         # A part of the data may lack some prefixes of a label, so that each label of 'classes' adds all its prefixes.
@@ -553,7 +556,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         elif isinstance(self.encoder, PretrainedEncoder):
             self._pretrained = self.encoder.load_files()
         elif isinstance(X, TokenSequences):
-            self._vectors = tagger_vectors(self.embeddings if start is None else start._vectors, X, self._rng)
+            embeddings = self.embeddings if start is None else start._vectors
+            self._vectors = tagger_vectors(embeddings, X, self._rng, tags, groups)
         problem = class_problem(self.classes_)
         if problem is not None:
             raise SequenceError(f"{problem} Pass y with annotated PHI, or name all tags in 'classes' of partial_fit.")

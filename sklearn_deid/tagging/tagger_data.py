@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..embeddings import SubwordTable, resolve_embeddings, train_subword_table
+from ..embeddings import SubwordTable, resolve_embeddings
 from ..sequences import TokenSequences
 from ..text import CASING_CLASSES, casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 from .batching import ContextUnits, SentenceDataset
 from .layout_changes import LayoutChanges
+from .ngram_table import train_ngram_table
 from .span_swap import Spans, SpanSwapper
 from .uniform_casing import NO_CASING
 
@@ -291,21 +292,23 @@ def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return starts, ends, np.asarray(labels, dtype=np.int64)
 
 
-# Number of rows of the n-gram table: 13 MiB in a saved model. More rows gave no better F1 on the MEDDOCAN development
-# set (96.22 against 96.21 with 100,000).
-_BUCKET = 32_768
-
-
-def tagger_vectors(embeddings: Any, X: TokenSequences, rng: np.random.Generator) -> Any:
+def tagger_vectors(
+    embeddings: Any,
+    X: TokenSequences,
+    rng: np.random.Generator,
+    tags: TokenSequences,
+    groups: Any = None,
+    raw: TokenSequences | None = None,
+) -> Any:
     """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
 
-    "auto" trains vectors of character n-grams on X. These vectors need no download and store no word. On development
-    data, the tagger was better with these vectors than with characters alone.
+    "auto" trains vectors of character n-grams (`train_ngram_table`). These vectors need no download and store no word.
+    On development data, the tagger was better with these vectors than with characters alone.
     """
     # The seed is drawn in any case, so that the choice of word vectors does not change the later random numbers.
     seed = int(rng.integers(2**31))
     if embeddings is None or isinstance(embeddings, SubwordTable):
         return embeddings
     if isinstance(embeddings, str) and embeddings == "auto":
-        return train_subword_table(X, bucket=_BUCKET, random_state=seed)
+        return train_ngram_table(X, tags, groups, raw, seed)
     return resolve_embeddings(embeddings, X, random_state=seed)

@@ -9,7 +9,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, is_named, noisy, with_transform
+from benchmarks.planted_faults import (
+    FAULTS,
+    Audited,
+    Scene,
+    audit,
+    is_named,
+    less_noise,
+    noisy,
+    positions,
+    with_transform,
+)
 from sklearn_deid import (
     DeidTagger,
     DSSGDEnsemble,
@@ -104,8 +114,10 @@ def test_the_checks_are_quick():
 
 
 # These sentences are too few for a shift of half a standard deviation; `test_casing_lengths` plants a larger one. None
-# of them is there twice; the next test repeats them.
-@pytest.mark.parametrize("name", [name for name in FAULTS if name not in ("casing", "copies_drawn_anew")])
+# of them is there twice; the next test repeats them. Hardly any has thirty tokens; the test behind it has earlier ones.
+@pytest.mark.parametrize(
+    "name", [name for name in FAULTS if name not in ("casing", "copies_drawn_anew", "late_tokens")]
+)
 def test_planted_faults_are_named(name, scene, tmp_path):
     planted = FAULTS[name](scene, tmp_path / "release")
     report, _ = audit(planted, attacks=checks_of(planted))
@@ -120,6 +132,45 @@ def test_equal_sentences_with_unequal_vectors_are_named(scene):
     for audited, faults in ((Audited(scene.representer, again.notes), ()), (planted, planted.named)):
         report, _ = audit(audited, attacks=["noise"])
         assert is_named(audited, report.blocking_issues) == bool(faults)
+
+
+def of_late_tokens(X, y):
+    return positions(X) >= 25
+
+
+def of_long_sentences(X, y):
+    return np.repeat(X.lengths >= np.quantile(X.lengths, 0.95), X.lengths)
+
+
+def of_a_label(X, y):
+    return y.data == y.data[y.data != "O"][0]
+
+
+def of_the_end_of_the_release(X, y):
+    return np.arange(len(X.data)) >= 0.95 * len(X.data)
+
+
+def of_some_dimensions_of_late_tokens(X, y):
+    return (positions(X) >= 20)[:, None] & (np.arange(8) < 4)
+
+
+@pytest.mark.parametrize(
+    "quiet",
+    [of_late_tokens, of_long_sentences, of_a_label, of_the_end_of_the_release, of_some_dimensions_of_late_tokens],
+)
+@pytest.mark.parametrize("unit_norm", [True, False])
+def test_less_noise_by_a_property_is_named(data, scene, quiet, unit_norm):
+    """The sizes of all tokens together hardly show it."""
+    X, y, groups = data
+    one = scene.representer if unit_norm else private(data, unit_norm=False)
+    tags = {tuple(row): tags for row, tags in zip(X, y, strict=True)}
+
+    def planted(one, X):
+        own = TokenSequences.from_rows([tags[tuple(row)] for row in X])
+        return less_noise(one, X, quiet(X, own))
+
+    report = auditor(["noise"]).audit(with_transform(one, planted), *data)
+    assert "noise" in " ".join(report.results[0].faults), report.results[0].details
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Key files and encrypted mappings: made once, readable for their owner, and refused if damaged."""
 
+import base64
+import hashlib
+import hmac
 import os
 import stat
 
@@ -9,7 +12,7 @@ from sklearn_deid import Document, Span
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
 from sklearn_deid.surrogates import MappingFile, SurrogateEngine, read_mapping, read_or_make_key, rewritten
 
-pytest.importorskip("cryptography")
+aead = pytest.importorskip("cryptography.hazmat.primitives.ciphers.aead")
 KEY = bytes(range(32))
 NOTE = Document("n1", "Zyxwvutski left on 3/5/2011.", (Span(0, 10, "PATIENT"), Span(19, 27, "DATE")))
 
@@ -57,6 +60,43 @@ def test_other_keys_and_changed_lines_are_refused(mapping):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_lines_of_another_file_of_the_same_key_are_refused(mapping):
+    """The line of yesterday's file took the place of a line of today's, and nobody noticed."""
+    other = mapping.with_name("other")
+    with MappingFile(other, KEY) as file:
+        for _ in range(3):
+            file.write(NOTE, [])
+    lines, foreign = (path.read_bytes().splitlines(keepends=True) for path in (mapping, other))
+    for mixed in ([*lines[:2], foreign[2], *lines[3:]], [foreign[0], *lines[1:]]):
+        mapping.write_bytes(b"".join(mixed))
+        with pytest.raises(CorpusFormatError, match="cannot be decrypted"):
+            list(read_mapping(mapping, KEY))
+
+
+def test_the_lengths_of_lines_do_not_tell_lengths_of_phi(tmp_path):
+    """Without the key, a line told how long the originals of its note are together."""
+    sizes = set()
+    for name in ("Al", "Bartholomew Featherstonehaugh"):
+        note = Document("n1", f"{name} left.", (Span(0, len(name), "PATIENT"),))
+        with MappingFile(tmp_path / name, KEY) as file:
+            file.write(note, SurrogateEngine(key=KEY).replacements(note))
+        sizes.add((tmp_path / name).stat().st_size)
+    assert len(sizes) == 1
+
+
+def test_files_of_the_first_format_are_read_and_continued(mapping):
+    """They hold the number of the line alone as what is authenticated."""
+    rows = [b'{"doc_id": "a", "replacements": []}', b'{"doc_id": "b", "replacements": []}']
+    cipher = aead.AESGCM(hmac.digest(KEY, b"sklearn-deid mapping file", hashlib.sha256))
+    nonces = [bytes([i]) * 12 for i in range(2)]
+    sealed = [n + cipher.encrypt(n, row, str(i).encode()) for i, (n, row) in enumerate(zip(nonces, rows, strict=True))]
+    old = mapping.with_name("old")
+    old.write_bytes(b"sklearn-deid mapping 1, AES-256-GCM\n" + b"".join(base64.b64encode(s) + b"\n" for s in sealed))
+    with MappingFile(old, KEY) as file:
+        file.write(NOTE, [])
+    assert [row["doc_id"] for row in read_mapping(old, KEY)] == ["a", "b", NOTE.doc_id]
+
+
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
 def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
     key = read_or_make_key(tmp_path / "key")

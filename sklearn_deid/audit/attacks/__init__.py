@@ -38,6 +38,7 @@ __all__, _listed, __dir__ = lazy_names(
         "model_training": "LossFunction TrainingProcedure losses_of_probabilities memorise training_of",
         "noise": "NoiseAttack NoisyVectors",
         "noise_template": "NoiseTemplate",
+        "noisy_messages": "SparseVectorUploads StepUploads",
         "pairs": "PairAttack PairKnowledge PairRelease",
         "pseudonymised_text": "PseudonymKnowledge PseudonymisedText",
         "release_file": "FileCheck SavedSentences",

@@ -15,6 +15,7 @@ from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .check_results import BITS_LEVEL, NOISE_LEVEL, check_result
 from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .noise_by_property import property_checks
 from .noise_checks import Check, alarms, noise_checks
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_steps import bit_checks, whole_steps
@@ -25,7 +26,7 @@ _NO_NOISE, _MOST_NAMED = 0.1, 6
 # Tests that a slightly wrong estimate of another size fails, too.
 _OF_THE_SIZE = (
     *("size", "shape", "tails", "sizes of tokens", "small noise"),
-    *("along the template", "mean along the template"),
+    *("along the template", "mean along the template", "less noise by a property"),
 )
 # Noise that the controls plant: (size, shared by all tokens).
 _PLANTED = {"no noise": (0.0, False), "noise shared over tokens": (1.0, True), "half the noise": (0.5, False)}
@@ -69,6 +70,20 @@ class NoisyVectors:
             "sentence": sentence,
             **self.groups,
         }
+
+    @property
+    def ordered(self) -> dict[str, np.ndarray]:
+        """Properties of the tokens with an order: small and large values may have other noise than the rest."""
+        lengths, n = np.diff(self.offsets), len(self.vectors)
+        found = {
+            "position in the sentence": np.arange(n) - np.repeat(self.offsets[:-1], lengths),
+            "length of the sentence": np.repeat(lengths, lengths),
+            "place in the release": np.arange(n),
+        }
+        if "word" in self.groups:
+            number, counts = np.unique(self.groups["word"], return_inverse=True, return_counts=True)[1:]
+            found["frequency of the word"] = counts[number.reshape(-1)]
+        return found
 
 
 class NoiseAttack(AuditAttack):
@@ -208,7 +223,9 @@ class NoiseAttack(AuditAttack):
     def _checks(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> list[Check]:
         z = standardised(released.vectors, template, rng)
         if not template.input_noise:
-            return list(noise_checks(z, released.groupings, template.mean / template.std))
+            means = template.mean / template.std
+            by_property = property_checks(z, released.groupings, released.ordered, means)
+            return [*noise_checks(z, released.groupings, means), *by_property]
         if released.simulated is None:
             raise ValueError("Noise at the input needs a second release by the attacker, to compare with.")
         return _compared(z, standardised(released.simulated, template, rng), released.groupings["sentence"])

@@ -15,6 +15,7 @@ from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .check_results import REPLAY_LEVEL, check_result
 from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .noise_by_property import property_checks
 from .noise_checks import best_pairs, p_of_cosine
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_template import NoiseTemplate
@@ -34,10 +35,13 @@ class RepeatedReleases:
         Vectors without casing columns, by the way in which each release was made, such as "second call".
     pairs : tuple of (str, str, str)
         Names of two releases, and the fault if their noise is shared.
+    has_size : bool
+        Whether the noise of each release must be as large as stated.
     """
 
     releases: Mapping[str, np.ndarray]
     pairs: tuple[tuple[str, str, str], ...] = field(default=())
+    has_size: bool = False
 
 
 class ReplayAttack(AuditAttack):
@@ -49,8 +53,9 @@ class ReplayAttack(AuditAttack):
     noise returns, the difference of two releases reveals it, and whoever can make a second release removes it.
 
     Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
-    between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. All
-    comparisons together raise a false alarm with probability .0005.
+    between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. The noise of
+    each release must also be as large as stated. All tests together raise a false alarm with probability .0005, half of
+    it for the sizes.
 
     Parameters
     ----------
@@ -120,7 +125,7 @@ class ReplayAttack(AuditAttack):
         if template is None or any(len(one) != len(template) for one in released.releases.values()):
             raise ValueError("The comparison needs the template of the released tokens.")
         rng = np.random.default_rng(self.random_state)
-        level = REPLAY_LEVEL / max(1, len(released.pairs))
+        level = REPLAY_LEVEL / 2.0 / max(1, len(released.pairs))
         # Without any stated noise, only equal vectors can be found.
         known = bool((template.std > 0.0).all()) and not template.input_noise
         rest = dict(released.releases)
@@ -134,19 +139,29 @@ class ReplayAttack(AuditAttack):
         ]
         control = None
         if known:
+            small = [_p_of_less(standardised(v, template, rng), template) for v in released.releases.values()]
+            if released.has_size and min(small) < REPLAY_LEVEL / 2.0 / len(small):
+                faults.append("The noise of a further release is smaller than stated.")
             eps = rng.standard_normal(template.mean.shape)
             first, second = (standardised(released_with(template, eps), template, rng) for _ in range(2))
             control = Estimate.exact(float(p_of_shared(first, second) < level))
         return check_result(
             self,
             faults,
-            len(released.pairs),
+            len(released.pairs) + len(released.releases) * released.has_size,
             positive_control=control,
             min_positive_control=None if control is None else 1.0,
             seconds=time.perf_counter() - since,
             settings={"level": REPLAY_LEVEL},
             details={"releases": len(released.releases), "tokens": len(template)},
         )
+
+
+def _p_of_less(z: np.ndarray, template: NoiseTemplate) -> float:
+    """Probability of noise as small as this: the noise test reads three calls, and other calls may differ."""
+    whole = {"release": np.zeros(len(z), dtype=np.int64)}
+    found = [check.p for check in property_checks(z, whole, {}, template.mean / template.std)]
+    return min(1.0, len(found) * min(found))
 
 
 def _resized(template: NoiseTemplate, vectors: np.ndarray) -> NoiseTemplate:

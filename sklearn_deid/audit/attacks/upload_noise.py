@@ -17,9 +17,9 @@ from ..released_step import UPDATES
 from .check_results import check_result
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .noise_checks import Check, alarms
+from .noisy_messages import MOST_PAIRS, SparseVectorUploads, StepUploads
 
 UPLOAD_LEVEL = 1e-4  # probability of a false alarm of all tests together
-_MOST_PAIRS = 2000
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,15 +46,22 @@ class NoisyUploads:
     norm_bound: float
     grid: float
 
+    def checks(self) -> Iterator[Check]:
+        """Yield tests of the noise."""
+        return _checks(self)
+
 
 class UploadNoise(AuditAttack):
-    """Test the recorded uploads against the stated Gaussian noise.
+    """Test the recorded uploads against the stated noise.
 
-    The values of an upload are at most ``norm_bound`` long before the noise. Their squares must therefore add up to at
-    least what the noise alone does, and the product with another upload, whose noise is independent, is Gaussian with a
-    mean of at most ``norm_bound`` divided by the standard deviation. The tests need no knowledge of the notes. They
-    find noise that is too small, that is shared by the values of an upload or by two uploads, and positions that two
-    uploads share. All tests together raise a false alarm with probability .0001.
+    With `GaussianUpload`, the values of an upload are at most ``norm_bound`` long before the noise. Their squares must
+    therefore add up to at least what the noise alone does, and the product with another upload, whose noise is
+    independent, is Gaussian with a mean of at most ``norm_bound`` divided by the standard deviation. With
+    `SparseVectorUpload`, values strictly below the clip are counted, and positions and signs of two uploads are
+    compared (`SparseVectorUploads`). With `PatientPrivacy`, parameters that no note reads must move, and independently
+    (`StepUploads`); the size of that noise cannot be seen. The tests find noise that is too small, that is shared by
+    the values of an upload or by two uploads, and positions that two uploads share. All tests together raise a false
+    alarm with probability .0001.
 
     Examples
     --------
@@ -86,8 +93,8 @@ class UploadNoise(AuditAttack):
         return cls()
 
     def requires(self, release: Any) -> str | None:
-        """Return why there is nothing to test: no Gaussian noise on the uploads is stated."""
-        return "The exchange states no Gaussian noise." if release.noisy_uploads is None else None
+        """Return why there is nothing to test: no noise on the uploads is stated."""
+        return "The exchange states no noise that can be tested." if release.noisy_uploads is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
         """Test all uploads of the exchange."""
@@ -97,12 +104,12 @@ class UploadNoise(AuditAttack):
         """Nothing to learn."""
         return self
 
-    def attack(self, released: NoisyUploads) -> AttackResult:
+    def attack(self, released: NoisyUploads | SparseVectorUploads | StepUploads) -> AttackResult:
         """Test uploads."""
         since = time.perf_counter()
-        failed, n_checks = alarms(_checks(released), UPLOAD_LEVEL)
+        failed, n_checks = alarms(released.checks(), UPLOAD_LEVEL)
         faults = [*dict.fromkeys(check.fault for check in failed)]
-        if not all(on_grid(values, released.grid) and not n_signed_zeros(values) for values in released.values):
+        if isinstance(released, NoisyUploads) and not _is_on_grid(released):
             faults.append("Values of an upload do not lie on the grid of the noise.")
         return check_result(
             self,
@@ -110,8 +117,16 @@ class UploadNoise(AuditAttack):
             n_checks + 1,
             seconds=time.perf_counter() - since,
             settings={"level": UPLOAD_LEVEL},
-            details={"uploads": len(released.values), "tests": n_checks},
+            details={"uploads": _n_uploads(released), "tests": n_checks},
         )
+
+
+def _is_on_grid(released: NoisyUploads) -> bool:
+    return all(on_grid(values, released.grid) and not n_signed_zeros(values) for values in released.values)
+
+
+def _n_uploads(released: NoisyUploads | SparseVectorUploads | StepUploads) -> int:
+    return len(released.updates if isinstance(released, StepUploads) else released.values)
 
 
 def _checks(released: NoisyUploads) -> Iterator[Check]:
@@ -123,7 +138,7 @@ def _checks(released: NoisyUploads) -> Iterator[Check]:
         yield Check("size", p, "An upload carries less noise than stated, or none.")
         total = abs(float(z.sum())) / np.sqrt(max(len(z), 1))
         yield Check("shared", float(2.0 * norm.sf(total - shift)), "The values of an upload share their noise.")
-    for i, j in list(combinations(range(len(units)), 2))[:_MOST_PAIRS]:
+    for i, j in list(combinations(range(len(units)), 2))[:MOST_PAIRS]:
         one, other = released.indices[i], released.indices[j]
         if min(len(one), released.size - len(one)) > 64 and np.array_equal(one, other):
             yield Check("positions", 0.0, "Two uploads chose the same random positions.")

@@ -218,11 +218,11 @@ class ReleasedRepresenter(VectorRelease):
         """Released vectors of all parts, equal sentences of a part once, with the words behind them."""
         vectors = [self.vectors(part)[items] for part, items in self._once.items()]
         lengths = [self.data.X.lengths[self.data.parts[part]][rows] for part, rows in self._first.items()]
-        words = [self.words[items_of(self.data.X, self.data.parts[part])][items] for part, items in self._once.items()]
+        places = [items_of(self.data.X, self.data.parts[part])[items] for part, items in self._once.items()]
         return NoisyVectors(
             np.concatenate(vectors),
             np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
-            {"word": np.concatenate(words)},
+            self._properties(np.concatenate(places)),
             self._simulated(),
             tuple(self.wrong_statements()),
         )
@@ -259,7 +259,7 @@ class ReleasedRepresenter(VectorRelease):
             ("copy", "second copy", "Two copies of the estimator share noise: so do processes that receive it."),
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
         )
-        return RepeatedReleases(found, pairs)
+        return RepeatedReleases(found, pairs, has_size=True)
 
     def wrong_statements(self) -> list[str]:
         """Statements of the release about itself that are wrong without any test, one sentence each."""

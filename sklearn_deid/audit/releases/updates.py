@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -10,13 +11,16 @@ import joblib
 import numpy as np
 
 from ...federated.layout import ParameterLayout
-from ...federated.noise import GaussianUpload
+from ...federated.noise import GaussianUpload, SparseVectorUpload
+from ...federated.patient_privacy import PatientPrivacy
+from ...federated.selection import n_shared
 from ...federated.sparse import SparseUpdate
 from ...federated.tagger_learner import tagger_layout
 from ...tagging.pretrained_encoder import PretrainedEncoder
 from ...tagging.strategies import SelfAttention
 from ...tagging.tagger_data import distinct_words, encode_tags, inner_tags
 from ...text import CASING_CLASSES, character_ids, shape_ids
+from ..attacks.noisy_messages import SparseVectorUploads, StepUploads
 from ..attacks.updates import CHARACTERS, LABELS, SHAPES, WORD_VECTORS, ReleasedUpdates, UpdateKnowledge
 from ..attacks.upload_noise import NoisyUploads
 from ..audit_data import AuditData
@@ -65,7 +69,9 @@ class ReleasedExchange:
         self._owner = _owners(ensemble, data.groups)
         self.data = data if ensemble._patients is not None else replace(data, groups=None)
         self._tagger = ensemble.estimators_[0]
-        self._privacy = ensemble.privacy if ensemble.upload_dtype == "float32" else None
+        exact = ensemble.upload_dtype == "float32" or isinstance(ensemble.privacy, PatientPrivacy)
+        self._privacy = ensemble.privacy if exact else None
+        self._upload_fraction, self._clip = ensemble.upload_fraction, ensemble.clip
         self._layout = tagger_layout(self._tagger)
 
     def digest(self) -> str:
@@ -79,17 +85,40 @@ class ReleasedExchange:
         return len(np.unique(self._owner))
 
     @property
-    def noisy_uploads(self) -> NoisyUploads | None:
-        """Uploads with the Gaussian noise that the settings state; None if they state none."""
+    def noisy_uploads(self) -> NoisyUploads | SparseVectorUploads | StepUploads | None:
+        """Uploads with the noise that the settings state; None if they state none."""
         stated = self._privacy
-        if not isinstance(stated, GaussianUpload):
+        if isinstance(stated, PatientPrivacy):
+            return self._step_uploads(stated.n_steps)
+        if not isinstance(stated, (GaussianUpload, SparseVectorUpload)):
             return None
         updates = [upload.decode() for upload in self._uploads]
         indices, values = ([getattr(update, name) for update in updates] for name in ("indices", "values"))
+        # The grids and scales of the library's mechanisms: those of a subclass would be its own statement.
+        if isinstance(stated, SparseVectorUpload):
+            n_most = n_shared(self._upload_fraction, self._layout.size)
+            own, clip = SparseVectorUpload(stated.epsilon), self._clip
+            scales = own.scales(n_most, clip)
+            return SparseVectorUploads(indices, values, self._layout.size, clip, *scales, own.grid(n_most, clip))
         std = stated.noise_multiplier * stated.norm_bound
-        # The grid of the library's mechanism: that of a subclass would be its own statement.
         grid = GaussianUpload(stated.noise_multiplier, stated.norm_bound).grid()
         return NoisyUploads(indices, values, self._layout.size, std, stated.norm_bound, grid)
+
+    def _step_uploads(self, n_steps: int) -> StepUploads | None:
+        """Updates of the rows of characters and word shapes that no note has; None without such rows."""
+        starts = dict(zip(self._layout.names, np.cumsum([0, *map(math.prod, self._layout.shapes)]), strict=False))
+        places: list[np.ndarray] = []
+        for name in (CHARACTERS, SHAPES):
+            if name in starts and self.reads(name):
+                n_rows, width = self._layout.shapes[self._layout.names.index(name)]
+                rows = np.setdiff1d(np.arange(1, n_rows), np.concatenate(self._rows(name)))
+                places.append((starts[name] + rows[:, None] * width + np.arange(width)).reshape(-1))
+        if not sum(map(len, places)):
+            return None
+        where, whole = np.concatenate(places), [upload.decode().dense() for upload in self._uploads]
+        shares = [float(np.count_nonzero(one)) / len(one) for one in whole]
+        sites, epochs = [one.worker for one in self._uploads], [one.epoch for one in self._uploads]
+        return StepUploads([one[where] for one in whole], shares, sites, epochs, n_steps)
 
     def reads(self, parameter: str) -> bool:
         """Whether the settings of the tagger say that its network has a parameter.

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._compat import resolve_device
 from ...sequences import TokenSequences, TokenVectors
+from ...text import casing_ids
 from ..attacks.released_tokens import ReleasedTokens
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..audit_data import AuditData
@@ -74,6 +75,15 @@ class VectorRelease:
         vectors = TokenVectors(self.vectors(part), offsets)
         by_sentence = None if casing is None else np.split(casing, offsets[1:-1])
         return ReleasedSentences(vectors, self.data.groups_of(rows), self.data.y[rows], by_sentence)
+
+    def _properties(self, places: np.ndarray) -> dict[str, np.ndarray]:
+        """Properties of tokens on which noise must not depend, from their places in the sentences of the audit."""
+        found = {"word": self.words[places], "label": self._labels[places]}
+        found["casing"] = casing_ids(self.data.X.data[places].tolist())
+        if self.data.groups is not None:
+            patient = np.unique(np.asarray(self.data.groups).astype(str), return_inverse=True)[1].reshape(-1)
+            found["patient"] = np.repeat(patient, self.data.X.lengths)[places]
+        return found
 
     @cached_property
     def _labels(self) -> np.ndarray:

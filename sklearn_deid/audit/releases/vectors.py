@@ -74,7 +74,7 @@ class ReleasedVectors(VectorRelease):
         sentences = np.searchsorted(self.data.X.offsets, self._moved, side="right") - 1
         borders = np.flatnonzero(np.diff(sentences)) + 1
         offsets = np.concatenate([[0], borders, [len(sentences)]])
-        return NoisyVectors(self._released[self._moved], offsets, {"word": self.words[self._moved]})
+        return NoisyVectors(self._released[self._moved], offsets, self._properties(self._moved))
 
     def template_of_repeated(self, part: str) -> NoiseTemplate:
         """Template of the tokens in ``repeated_releases``: of all sentences, whatever the part."""
@@ -96,7 +96,7 @@ class ReleasedVectors(VectorRelease):
             ("call", "process", "Two calls of sample share noise."),
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
         )
-        return RepeatedReleases(found, pairs)
+        return RepeatedReleases(found, pairs, has_size=True)
 
     @cached_property
     def _moved(self) -> np.ndarray:

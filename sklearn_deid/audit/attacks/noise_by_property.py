@@ -1,0 +1,90 @@
+"""Tests whether tokens with a property carry less noise than stated: late tokens, long sentences, rare words, a label.
+
+Noise that is smaller at few tokens hides in the sums over all of them. Each test therefore sums over the tokens of one
+group, or over all tokens below or above a value of an ordered property. Two sums are taken: squares of the residuals,
+which are too small, and their parts along the noise-free vectors, which are too large where vectors have length 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from .noise_checks import Check
+
+_MOST_CUTS = 48
+_FEWEST = 8  # tokens on one side of a cut
+
+
+def property_checks(
+    z: np.ndarray, groups: Mapping[str, np.ndarray], ordered: Mapping[str, np.ndarray], means: np.ndarray
+) -> Iterator[Check]:
+    """Yield two tests for each property.
+
+    Parameters
+    ----------
+    z, means : ndarray of shape (n_tokens, d)
+        Residuals, and noise-free vectors divided by the standard deviations.
+    groups : mapping of str to ndarray of shape (n_tokens,)
+        Number of the group of each token, for properties without an order.
+    ordered : mapping of str to ndarray of shape (n_tokens,)
+        Values of properties with an order, such as the position in the sentence.
+
+    Notes
+    -----
+    If the noise is as stated, the squares of n residuals add up to a chi-squared number with n d degrees of freedom,
+    and the n parts along fixed directions to a normal number of variance n. A test takes the smallest probability of
+    its sums, times their number (Bonferroni).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, late = np.random.default_rng(0).standard_normal((400, 5)), np.arange(400) % 40
+    >>> min(check.p for check in property_checks(z, {}, {"position": late}, np.ones_like(z))) > 1e-3
+    True
+    >>> z[late >= 30] /= 2
+    >>> min(property_checks(z, {}, {"position": late}, np.ones_like(z)), key=lambda check: check.p).fault
+    'Some tokens carry less noise than stated: it depends on the position.'
+    """
+    d = z.shape[1]
+    lengths = np.linalg.norm(means, axis=1)
+    # shape: (n_tokens, 3): squares, parts along the mean, and whether there is a mean
+    sums = np.stack(
+        [np.square(z).sum(axis=1), np.einsum("ij,ij->i", z, means) / np.maximum(lengths, 1e-300), lengths > 0], axis=1
+    )
+    for name, numbers in groups.items():
+        yield from _tests(name, *_of_groups(numbers, sums), d)
+    for name, values in ordered.items():
+        yield from _tests(name, *_of_sides(values, sums), d)
+
+
+def _of_groups(numbers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of tokens and sums of each group, shapes (n_groups,) and (n_groups, 3)."""
+    number, sizes = np.unique(numbers, return_inverse=True, return_counts=True)[1:]
+    total = np.zeros((len(sizes), sums.shape[1]))
+    np.add.at(total, number.reshape(-1), sums)
+    return sizes, total
+
+
+def _of_sides(values: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of tokens and sums below and above each of some cuts between values."""
+    order = np.argsort(values, kind="stable")
+    run, below = np.cumsum(sums[order], axis=0), np.flatnonzero(np.diff(values[order]) > 0) + 1
+    below = below[(below >= _FEWEST) & (len(values) - below >= _FEWEST)]
+    if len(below) > _MOST_CUTS:
+        # Evenly over the cuts, and not over the tokens: most sentences are short.
+        below = below[np.unique(np.linspace(0, len(below) - 1, _MOST_CUTS).round().astype(np.int64))]
+    sizes = np.concatenate([below, len(values) - below])
+    return sizes, np.concatenate([run[below - 1], run[-1] - run[below - 1]]) if len(below) else run[:0]
+
+
+def _tests(name: str, sizes: np.ndarray, total: np.ndarray, d: int) -> Iterator[Check]:
+    if not len(sizes):
+        return
+    fault = f"Some tokens carry less noise than stated: it depends on the {name}."
+    small = float(chi2.cdf(total[:, 0], sizes * d).min())
+    yield Check("less noise by a property", min(1.0, len(sizes) * small), fault)
+    along = float(norm.sf(total[:, 1] / np.sqrt(np.maximum(total[:, 2], 1.0))).min())
+    yield Check("less noise by a property", min(1.0, len(sizes) * along), fault)
