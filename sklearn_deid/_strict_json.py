@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 
@@ -17,7 +18,7 @@ def load_strict(content: str | bytes) -> Any:
     >>> load_strict(b'{"text": "Fine."}')
     {'text': 'Fine.'}
     """
-    return json.loads(content, object_pairs_hook=each_key_once, parse_constant=_refuse_constant)
+    return json.loads(content, object_pairs_hook=each_key_once, parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def each_key_once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
@@ -26,6 +27,14 @@ def each_key_once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     if len(out) != len(pairs):
         raise ValueError("a key twice")
     return out
+
+
+def _finite(written: str) -> float:
+    # 1e999 is valid JSON, which Python reads as infinity and would write as Infinity, which is not.
+    value = float(written)
+    if math.isinf(value):
+        raise ValueError("infinity")
+    return value
 
 
 def _refuse_constant(name: str) -> None:

@@ -47,8 +47,10 @@ def document_files(source: Path) -> list[Path]:
 
 
 def sub_folders(source: Path) -> int:
-    """Number of the sub-folders, whose files are not read."""
-    return sum(map(_is_folder, source.iterdir())) if source.is_dir() else 0
+    """Number of the sub-folders, whose files are not read, and of hidden files."""
+    if not source.is_dir():
+        return 0
+    return sum(_is_folder(entry) or entry.name.startswith(".") for entry in source.iterdir())
 
 
 def _is_lock(path: Path) -> bool:
@@ -186,7 +188,7 @@ def redact_documents(
     quiet: bool,
     n_folders: int = 0,
 ) -> int:
-    """Redact files. The account names the number of sub-folders that are left aside.
+    """Redact files. The account names the number of sub-folders and hidden files that are left aside.
 
     Returns
     -------
@@ -273,5 +275,5 @@ class _DocumentRun:
         lines = [f"{self.n_done} files redacted, {len(self.withheld)} withheld{skipped}."]
         lines += [one_line(f"  withheld: {error}") for error in self.withheld]
         lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
-        lines += [f"{self.n_folders} sub-folders were not read."] if self.n_folders else []
+        lines += [f"{self.n_folders} sub-folders and hidden files were not read."] if self.n_folders else []
         print(*lines, sep="\n", file=sys.stderr)

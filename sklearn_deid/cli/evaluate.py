@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError, WithheldWarning
@@ -89,8 +91,16 @@ def run(arguments: argparse.Namespace) -> int:
         return _robustness(arguments, read_gold(arguments.gold, arguments.format, **options))
     if arguments.predicted is None or arguments.model is not None:
         raise DeidError("Name PREDICTED, or use --robustness with --model.")
+    if Path(arguments.gold).resolve() == Path(arguments.predicted).resolve():
+        raise DeidError(
+            "GOLD and PREDICTED are the same, so that all scores would be 1. Name the annotations of the model, which "
+            "'tag' writes.",
+            path=arguments.predicted,
+        )
     gold = read_gold(arguments.gold, arguments.format, **options)
     predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
+    if gold.n_spans and _spans(gold) == _spans(predicted):
+        print("PREDICTED has exactly the annotations of GOLD: is it a copy of GOLD?", file=sys.stderr)
     rules = {"label_scheme": arguments.label_scheme, "missing": arguments.missing}
     form = "dict" if arguments.output == "json" else "table"
     report = deid_report(gold, predicted, form, **rules)
@@ -100,6 +110,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(report if leaks is None else f"{report}\n\n{_leaks_as_table(leaks)}")
     return DONE
+
+
+def _spans(corpus: Corpus) -> dict[str, list[tuple[int, int, str]]]:
+    return {note.doc_id: sorted((s.start, s.end, s.label) for s in note.spans) for note in corpus}
 
 
 def _robustness(arguments: argparse.Namespace, gold: Corpus) -> int:

@@ -87,7 +87,7 @@ class NoteSource:
         return [self.path / name for name in names] or [self.path]
 
     def left_aside(self) -> list[str]:
-        """Names of sub-folders and of files with other endings, which are in the folder but are not read."""
+        """Names of sub-folders, hidden files and files with other endings, which are in the folder but are not read."""
         return self._files(wanted=False) if self._is_folder_of_notes() else []
 
     def _is_folder_of_notes(self) -> bool:
@@ -97,7 +97,9 @@ class NoteSource:
         assert self.format is not None
         endings = FORMATS[self.format].suffixes
         # Hidden files are no notes, as in `read_corpus`.
-        visible = [entry for entry in self.path.iterdir() if not entry.name.startswith(".")]
+        entries = [*self.path.iterdir()]
+        visible = [entry for entry in entries if not entry.name.startswith(".")]
         if not wanted:
-            return sorted(e.name for e in visible if e.is_dir() or e.suffix.lower() not in endings)
+            known = {e.name for e in visible if not e.is_dir() and e.suffix.lower() in endings}
+            return sorted({e.name for e in entries} - known)
         return [e.name for e in visible if e.suffix.lower() == endings[0] and not e.is_dir()]

@@ -91,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
     quiet = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
+    # A request for a WebSocket would pass by the guard.
+    quiet["ws"] = "none"
     listener = _listener(arguments)
     try:
         set_machine(arguments)

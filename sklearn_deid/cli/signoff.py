@@ -93,8 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_apart(source.path, [work / _PAGE])
     if source.left_aside():
         raise DeidError(
-            "The release holds other files or sub-folders, which nobody would read. A release to sign off is a folder "
-            "of .txt files only.",
+            "The release holds other files or sub-folders, which nobody would read, or hidden files, such as copies of "
+            "an editor. A release to sign off is a folder of .txt files only.",
             path=str(source.path),
         )
     check_texts_only(_notes(source), source.path)

@@ -256,7 +256,7 @@ class _TableRun:
             if self.n_without:
                 # Exports leave out nulls, so that this is no failure.
                 lines.append(f"{self.n_without} times a line lacks a text column. The rest of the line was copied.")
-            lines.append("All other columns or fields were copied unchanged. They are not de-identified.")
+            lines.append("All other columns, fields and metadata were copied unchanged. They are not de-identified.")
         else:
             lines.append("The run has ended early, and the table is not complete.")
         print(*lines, sep="\n", file=sys.stderr)

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DeidError
-from ..text import Document, merge_spans
+from ..surrogates.label_kinds import known_labels
+from ..text import BINARY, I2B2_2014, MEDDOCAN, Document, merge_spans
 from .leak_bound import LeakBound
 
 # What `redact` writes for a span in each mode. "[X]" is a box that was ticked, and a row of asterisks is a line.
-_WRITTEN = {"label": r"\[[A-Z][A-Z0-9_-]+\]", "mask": r"(?<!\*)\*{3}(?!\*)"}
+_LABEL, _MASK = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]"), re.compile(r"(?<!\*)\*{3}(?!\*)")
 
 
-def count_hidden(text: str, mode: str | None = None) -> int:
+def count_hidden(text: str, mode: str | None = None, labels: Iterable[str] = ()) -> int:
     """Number of the labels or masks in a redacted note.
 
     Parameters
@@ -27,14 +28,20 @@ def count_hidden(text: str, mode: str | None = None) -> int:
         Redacted note.
     mode : {"label", "mask"}, optional
         Mode of the redaction. None counts both.
+    labels : iterable of str, default=()
+        Labels that stand for PHI, beside those of the known label schemes. Other capitals in brackets are words of the
+        note, such as ``[SIC]``: counted as hidden items, they would make the share of leaking items too small.
 
     Examples
     --------
     >>> count_hidden("[X] seen by [DOCTOR] *****"), count_hidden("[DOCTOR] ***"), count_hidden("[DOCTOR] ***", "mask")
     (1, 2, 1)
+    >>> count_hidden("[SIC] [CASE]"), count_hidden("[SIC] [CASE]", labels=["CASE"])
+    (0, 1)
     """
-    patterns = _WRITTEN.values() if mode is None else [_WRITTEN[mode]]
-    return sum(len(re.findall(pattern, text)) for pattern in patterns)
+    known = {*labels, *known_labels(), *I2B2_2014.labels, *MEDDOCAN.labels, *BINARY.labels}
+    n_labels = 0 if mode == "mask" else sum(label in known for label in _LABEL.findall(text))
+    return n_labels + (0 if mode == "label" else len(_MASK.findall(text)))
 
 
 class SignOff:
@@ -155,8 +162,8 @@ class SignOff:
         patients : mapping, optional
             Patient of each note. By default the patient id of the document, else the note is a patient of its own.
         hidden : mapping, optional
-            Number of PHI items that were hidden in each note. By default the labels in brackets and the masks of the
-            text are counted.
+            Number of PHI items that were hidden in each note. By default the masks of the text are counted, and the
+            labels of the known label schemes in brackets (`count_hidden`).
 
         Returns
         -------

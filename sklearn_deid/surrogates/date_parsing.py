@@ -25,12 +25,13 @@ from .written_date import (
     weekday_number,
 )
 
-_PIECES = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
+# The degree sign is written for the sign of the masculine ordinal: "1\u00b0 marzo".
+_PIECES = re.compile(r"\d+|[^\W\d_]+|(?<=\d)\u00b0|[\W_]+")
 # Separators of ranges; those that are also inside of dates come last.
 _RANGES = tuple(
     re.compile(pattern)
     for pattern in (
-        r"\s+(?:to|through|until|and|a|al|hasta|y|bis|und|au|et|tot|en|til|e|at\u00e9)\s+",
+        r"\s+(?:to|through|until|and|a|al|hasta|y|bis|und|au|et|tot|en|til|t/m|e|at\u00e9)\s+",
         r"\s+[-\u2013/]\s+",
         r"\s*[-\u2013]\s*",
         r"\s*[,;&]\s+",
@@ -47,7 +48,7 @@ _DAYS_BEHIND = re.compile(
 # Norwegian: 4/3-11 is the 4th of March 2011, and "mars -11" is March 2011.
 _DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
 _YEAR_SIGNS = (" -", " \u2013")
-_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "\u00ba", "\u00aa", "o"))
+_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "\u00ba", "\u00aa", "o", "\u00b0"))
 # Two digits below this are years of this century, as in birth dates of children; all others are of the last one.
 _PIVOT = 30
 
@@ -242,10 +243,10 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
     seasons = words.numbered("seasons")
     has_number = any(piece.isdecimal() for piece in raw)
     for i, piece in enumerate(raw):
-        if not piece[0].isalpha():
+        after_number = i > 0 and raw[i - 1].isdecimal()
+        if not piece[0].isalpha() and not (after_number and piece in _ORDINALS):
             yield LITERAL
             continue
-        after_number = i > 0 and raw[i - 1].isdecimal()
         is_month = words.month_number(piece) is not None
         if after_number and piece.lower() in _ORDINALS:
             yield ORDINAL

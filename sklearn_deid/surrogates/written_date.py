@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import re
 from dataclasses import dataclass
 from datetime import date
 
@@ -16,6 +17,7 @@ LITERAL, YEAR, MONTH, DAY, MONTH_NAME, WEEKDAY, SEASON, HOLIDAY, ORDINAL, DECADE
     "literal year month day month_name weekday season holiday ordinal decade".split()
 )
 _MIDDLE_OF_YEAR, _MIDDLE_OF_MONTH = (7, 1), 15
+_WITHOUT_FEIRA = re.compile(r"\b(s[a\u00e1]b(?:ado)?|dom(?:ingo)?)-feira\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +95,9 @@ class WrittenDate:
             Names of months and days.
         """
         padded = self.is_padded()
-        return "".join(self._piece(text, role, new, old, words, padded) for text, role in self.pieces)
+        text = "".join(self._piece(text, role, new, old, words, padded) for text, role in self.pieces)
+        # The other days of the Portuguese week are "terça-feira".
+        return _WITHOUT_FEIRA.sub(r"\1", text) if words.locale == "pt" else text
 
     def is_padded(self) -> bool:
         """Whether days and months below 10 have a leading zero."""
@@ -115,7 +119,7 @@ class WrittenDate:
         if role == DECADE:
             return f"{new.year // 10 * 10:04d}" if len(text) == 4 else f"{new.year % 100 // 10}0"
         if role == ORDINAL:
-            return _ordinal(text, new.day)
+            return _ordinal(text, new.day, old.day)
         if role == MONTH_NAME:
             # "May" is a name and an abbreviation: an abbreviation where nothing is written apart (14May2011).
             is_tight = not any(" " in piece for piece, _ in self.pieces)
@@ -153,13 +157,12 @@ def _named(text: str, words: LocaleWords, unit: str, index: int, prefers_short: 
     return name if fold(name)[:1] != name[:1].lower() and text.islower() else apply_casing(name, casing_pattern(text))
 
 
-def _ordinal(text: str, day: int) -> str:
-    """Ending of an ordinal number: st, nd, rd, th in English, er or nothing in French, the same sign elsewhere."""
+def _ordinal(text: str, day: int, old: int) -> str:
+    """Ending of an ordinal number: st, nd, rd, th in English, er or nothing in French, a sign or nothing elsewhere."""
     folded = text.lower()
-    if folded == "er":
-        return text if day == 1 else ""
     if folded not in ORDINAL_ENDINGS:
-        return text
+        # The sign of the first alone: on another day, it would tell that the date was the first of a month.
+        return text if day == 1 or (folded != "er" and old != 1) else ""
     ending = ordinal_ending(day)
     return ending.upper() if text.isupper() else ending
 

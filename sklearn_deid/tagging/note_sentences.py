@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..sequences import TokenSequences
-from ..text import Segmentation, Tokens, normalize
+from ..text import Segmentation
+from ..text.segmentation import segment_normalized
 from .note_segmenter import NoteSegmenter
 
 
@@ -32,9 +33,7 @@ class NormalizedSegmenter:
 
     def segment(self, text: str) -> Segmentation:
         """Tokens of the normalised text, with their offsets in the unchanged text; and the sentences."""
-        reading = normalize(text)
-        texts, starts, ends = (cut := self._split(reading.text)).tokens
-        return cut._replace(tokens=Tokens(texts, *reading.originals(starts, ends)))
+        return segment_normalized(text, self._split)
 
 
 class CutNotes(NamedTuple):

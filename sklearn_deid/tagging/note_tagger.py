@@ -166,4 +166,9 @@ def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[st
     if confidences is None:
         return check_tags(tags, X).data.tolist(), None
     # `check_tags` also checks the lengths: a row that is too short would shift the tags of all later notes.
-    return check_tags(tags, X).data.tolist(), np.clip(np.concatenate([*confidences]), 0.0, 1.0).tolist()
+    checked = check_tags(tags, X)
+    sure = np.concatenate([*confidences])
+    if [*map(len, confidences)] != checked.lengths.tolist() or not np.isfinite(sure).all():
+        # No number is below a threshold, nor above: whether a span is hidden would depend on the comparison.
+        raise ValueError("The tagger returns confidences that are no numbers, or not one for each token.")
+    return checked.data.tolist(), np.clip(sure, 0.0, 1.0).tolist()

@@ -16,7 +16,7 @@ from ..sequences import TokenSequences, object_rows
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
 from .border_repair import BorderCounts, border_counts
 from .documents import Document
-from .segmentation import Segmentation, segment
+from .segmentation import Segmentation, segment_normalized
 
 
 class Corpus(Sequence[Document]):
@@ -126,16 +126,16 @@ class Corpus(Sequence[Document]):
     def to_sentences(self, tag_scheme: str = "iob2", *, segmenter: Any = None) -> SentenceData:
         """Split all notes into sentences with tags.
 
-        The notes are read as they are written. `NoteDeidentifier` reads the notes of `fit` without invisible characters
-        and with plain quotes, dashes and digits (`text.normalize`), as it reads the notes to redact.
+        The notes are read as `NoteDeidentifier` reads them: without invisible characters, and with plain quotes, dashes
+        and digits (`text.normalize`). Offsets are those of the notes as they are written.
 
         Parameters
         ----------
         tag_scheme : {"iob2", "bioes"}, default="iob2"
             Scheme of the tags.
         segmenter : object with a method ``segment(text)``, optional
-            Splits a note into tokens and sentences, such as a fitted `text.LearnedSegmenter`. By default `text.segment`
-            splits each note.
+            Splits a note, as it is written, into tokens and sentences, such as a fitted `text.LearnedSegmenter`. By
+            default `text.segment` splits the normalised note.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class Corpus(Sequence[Document]):
             If the tags lose spans or change their borders. A span across a sentence border alone causes no warning: all
             its tokens are tagged, and redaction hides the same text.
         """
-        cut_note = segment if segmenter is None else segmenter.segment
+        cut_note = segment_normalized if segmenter is None else segmenter.segment
         pieces = [cut_note(document.text) for document in self._documents]
         tags, reports = [], []
         for document, cut in zip(self._documents, pieces, strict=True):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..exceptions import SequenceError
+from .normalization import normalize
 from .sentences import split_sentences
 from .tokens import Tokens, tokenize
 
@@ -59,6 +61,28 @@ def segment(text: str) -> Segmentation:
     """
     tokens = tokenize(text)
     return Segmentation(tokens, split_sentences(text, tokens))
+
+
+def segment_normalized(text: str, split: Callable[[str], Segmentation] | None = None) -> Segmentation:
+    """Split the normalised text of a note, as taggers read it, with the offsets of the unchanged text.
+
+    Parameters
+    ----------
+    text : str
+        Unchanged text of the note.
+    split : callable, optional
+        Splits the normalised text. None means `segment`, with sentences of at most 2,000 tokens.
+
+    Examples
+    --------
+    >>> cut = segment_normalized("J&#111;hn left.")
+    >>> cut.tokens.texts, cut.tokens.starts, cut.tokens.ends
+    (['John', 'left', '.'], [0, 10, 14], [9, 14, 15])
+    """
+    reading = normalize(text)
+    cut = bounded(segment(reading.text)) if split is None else split(reading.text)
+    texts, starts, ends = cut.tokens
+    return cut._replace(tokens=Tokens(texts, *reading.originals(starts, ends)))
 
 
 # Text without the end of a sentence, such as a table without line breaks, would otherwise take a memory that grows

@@ -46,7 +46,7 @@ def test_wrong_calls_are_refused(run, redacted, wrong):
     assert run("audit", "--redacted", redacted, *wrong)[0] == 2
 
 
-@pytest.mark.parametrize("name", ["letter.docx", "more"])
+@pytest.mark.parametrize("name", ["letter.docx", ".n1.txt", "more"])
 def test_files_that_no_attacker_would_read_are_refused(run, redacted, name):
     if name == "more":
         (redacted / name).mkdir()

@@ -65,7 +65,7 @@ def test_lock_files_of_word_are_left_out_and_sub_folders_are_named(redact, notes
     (notes / "~$a.docx").write_bytes(b"\x04Owner" + bytes(156))
     code, _, err = redact("--documents")
     assert (code, list(contents(tmp_path / "out"))) == (0, ["a.docx", "b.html", "c.txt"])
-    assert "3 files redacted, 0 withheld." in err and "1 sub-folders were not read." in err
+    assert "3 files redacted, 0 withheld." in err and "2 sub-folders and hidden files were not read." in err
     # A document of such a name is a document.
     (notes / "~$a.docx").write_bytes(word_file(paragraph(f"{NAME} " * 50)))
     assert redact("--documents", "--overwrite")[0] == 0

@@ -47,6 +47,20 @@ def test_leaks_in_the_table_hold_no_text(run, gold, predicted, notes):
     assert not [name for name in names if len(name) > 4 and name in out]
 
 
+def test_the_gold_annotations_are_no_predictions(run, gold, notes, tmp_path, monkeypatch):
+    """A path typed twice gave scores of 1 at exit code 0."""
+    code, out, err = run("evaluate", gold, gold.parent / "." / gold.name)
+    assert (code, out) == (2, "") and "the same" in err
+    monkeypatch.chdir(gold.parent)
+    assert run("evaluate", gold.name, gold)[0] == 2
+    (tmp_path / "link").symlink_to(gold)
+    assert run("evaluate", gold, tmp_path / "link")[0] == 2
+    # A perfect model is unlikely and not impossible.
+    write_corpus(notes, tmp_path / "copy", format="brat")
+    code, out, err = run("evaluate", gold, tmp_path / "copy")
+    assert (code, "copy of GOLD" in err) == (0, True)
+
+
 def test_missing_notes_stop_or_count(run, gold, predicted, tmp_path):
     write_corpus(predicted[1][2:], tmp_path, format="brat")
     code, out, err = run("evaluate", gold, tmp_path)

@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import pytest
 
 import sklearn_deid
-from sklearn_deid import NoteDeidentifier
+from sklearn_deid import NoteDeidentifier, write_corpus
 from sklearn_deid.cli import main
 from sklearn_deid.cli.failures import CrashReport, one_line, remember_interrupts
 from sklearn_deid.exceptions import WithheldWarning
@@ -121,13 +122,15 @@ def test_signals_are_remembered_and_handlers_given_back():
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def test_warnings_are_one_line(run, gold, tmp_path, monkeypatch):
+def test_warnings_are_one_line(run, gold, notes, tmp_path, monkeypatch):
+    write_corpus([replace(note, spans=()) for note in notes], tmp_path, format="brat")
+
     def warn(*arguments, **options):
         warnings.warn("Note withheld: it is\nodd", WithheldWarning, stacklevel=1)
         return 0
 
     monkeypatch.setattr("sklearn_deid.metrics.deid_report", warn)
-    code, _, err = run("evaluate", gold, gold)
+    code, _, err = run("evaluate", gold, tmp_path)
     assert (code, err) == (0, "sklearn-deid: warning: Note withheld: it is odd\n")
 
 

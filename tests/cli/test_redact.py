@@ -107,8 +107,9 @@ def test_other_files_are_counted(run, raw, model, tmp_path):
     shutil.copytree(raw, tmp_path / "notes")
     (tmp_path / "notes" / "letters").mkdir()
     (tmp_path / "notes" / "scan.pdf").write_bytes(b"")
+    (tmp_path / "notes" / ".note.txt").write_text("A note that was lost without a word.")
     _, _, err = run("redact", tmp_path / "notes", "--model", model, "--output", tmp_path / "out")
-    assert "2 other files and sub-folders of the input folder were not read." in err
+    assert "3 other files and sub-folders of the input folder were not read." in err
 
 
 @pytest.mark.parametrize("output", ["out", "out.jsonl"])

@@ -179,7 +179,7 @@ def test_a_release_with_surrogates_is_refused(run, raw, model, tmp_path):
     assert (code, "cannot tell" in err, (tmp_path / "work").exists()) == (2, True, False)
 
 
-@pytest.mark.parametrize("name", ["letter.docx", "notes.html", "more"])
+@pytest.mark.parametrize("name", ["letter.docx", "notes.html", ".n1.txt.swp", ".n1.txt", "more"])
 def test_a_release_with_files_that_nobody_reads_is_refused(run, redacted, tmp_path, name):
     shutil.copytree(redacted, tmp_path / "release")
     if name == "more":

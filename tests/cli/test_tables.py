@@ -328,7 +328,7 @@ def test_structured_dates_move_with_the_dates_in_texts(run, rules, tmp_path):
 def test_fhir(run, rules, tmp_path):
     page = base64.b64encode(b"<p>Mail <b>roe@example.org</b></p>").decode()
     lines = [
-        '{"resourceType": "Observation", "note": [{"text": "Mail roe@example.org"}], "value": 1.50}',
+        '{"resourceType": "Observation", "note": [{"text": "Mail roe@example.org"}], "valueQuantity": {"value": 1.50}}',
         json.dumps({"resourceType": "Binary", "contentType": "text/html", "data": page}),
         '{"resourceType": "Patient", "name": "Zyxwvutski"}',
     ]

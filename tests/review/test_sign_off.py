@@ -128,10 +128,19 @@ def test_surrogates_give_no_share_of_items():
 
 def test_boxes_and_lines_are_no_hidden_items():
     """They made the share of leaking items smaller than it was."""
-    text = "[X] Ann came. [ ] No *** visit\n**********\n****\n[Y] [DOCTOR] [ID-2]"
+    text = "[X] Ann came. [ ] No *** visit\n**********\n****\n[Y] [DOCTOR] [LOCATION-OTHER]"
     found = SignOff(1).assess([Document("n1", text, (Span(4, 7, "PATIENT"),))]).items_
     assert (found.n_leaks, found.n) == (1, 4)
     assert (count_hidden(text, "label"), count_hidden(text, "mask"), count_hidden(text)) == (2, 1, 3)
+
+
+def test_words_in_brackets_are_no_hidden_items():
+    """A note with ten editorial remarks counted as one with ten hidden items: 1 of 11 instead of 1 of 1 leaked."""
+    text = "Ann [SIC] [REDACTED] [MRI] [SEE-BELOW] [ID-2] came."
+    found = SignOff(1).assess([Document("n1", f"{text} [DOCTOR]", (Span(0, 3, "PATIENT"),))]).items_
+    assert (found.n_leaks, found.n) == (1, 2)
+    assert count_hidden(text) == 0 and count_hidden(text, "label", labels=["ID-2"]) == 1
+    assert all(count_hidden(f"[{label}]") == 1 for label in ("PHI", "NOM", "DIREC_PROT_INTERNET", "NAME_DOCTOR"))
 
 
 def test_the_record_holds_no_id_and_no_text():

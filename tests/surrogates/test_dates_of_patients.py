@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sklearn_deid import Document, Span
+from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.surrogates.age_surrogates import AgeSurrogates
 from sklearn_deid.surrogates.date_parsing import is_day_first, parse_dates
 from sklearn_deid.surrogates.date_surrogates import DateSurrogates, draw_shift
@@ -279,3 +281,39 @@ def test_ranges_over_new_year_keep_their_length_and_form(days):
     dates.learn(["3/4/2012"])
     first, last = date(2011, 12, 30) + timedelta(days=days), date(2012, 1, 2) + timedelta(days=days)
     assert dates.surrogate("12/30-1/2") == f"{first.month}/{first.day}-{last.month}/{last.day}"
+
+
+FIRSTS = {
+    "es": ("1º de marzo de 2020", "1º de marzo"),
+    "fr": ("1er mars 2020", "du 1er au 3 mars 2020"),
+    "it": ("1° marzo 2020", "1º marzo", "dal 1° al 3 marzo 2020"),
+    "pt": ("1º de março de 2020", "1° de março", "1o de março de 2020"),
+}
+
+
+@pytest.mark.parametrize("locale", FIRSTS)
+def test_no_sign_tells_that_a_date_was_the_first_of_a_month(locale):
+    """ "11º de fevereiro" told that the date was the first of a month, and so the day of the patient's shift."""
+    for text in FIRSTS[locale]:
+        for key in range(40):
+            new = rewritten(text, locale, key)
+            assert re.search(r"\d", new) and not re.search(r"(?<!\d)(?!1\D)\d+(º|°|er|o\b)", new), (text, new)
+
+
+@pytest.mark.parametrize("text", ["terça-feira", "Terça-feira, 3 de maio de 2022", "SEXTA-FEIRA"])
+def test_the_portuguese_weekend_has_no_feira(text):
+    found = [rewritten(text, "pt", key) for key in range(40)]
+    days = {re.match(r"\w+(-feira)?", new.lower())[0] for new in found}
+    assert days == {"segunda-feira", "terça-feira", "quarta-feira", "quinta-feira", "sexta-feira", "sábado", "domingo"}
+    assert all(new.isupper() == text.isupper() for new in found)
+
+
+def test_dutch_ranges_keep_their_length():
+    for key in range(20):
+        first, last = map(int, re.findall(r"\d+", rewritten("3 t/m 5 mei 2020", "nl", key))[:2])
+        assert (last - first) % 31 in (2, 3, 4, 5), "two days, or over the end of a month"
+
+
+def rewritten(text, locale, key):
+    note = Document("n", f"Visto {text}.", (Span(6, 6 + len(text), "DATE"),), "p")
+    return SurrogateEngine(key=bytes([key]) * 32, locale=locale).rewrite(note).text[6:-1]

@@ -309,6 +309,26 @@ def test_any_error_of_a_tagger_withholds_the_note_without_its_text(error):
     assert "Zyxwvutski" not in str(raised.value)
 
 
+class Unsure(CapitalTagger):
+    """Has a confidence that is no number for Bob, or one too few."""
+
+    def __init__(self, value=0.5, n_less=0):
+        self.value, self.n_less = value, n_less
+
+    def predict(self, X, return_confidence=False):
+        tags = CapitalTagger.predict(CapitalTagger(), X)
+        sure = [[self.value if token == "Bob" else 0.5 for token in row] for row in X]
+        return tags, [known[: len(row) - self.n_less * ("Bob" in row)] for row, known in zip(X, sure, strict=True)]
+
+
+@pytest.mark.parametrize("settings", [{"value": float("nan")}, {"value": float("inf")}, {"n_less": 1}])
+def test_a_confidence_that_is_no_number_withholds_the_note(settings):
+    """Presidio's analyzer drops a span whose score is no number, whatever its threshold."""
+    model = NoteDeidentifier(Unsure(**settings).fit(None), on_error="withhold")
+    with pytest.warns(WithheldWarning, match="ValueError"):
+        assert model.redact(["Ann came", "Bob came", "Eva came"]) == ["[NAME] came", None, "[NAME] came"]
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_what_ends_a_process_is_not_withheld(error):
     with pytest.raises(error):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from sklearn_deid import DeidTagger, Document, NoteDeidentifier, Span, make_clinical_notes
+from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, make_clinical_notes
 from sklearn_deid.tagging.note_sentences import NormalizedSegmenter, cut_notes
 
 NOTES = make_clinical_notes(6, random_state=0)
@@ -39,6 +39,16 @@ def disguised(note, change):
         spans.append(Span(len(text), len(text) + len(hidden), span.label, span.category))
         text, at = text + hidden, span.end
     return Document(note.doc_id, text + note.text[at:], tuple(spans), note.patient_id)
+
+
+@pytest.mark.parametrize("kind", DISGUISES)
+def test_a_corpus_has_the_sentences_of_the_deidentifier(kind):
+    """`to_sentences` read a name with invisible characters as other tokens than the model that tags it."""
+    altered = Corpus([disguised(note, DISGUISES[kind]) for note in NOTES])
+    data, plain = altered.to_sentences(), Corpus(NOTES).to_sentences()
+    assert data.X.tolist() == plain.X.tolist() == cut_notes([note.text for note in altered]).X.tolist()
+    assert data.y.tolist() == plain.y.tolist()
+    assert data.to_documents(data.y) == altered
 
 
 @pytest.mark.parametrize("kind", DISGUISES)

@@ -90,8 +90,10 @@ def make_app(
     """
     limits, metrics = limits or ServiceLimits(), ServiceMetrics(worker)
     service = _Service(as_deidentifier(model, device), limits, metrics)
-    # No pages of documentation: they load scripts from other servers.
-    app = _fastapi.FastAPI(title="sklearn-deid", version=__version__, docs_url=None, redoc_url=None)
+    # No pages of documentation: they load scripts from other servers. No redirection: behind a proxy with TLS it would
+    # lead to an address without, and the client would send the note there.
+    no_pages = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
+    app = _fastapi.FastAPI(title="sklearn-deid", version=__version__, **no_pages)
     app.router.route_class = StrictRoute
     app.exception_handler(_exceptions.RequestValidationError)(_invalid)
     app.exception_handler(_starlette.HTTPException)(_refused)

@@ -25,6 +25,7 @@ _OPEN = ("/health", "/ready")
 _STREAMS = ("/v1/batch",)
 # Clients whose rates are remembered.
 _MOST_CLIENTS = 10_000
+_MOST_DIGITS = 18
 
 Message = MutableMapping[str, Any]
 
@@ -117,7 +118,8 @@ class Guard:
         if not self._has_rate(str((scope.get("client") or ("socket",))[0])):
             return 429, f"The limit is {self.limits.rate} requests in a minute."
         length = headers.get(b"content-length", b"0")
-        is_large = not length.isdigit() or int(length) > self.limits.max_bytes
+        # Python converts no text of thousands of digits.
+        is_large = not length.isdigit() or len(length) > _MOST_DIGITS or int(length) > self.limits.max_bytes
         if is_large and scope["path"] not in _STREAMS:
             return 413, f"The request is larger than {self.limits.max_bytes} bytes."
         return None

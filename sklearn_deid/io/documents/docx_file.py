@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...surrogates import Replacement
 from ...text.characters import has_surrogate
 from .document_file import DocumentFile
+from .html_names import FORM_WORDS
 from .office_package import Part, read_package, write_package
 from .passages import Passages
 from .word_content import WordCleaner, is_text_element, numbering_text
@@ -15,6 +17,8 @@ from .word_names import DRAWING, WORD
 
 _W = f"{{{WORD}}}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+# Shorter words and numbers are codes and measures of the form.
+_WORDS = re.compile(r"[^\W\d_]{4,}|\d{6,}")
 _PARAGRAPHS = (f"{_W}p", f"{{{DRAWING}}}p")
 _SIGNS = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 
@@ -31,6 +35,11 @@ class DocxFile(DocumentFile):
 
     def _written(self, replacements: Sequence[Replacement]) -> bytes:
         letter = _Letter(self._place, self._data)
+        covered = [self.text[one.span.start : one.span.end].casefold() for one in replacements]
+        if not letter.values().isdisjoint(word for text in covered for word in _WORDS.findall(text)):
+            raise self._place.error(
+                "The form of the document, such as an attribute, holds a word or number that is PHI."
+            )
         is_written = letter.fill(letter.passages.edited(replacements))
         if not is_written:
             raise self._place.error("The new text holds a character that Word files cannot hold.")
@@ -68,6 +77,14 @@ class _Letter:
                 if element.tag == f"{_W}t":
                     element.set(_SPACE, "preserve")
         return True
+
+    def values(self) -> set[str]:
+        """Values of attributes that do not only say form, as far as their words tell."""
+        elements = (
+            element for part in _parts(self.main) for element in part.root.iter() if element.tag != f"{_W}lvlText"
+        )
+        found = {value.casefold() for element in elements for value in element.attrib.values()}
+        return {value for value in found if _WORDS.fullmatch(value)} - FORM_WORDS
 
     def _paragraph(self, paragraph: Any) -> None:
         """Add a paragraph, without the paragraphs of text boxes inside of it."""

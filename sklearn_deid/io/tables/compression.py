@@ -23,9 +23,14 @@ def open_decompressed(path: Path) -> BinaryIO:
 
     Raises
     ------
+    CorpusFormatError
+        If the compressed file is empty.
     MissingDependencyError
         If the file is compressed by zstd and pyarrow is not installed (extra ``tables``).
     """
+    if path.suffix.lower() in ENDINGS and not path.stat().st_size:
+        # A copy that broke off at once. Compressed, a table without rows has bytes, too.
+        raise _damaged(path)
     if path.suffix.lower() == ".gz":
         return io.BufferedReader(_Decompressed(gzip.open(path, "rb"), path))
     if path.suffix.lower() == ".zst":
@@ -56,11 +61,15 @@ class _Decompressed(io.RawIOBase):
             # pyarrow raises an OSError without a number for bytes that are no zstd.
             if error.errno is not None:
                 raise
-        raise SourceLocation(str(self._path)).error("The compressed file is damaged or ends too early.")
+        raise _damaged(self._path)
 
     def close(self) -> None:
         self._stream.close()
         super().close()
+
+
+def _damaged(path: Path) -> Exception:
+    return SourceLocation(str(path)).error("The compressed file is damaged or ends too early.")
 
 
 def write_compressed(path: Path, pieces: Iterable[Path], stream: BinaryIO) -> None:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
+from .fhir_elements import has_other_spelling, has_unknown_element
 from .fhir_extensions import text_in_extensions
 from .json_lines import JsonLinesTable, TextField
 from .json_text import JsonPlace, find_values
@@ -28,10 +29,13 @@ from .table import Cell, TableChunk
 FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "DocumentReference": ("text", "description", "content.attachment"),
-        "DiagnosticReport": ("text", "conclusion", "presentedForm"),
-        "Composition": ("text", "title", "section*.title", "section*.text"),
+        "DiagnosticReport": ("text", "conclusion", "presentedForm", "note.text", "media.comment", "image.comment"),
+        "Composition": ("text", "title", "note.text", "section*.title", "section*.text"),
         "Binary": (".",),
-        "Observation": ("text", "note.text", "valueString", "component.valueString"),
+        "Observation": (
+            *("text", "note.text", "comment", "valueString", "valueAttachment"),
+            *("component.valueString", "component.valueAttachment"),
+        ),
     }
 )
 # What an object at the end of a path may hold: a Narrative, or an Attachment.
@@ -97,6 +101,13 @@ class FhirLines(JsonLinesTable):
         # A text in a field of another form would not be found, and would be copied unchanged.
         if not all(_is_readable(content, path) for path in (*self.paths[kind], *self.dates[kind])):
             raise self._error("A field that the profile names has not the form of FHIR, such as a text for an object.")
+        # A type without paths is copied, whatever it holds.
+        if self.paths[kind] and (
+            has_unknown_element(content, kind) or any(has_other_spelling(content, path) for path in self.paths[kind])
+        ):
+            raise self._error(
+                "The resource has an element that FHIR does not define there, such as one in another case."
+            )
         if any(text_in_extensions(content, path) for path in self.paths[kind]):
             raise self._error("An extension of a text holds a text, such as a translation, which is not read.")
         yield prefix, content, start

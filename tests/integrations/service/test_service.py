@@ -133,6 +133,25 @@ def test_redact_gives_what_the_library_gives(rules, mode):
     assert [rules.post("/redact", json=form).json()["text"]] == expected
 
 
+@pytest.mark.parametrize("path", ["/redact/", "/analyze/", "/v1/batch/"])
+def test_no_redirection_sends_the_note_to_another_address(rules, path):
+    """Behind a proxy with TLS, the location began with http, and clients sent the note again in the clear."""
+    answer = rules.post(path, json={"text": TEXT}, follow_redirects=False)
+    assert (answer.status_code, "location" in answer.headers) == (404, False)
+
+
+@pytest.mark.parametrize("length", ["9" * 19, "9" * 5000, "-1", "+5", "5_0", "\u0665".encode()])
+def test_a_length_that_is_no_length_is_refused(rules, length):
+    """Python converts no text of 5,000 digits: the answer was 500."""
+    assert rules.post("/redact", content=b"{}", headers={"content-length": length}).status_code == 413
+
+
+def test_a_batch_has_no_number_that_json_has_not(rules):
+    answer = rules.post("/v1/batch", content=b'{"id": 1e999, "text": "a"}\n{"id": 1e308, "text": "a"}')
+    first, second = (json.loads(line, parse_constant=pytest.fail) for line in answer.text.splitlines())
+    assert (first["id"], "error" in first, second) == (None, True, {"id": 1e308, "text": "a"})
+
+
 def test_batch_keeps_the_order_and_names_what_fails(rules):
     lines = [{"id": n + 0.5 * (n == 7), "text": TEXT} for n in range(40)]
     body = [json.dumps(line) for line in lines] + ["not json " + NAME, "[1]", '{"id": "x", "text": 5}', ""]

@@ -258,6 +258,24 @@ def test_names_without_capitals_and_numbers_are_in_no_byte_either(opened, other)
         assert holds(letter.redacted(spans), other) == [], place
 
 
+@pytest.mark.parametrize("value", ["zyxwvutski", "617555014"])
+@pytest.mark.parametrize("form", ['<w:pPr><w:jc w:val="{}"/></w:pPr>', '<w:pPr><w:spacing w:foo="{}"/></w:pPr>'])
+def test_a_form_that_holds_phi_withholds_the_file(opened, form, value):
+    """A name in small letters, and a number, look like words and measures of the form."""
+    letter = opened(word_file(f"<w:p>{form.format(value)}<w:r><w:t>Seen by {value.title()}.</w:t></w:r></w:p>"))
+    at = letter.text.index(value.title())
+    with pytest.raises(CorpusFormatError, match="word or number that is PHI") as error:
+        letter.redacted([Span(at, at + len(value), "DOCTOR")])
+    assert value not in str(error.value)
+
+
+def test_words_of_the_form_are_no_phi(opened):
+    body = '<w:p><w:pPr><w:jc w:val="center"/></w:pPr><w:r><w:t>Boston Medical Center</w:t></w:r></w:p>'
+    letter = opened(word_file(body))
+    at = letter.text.index("Boston")
+    assert b"Boston" not in letter.redacted([Span(at, at + 21, "HOSPITAL")])
+
+
 def test_numbers_in_the_numbers_of_a_list_are_text(opened):
     content = LIST.replace(f"Ward {NAME} %1.", "MRN-4711.%1%2")
     letter = opened(word_file(parts=[("numbering", "n.xml", xml("numbering", content))]))

@@ -40,21 +40,33 @@ def resource(rng, number):
     attachment |= {"size": 12, "hash": "aaaa", "title": f"For {NAME}", "creation": "2020-01-01"}
     page = {"contentType": "text/html", "data": encoded(f"<html><body><p>{NAME}<br/>well</p></body></html>")}
     kinds = {
-        "DocumentReference": {"text": text, "description": NAME, "content": [{"attachment": attachment}, {"x": 1}]},
-        "DiagnosticReport": {"conclusion": NAME, "presentedForm": [attachment, page], "code": {"text": "CT"}},
+        "DocumentReference": {
+            "text": text,
+            "description": NAME,
+            "content": [{"attachment": attachment}, {"format": {"code": "x"}}],
+        },
+        "DiagnosticReport": {
+            **{"conclusion": NAME, "presentedForm": [attachment, page], "code": {"text": "CT"}},
+            **{"note": [{"text": NAME}], "media": [{"comment": NAME, "link": {"reference": "Media/1"}}]},
+        },
         "Composition": {
-            "title": NAME,
+            **{"title": NAME, "note": [{"text": NAME}]},
             "section": [{"title": NAME, "text": text, "section": [{"text": text, "section": [{"title": NAME}]}]}],
         },
         "Binary": {"contentType": "text/plain", "data": encoded(NAME)},
         "Observation": {
             "note": [{"text": NAME, "time": "2020"}, {"text": f"{NAME} again"}],
-            "valueString": NAME,
-            "component": [{"valueString": f"{NAME} again"}, {"valueQuantity": {"value": 1.50}}],
+            **{"valueString": NAME, "valueAttachment": attachment, "comment": NAME},
+            "component": [
+                {"valueString": f"{NAME} again"},
+                {"valueAttachment": page},
+                {"valueQuantity": {"value": 1.50}},
+            ],
         },
     }
     kind = str(rng.choice(list(kinds)))
-    whole = {"resourceType": kind, "id": f"r{number}", "subject": {"reference": f"Patient/{number % 7}"}, **kinds[kind]}
+    subject = "securityContext" if kind == "Binary" else "subject"
+    whole = {"resourceType": kind, "id": f"r{number}", subject: {"reference": f"Patient/{number % 7}"}, **kinds[kind]}
     spaces = [None, (", ", ": "), (",", ":")][rng.integers(3)]
     return json.dumps(whole, separators=spaces, ensure_ascii=bool(rng.integers(2)))
 
@@ -98,6 +110,7 @@ def test_only_the_named_fields_change(tmp_path):
         "size",
         "hash",
         "text",
+        "comment",
         "valueString",
     }
     assert not any("code" in path for path in changed)
@@ -110,7 +123,7 @@ def test_texts_of_contained_resources_are_texts(tmp_path):
     """They were copied: the data of a contained Binary is the whole note."""
     rng = np.random.default_rng(2)
     inner = [json.loads(resource(rng, n)) for n in range(30)]
-    inner[3]["contained"] = [inner[4] | {"subject": {"reference": "Patient/9"}}]
+    inner[3]["contained"] = [inner[4] | {next(k for k in inner[4] if k[0] == "s"): {"reference": "Patient/9"}}]
     whole = {"resourceType": "Observation", "contained": inner, "subject": {"reference": "Patient/5"}}
     (found,), problems, chunks = redacted(tmp_path, [json.dumps(whole)], lambda text: text.replace(NAME, "[X]"))
     assert problems == [] and NAME not in found
@@ -132,9 +145,39 @@ def test_unchanged_texts_give_the_same_bytes(tmp_path):
     rng = np.random.default_rng(1)
     lines = [line for line in (resource(rng, n) for n in range(40)) if '"Observation"' in line and "\\" not in line]
     assert len(lines) > 3
-    lines += ['{"resourceType":"Observation",  "note":[ {"text":"a"} ], "value":1.50E2}', '{"resourceType":"Location"}']
+    lines += [
+        '{"resourceType":"Observation",  "note":[ {"text":"a"} ], "valueQuantity":{"value":1.50E2}}',
+        '{"resourceType":"Location"}',
+    ]
     found, problems, _ = redacted(tmp_path, lines, str, {"Observation": ["note.text"], "Location": []})
     assert (found, problems) == (lines, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("Observation", {"noteText": NAME}),
+        ("Observation", {"Text": {"div": f"<p>{NAME}</p>"}}),
+        ("Observation", {"note": [{"Text": NAME}]}),
+        ("Observation", {"note": [{"_txt": {"extension": [{"valueString": NAME}]}, "text": "a"}]}),
+        ("Observation", {"component": [{"code": {}}, {"ValueString": NAME}]}),
+        ("DiagnosticReport", {"conclusions": NAME}),
+        ("DocumentReference", {"content": [{"attachments": {"data": encoded(NAME)}}]}),
+        ("Composition", {"section": [{"section": [{"section": [{"heading": NAME}]}]}]}),
+        ("Binary", {"contentType": "text/plain", "Data": encoded(NAME)}),
+        ("Procedure", {"Note": [{"text": NAME}]}),
+        ("Procedure", {"note": [{"text": "a"}, {"te-xt": NAME}]}),
+    ],
+)
+def test_a_misspelt_element_is_not_copied(tmp_path, kind, content):
+    """Its text stayed as it was, at exit code 0."""
+    line = json.dumps({"resourceType": kind, "status": "final", **content})
+    fields = {**FHIR_FIELDS, "Procedure": ["note.text"]}
+    found, problems, _ = redacted(tmp_path, [line], str, fields)
+    assert (found, len(problems)) == ([], 1) and NAME not in problems[0][1]
+    # A contained resource is read like one of its own.
+    inside = json.dumps({"resourceType": "Observation", "contained": [json.loads(line)]})
+    assert redacted(tmp_path, [inside], str, fields)[0] == []
 
 
 def test_size_and_hash_are_those_of_the_new_data(tmp_path):

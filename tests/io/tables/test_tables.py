@@ -1,5 +1,6 @@
 """A table comes back with other texts in the named cells, and with everything else as it was."""
 
+import base64
 import csv
 import gzip
 import io
@@ -148,6 +149,28 @@ def test_row_groups_types_and_metadata_of_parquet_stay(tmp_path):
     assert after.read().to_pylist() == before.read().to_pylist()
 
 
+@pytest.mark.parametrize("options", [{}, {"use_dictionary": False}, {"write_page_index": True}, {"version": "1.0"}])
+def test_no_byte_of_the_old_texts_is_in_a_parquet_file(tmp_path, options):
+    """Attributes of a pandas frame and comments of a text column were copied, also in the copy of the schema."""
+    pd = pytest.importorskip("pandas")
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    frame = pd.DataFrame(
+        {"text": ["Zyxwvutsrqponm came", "a", None, "By Zyxwvutsrqponm"], "ward": list("xyxy")}, index=[3, 1, 2, 0]
+    )
+    frame.attrs = {"first": "Zyxwvutsrqponm"}
+    table = pa.Table.from_pandas(frame)
+    table = table.cast(table.schema.set(0, table.schema.field("text").with_metadata({"example": "Zyxwvutsrqponm"})))
+    pq.write_table(table, path, compression="none", row_group_size=3, **options)
+    change(open_table(path, output, Columns(("text",))), output, lambda text: text.replace("Zyxwvutsrqponm", "[X]"))
+    assert path.read_bytes().count(b"Zyxwvutsrqponm") > 3
+    data = output.read_bytes()
+    assert b"Zyxwvutsrqponm" not in data and not any(
+        base64.b64encode(b"_" * shift + b"Zyxwvutsrqponm")[4:16] in data for shift in range(3)
+    )
+    expected = frame.assign(text=frame["text"].str.replace("Zyxwvutsrqponm", "[X]"))
+    pd.testing.assert_frame_equal(pd.read_parquet(output), expected)
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
 def test_text_of_parquet_that_is_not_utf_8_is_withheld(tmp_path, kind):
     """One such cell ended the run."""
@@ -252,6 +275,8 @@ def test_broken_lines_and_rows_are_left_out_and_listed(tmp_path):
         ("a.csv", b"", "no column of the name 'text'"),
         ("a.csv.gz", gzip.compress(b"id,text\n1,Zyxw\n" * 99, mtime=0)[:-9], "damaged or ends too early"),
         ("a.csv.gz", b"id,text\n1,Zyxw\n", "damaged or ends too early"),
+        ("a.jsonl.gz", b"", "damaged or ends too early"),
+        ("a.csv.zst", b"", "damaged or ends too early"),
         ("a.jsonl.zst", b"id,text\n1,Zyxw\n", "damaged or ends too early"),
         ("a.parquet", b"id,text\n1,Zyxw\n", "no parquet file"),
         ("a.xlsx", b"Zyxw", "must end in .csv"),

@@ -1,0 +1,107 @@
+"""Elements that FHIR defines for the resources whose texts are known: a text under another name would not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+
+def _elements(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_INSIDE = "id extension modifierExtension"
+_RESOURCE = f"resourceType implicitRules language meta text contained {_INSIDE}"
+_VALUES = """valueAttachment valueBoolean valueCodeableConcept valueDateTime valueInteger valuePeriod valueQuantity
+    valueRange valueRatio valueReference valueSampledData valueString valueTime"""
+_ANNOTATION = _elements(f"{_INSIDE} authorReference authorString text time")
+#: Elements of FHIR STU3, R4, R4B and R5, by the place of their object.
+ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "DocumentReference": _elements(
+            f"""{_RESOURCE} attester authenticator author basedOn bodySite category class content context created
+            custodian date description docStatus event facilityType identifier indexed masterIdentifier modality period
+            practiceSetting relatesTo securityLabel status subject type version"""
+        ),
+        "DocumentReference.content": _elements(f"{_INSIDE} attachment format profile"),
+        "DiagnosticReport": _elements(
+            f"""{_RESOURCE} basedOn category code codedDiagnosis composition conclusion conclusionCode context
+            effectiveDateTime effectivePeriod encounter identifier image imagingStudy issued media note performer
+            presentedForm result resultsInterpreter specimen status study subject supportingInfo"""
+        ),
+        "DiagnosticReport.image": _elements(f"{_INSIDE} comment link"),
+        "DiagnosticReport.media": _elements(f"{_INSIDE} comment link"),
+        "DiagnosticReport.note": _ANNOTATION,
+        "Composition": _elements(
+            f"""{_RESOURCE} attester author category class confidentiality custodian date encounter event identifier
+            name note relatesTo section status subject title type url useContext version"""
+        ),
+        "Composition.note": _ANNOTATION,
+        "Composition.section": _elements(
+            f"{_INSIDE} author code emptyReason entry focus mode orderedBy section text title"
+        ),
+        "Binary": _elements(f"{_RESOURCE} content contentType data securityContext"),
+        "Observation": _elements(
+            f"""{_RESOURCE} {_VALUES} basedOn bodySite bodyStructure category code comment component context
+            dataAbsentReason derivedFrom device effectiveDateTime effectiveInstant effectivePeriod effectiveTiming
+            encounter focus hasMember identifier instantiatesCanonical instantiatesReference interpretation issued
+            method note partOf performer referenceRange related specimen status subject triggeredBy"""
+        ),
+        "Observation.component": _elements(f"{_INSIDE} {_VALUES} code dataAbsentReason interpretation referenceRange"),
+        "Observation.note": _ANNOTATION,
+    }
+)
+
+
+def has_unknown_element(value: Any, place: str) -> bool:
+    """Whether an object holds an element that FHIR does not define there, such as one that is misspelt.
+
+    Parameters
+    ----------
+    value : object
+        Decoded JSON. Each item of a list is searched.
+    place : str
+        Type of the resource, and for an object inside of it the names of the elements that lead to it.
+
+    Examples
+    --------
+    >>> has_unknown_element({"resourceType": "Observation", "note": [{"Text": "Seen by Roe."}]}, "Observation")
+    True
+    >>> has_unknown_element({"resourceType": "Patient", "nickname": "Roe"}, "Patient")
+    False
+    """
+    if isinstance(value, list):
+        return any(has_unknown_element(item, place) for item in value)
+    known = ELEMENTS.get(place)
+    if known is None or not isinstance(value, dict):
+        return False
+    # Sections are inside of sections. The extensions of an element stand under its name with an underscore.
+    return any(
+        key.removeprefix("_") not in known
+        or has_unknown_element(inner, place if place == f"Composition.{key}" else f"{place}.{key}")
+        for key, inner in value.items()
+    )
+
+
+def has_other_spelling(value: Any, path: Sequence[str]) -> bool:
+    """Whether an object has a key that differs from a key of a path in case, blanks or signs only.
+
+    Examples
+    --------
+    >>> has_other_spelling({"Note": [{"text": "Seen by Roe."}]}, ["note", "text"])
+    True
+    """
+    if isinstance(value, list):
+        return any(has_other_spelling(item, path) for item in value)
+    if not path or not isinstance(value, dict):
+        return False
+    name = path[0].removesuffix("*")
+    if any(key not in (name, f"_{name}") and _letters(key) == _letters(name) for key in value):
+        return True
+    rests = [path[1:]] if name == path[0] else [path[1:], path]
+    return any(has_other_spelling(value.get(name), rest) for rest in rests)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()
