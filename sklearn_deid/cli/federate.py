@@ -95,7 +95,20 @@ def plan(arguments: argparse.Namespace) -> int:
     n_sessions = -(-agreement.n_epochs // rules.n_epochs)
     print(f"Federation of {len(agreement.sites)} sites written to {arguments.folder}")
     print(f"{agreement.n_epochs} local epochs in {n_sessions} sessions; {len(agreement.labels)} labels.")
+    print(_how_updates_travel(agreement))
     return DONE
+
+
+def _how_updates_travel(agreement: FederationConfig) -> str:
+    """What the server sees of each site, before anybody has signed anything."""
+    rule = "adds each update on arrival"
+    if agreement.has_rounds:
+        against = ", without those that point against most others" if agreement.screened else ""
+        rule = f"combines the updates of a round by their {agreement.aggregation.replace('_', ' ')}{against}"
+    return (
+        f"The server {rule}. It sees the update of each site ('federate masks' hides single updates). Each patient: no "
+        "epsilon is promised, unless a site asks for it with --patient-epsilon."
+    )
 
 
 def _add_server(steps: Any) -> None:
@@ -189,8 +202,13 @@ def site(arguments: argparse.Namespace) -> int:
         check_robust(settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
-    print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
-    if agreement.mask_keys:
+    print(
+        f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent, to the server of "
+        f"{agreement.project}."
+    )
+    if not agreement.mask_keys:
+        print("The server sees each update of this site: the agreement has no masks.")
+    else:
         print(f"Updates are masked: the server learns the sum of {', '.join(agreement.sites)}.")
         print(f"Fingerprint of the keys: {agreement.mask_fingerprint()}. Compare it with the other sites by telephone.")
     if agreement.keep_exchange:

@@ -42,7 +42,7 @@ class OfficerLog:
     ) -> None:
         self._path, self._report, self._n_epochs = folder / OFFICER_LOG, report, agreement.n_epochs
         self._server, n_sites = f"the server of {agreement.project}", len(agreement.sites)
-        whom = f"masked, so that it sees the sum of {n_sites} sites only" if agreement.mask_keys else "which sees it"
+        whom = f"masked, in a sum of {n_sites} sites" if agreement.mask_keys else "which sees it"
         self._what = (
             f"at most {settings.upload_fraction:.0%} of an update of {size} parameters, to {self._server}, {whom}"
         )

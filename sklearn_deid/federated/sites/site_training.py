@@ -288,6 +288,8 @@ class SiteTraining:
                 reply = ask({"ask": "upload", "sequence": sequence}, message)[0]
                 officer.answers.append("refused" if reply.get("status") == "refused" else "received")
                 self.worker.acknowledge(sequence)
+            # The next session would otherwise send the last update again.
+            self.worker.save(self.folder / _WORKER)
         finally:
             officer.after(self._promise(), self.worker.n_epochs)
 
