@@ -4,8 +4,8 @@
     python -m benchmarks.host_attacks --inversion --seeds 0 1 2
 
 The first command trains sites as in `benchmarks.site_sessions`, rebuilds the models of each site from its last ten
-uploads, and asks whose name and whose word a candidate is, without word vectors. Values are AUC for each site. Words are
-those of letters outside of PHI that one site alone has. With ``--warm-start`` the networks have learned before.
+uploads, and asks whose name and whose word a candidate is, without word vectors. Values are AUC for each site. Words
+are those of letters outside of PHI that one site alone has. With ``--warm-start`` the networks have learned before.
 
 The second command inverts gradients in the setting that is easiest to attack: a small network, and an update that is
 one plain gradient step on one sentence, which no site of this library sends. Noise is that of a step of

@@ -202,10 +202,8 @@ def site(arguments: argparse.Namespace) -> int:
         check_robust(settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
-    print(
-        f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent, to the server of "
-        f"{agreement.project}."
-    )
+    share = f"{settings.upload_fraction:.0%} of the parameters' updates"
+    print(f"After each epoch at most {share} are sent, to the server of {agreement.project}.")
     if not agreement.mask_keys:
         print("The server sees each update of this site: the agreement has no masks.")
     else:

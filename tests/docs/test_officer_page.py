@@ -1,6 +1,7 @@
 """The page for officers shows what the commands print: a federation of three sites is planned, run and repaired."""
 
 import json
+import math
 import re
 from functools import partial
 from pathlib import Path
@@ -117,6 +118,19 @@ def accountant(monkeypatch):
 def test_lines_of_the_page_are_those_of_the_program(tmp_path, monkeypatch, capsys, accountant):
     monkeypatch.chdir(tmp_path)
     real = {without_numbers(line) for line in printed_by(capsys).splitlines()}
-    shown = [line for block in blocks_of(PAGE, "text") for line in block.splitlines() if line.strip()]
-    assert len(shown) > 10
-    assert [line for line in shown if without_numbers(line) not in real] == []
+    # The page wraps long lines: what a blank line ends is one line of the program, or several short ones.
+    shown = [part for block in blocks_of(PAGE, "text") for part in block.split("\n\n")]
+    assert len(shown) > 7
+
+    def is_real(part):
+        return without_numbers(part) in real or all(without_numbers(line) in real for line in part.splitlines())
+
+    assert [part for part in shown if not is_real(part)] == []
+
+
+def test_guesses_follow_from_epsilon():
+    """The guess with both answers equally likely before: e^epsilon / (1 + e^epsilon)."""
+    rows = re.findall(r"^\| (?:epsilon|right at most) \|(.*)\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    epsilons, shown = (row.replace("%", "").split("|") for row in rows)
+    for epsilon, percent in zip(epsilons, shown, strict=True):
+        assert float(percent) == pytest.approx(100 / (1 + math.exp(-float(epsilon))), abs=0.05)
