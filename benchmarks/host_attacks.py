@@ -10,7 +10,7 @@ are those of letters outside of PHI that one site alone has. With ``--warm-start
 The second command inverts gradients in the setting that is easiest to attack: a small network, and an update that is
 one plain gradient step on one sentence, which no site of this library sends. Noise is that of a step of
 `PatientPrivacy` for the planned epsilon, with six patients, of whom the sentence is all that a step drew. Each line of
-JSON is one arm and seed.
+JSON is one arm and seed; "before" is F1 of the first weights, and "global" that of the common network at the end.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ ARMS: dict[str, dict[str, Any]] = {
     "epsilon 3": {"masked": False, "epsilon": 3.0},
 }
 CANDIDATES = {
-    "patients": lambda corpus: names_of(corpus, "PATIENT"),
-    "doctors": lambda corpus: names_of(corpus, "DOCTOR"),
+    # Labels of i2b2 2014, and those of MEDDOCAN.
+    "patients": lambda corpus: names_of(corpus, "PATIENT") | names_of(corpus, "NOMBRE_SUJETO_ASISTENCIA"),
+    "doctors": lambda corpus: names_of(corpus, "DOCTOR") | names_of(corpus, "NOMBRE_PERSONAL_SANITARIO"),
     "words": words_of,
 }
 # Small network of the inversion: words, width of their vectors, tags; sentences and their length; patients of a site.
@@ -60,7 +61,10 @@ def attacked(options: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]
         models = {site: federation.rebuilt(site) for site in federation.names}
         common = federation.agreement.tagger_with(federation.server.parameters, federation.server.model)
         result: dict[str, Any] = {"arm": arm, "seed": seed, "sites": options.sites, "epochs": options.epochs}
-        result["warm_start"], result["global"] = options.warm_start, round(common.score(scored.X, scored.y), 4)
+        first = federation.agreement.new_server()
+        start = federation.agreement.tagger_with(first.parameters, first.model)
+        result["warm_start"], result["corpus"] = options.warm_start, options.corpus
+        result["before"], result["global"] = (round(one.score(scored.X, scored.y), 4) for one in (start, common))
         for kind, candidates in CANDIDATES.items():
             found = {site: candidates(corpus) for site, corpus in zip(federation.names, sites, strict=True)}
             attack = word_attack if kind == "words" else name_attack

@@ -52,7 +52,7 @@ class OfficerLog:
     def watch(self, ask: Ask) -> Ask:
         """Return the same function, with a count of the bytes that updates take."""
 
-        def watched(fields: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        def watched(fields: Mapping[str, Any], body: bytes = b"") -> tuple[Mapping[str, Any], bytes]:
             if fields["ask"] == "upload":
                 # Before the answer: whoever sends knows what has left the site, also if nobody answers.
                 self._n_bytes += len(body)
