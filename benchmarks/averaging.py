@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
         "corpus": arguments.corpus,
         "sites": arguments.sites,
         "rounds": max(history.column("epoch")),
-        "lr": tagger.lr,
+        "lr": ensemble.estimators_[0].lr,
         "warm_start": arguments.warm_start,
         "global": None if arm == "local" else round(ensemble.global_estimator_.score(scored.X, scored.y), 4),
         "workers": ensemble.score_workers(scored.X, scored.y).round(4).tolist(),
@@ -152,7 +152,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--epochs", type=int, help="local epochs (default: that of the ensemble)")
     parser.add_argument("--hidden-size", type=int, default=64)
-    parser.add_argument("--lr", type=float, help="learning rate (default: that of the tagger)")
+    parser.add_argument("--lr", type=float, help="learning rate before averaging multiplies it (default: 0.003)")
     parser.add_argument("--attack", type=float, default=-20.0, help="factor of the hostile updates")
     parser.add_argument("--disguise", type=float, default=-3.0, help="factor of the disguised updates")
     parser.add_argument("--no-screen", dest="screened", action="store_false", help="as in earlier versions")

@@ -126,6 +126,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=list(ARMS))
     parser.add_argument("--epochs", type=int, default=12, help="rounds")
     parser.add_argument("--hidden-size", type=int, default=64)
+    parser.add_argument("--lr", type=float, help="learning rate (default: that of a plan)")
     parser.add_argument("--warm-start", action="store_true", help="begin with the starter model")
     parser.add_argument("--inversion", action="store_true", help="invert gradients of single sentences instead")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
