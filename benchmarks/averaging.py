@@ -117,9 +117,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
         options["strategy"] = chosen.set_params(screen=False) if isinstance(chosen, FederatedAveraging) else chosen
     kind = Attacked if arm in ("attacked", "attacked-median", "unlimited") else DSSGDEnsemble
     begin = time.process_time()
-    tagger = DeidTagger(hidden_size=arguments.hidden_size)
-    if arguments.warm_start:
-        tagger = DeidTagger(warm_start_from="starter-en")
+    start = {"warm_start_from": "starter-en"} if arguments.warm_start else {"hidden_size": arguments.hidden_size}
+    tagger = DeidTagger(**start, **({} if arguments.lr is None else {"lr": arguments.lr}))
     ensemble = kind(tagger, **options)
     ensemble.fit_workers(parts[:-1] if arm == "two" else parts)
     seconds, scored = time.process_time() - begin, sentences(test)
@@ -130,6 +129,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
         "corpus": arguments.corpus,
         "sites": arguments.sites,
         "rounds": max(history.column("epoch")),
+        "lr": ensemble.estimators_[0].lr,
+        "warm_start": arguments.warm_start,
         "global": None if arm == "local" else round(ensemble.global_estimator_.score(scored.X, scored.y), 4),
         "workers": ensemble.score_workers(scored.X, scored.y).round(4).tolist(),
         "bytes_up": max(line.bytes_up for line in history),
@@ -142,8 +143,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--corpus", choices=("generated", "meddocan"), default="generated")
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
+    parser.add_argument("--corpus", choices=("generated", "meddocan", "asq-phi"), default="generated")
+    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder of the corpora")
     parser.add_argument("--test-notes", type=int, default=60, help="at most so many notes to score")
     parser.add_argument("--sites", type=int, nargs="+", default=[20, 20, 20], help="notes of each site")
     parser.add_argument(
@@ -151,6 +152,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--epochs", type=int, help="local epochs (default: that of the ensemble)")
     parser.add_argument("--hidden-size", type=int, default=64)
+    parser.add_argument("--lr", type=float, help="learning rate before averaging multiplies it (default: 0.003)")
     parser.add_argument("--attack", type=float, default=-20.0, help="factor of the hostile updates")
     parser.add_argument("--disguise", type=float, default=-3.0, help="factor of the disguised updates")
     parser.add_argument("--no-screen", dest="screened", action="store_false", help="as in earlier versions")

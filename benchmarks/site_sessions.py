@@ -23,7 +23,7 @@ from sklearn_deid import Corpus, DeidTagger, write_corpus
 from sklearn_deid.audit.site_models import N_SEEN, name_attack, names_of
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.federated import SparseUpdate
-from sklearn_deid.federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch
+from sklearn_deid.federated.derived_settings import averaging_rate, averaging_step, divided_batch_size, rounds_per_epoch
 from sklearn_deid.federated.robust import FEWEST_UPDATES
 from sklearn_deid.federated.sites import (
     ExchangeService,
@@ -182,7 +182,11 @@ class Federation:
         n_words = sum(len(sentence) for corpus in corpora for sentence in corpus.to_sentences().X)
         n_parts = rounds_per_epoch(n_words, whole) if epsilon is None else 1
         keys = {name: make_mask_key(folder / f"{name}.key") for name in self.names} if masked else {}
-        tagger = {"batch_size": divided_batch_size(whole, n)}
+        screened = options.screened and not masked and n >= FEWEST_UPDATES
+        has_rounds, rate = screened or masked or aggregation != "mean", getattr(options, "lr", None)
+        if rate is None:  # as in a plan
+            rate = averaging_rate(DeidTagger().lr, n) if has_rounds else DeidTagger().lr
+        tagger = {"batch_size": divided_batch_size(whole, n), "lr": rate}
         tagger |= {"warm_start_from": "starter-en"} if options.warm_start else {"hidden_size": options.hidden_size}
         self.agreement = FederationConfig(
             "lab",
@@ -194,7 +198,7 @@ class Federation:
             seed=seed,
             step=averaging_step(n) / n,
             aggregation=aggregation,
-            screened=options.screened and not masked and n >= FEWEST_UPDATES,
+            screened=screened,
             mask_keys=keys,
         )
         for name, corpus in zip(self.names, corpora, strict=True):

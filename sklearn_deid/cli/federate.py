@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..federated.sites import FederationConfig, SessionRules, SiteSettings
 
 _EPOCHS, _WORDS_OF_A_NOTE = 50, 300
+_STARTER = "starter-en"
 
 _DESCRIPTION = """\
 Prepare a training across sites: one tagger, and no note is moved.
@@ -95,7 +96,22 @@ def plan(arguments: argparse.Namespace) -> int:
     n_sessions = -(-agreement.n_epochs // rules.n_epochs)
     print(f"Federation of {len(agreement.sites)} sites written to {arguments.folder}")
     print(f"{agreement.n_epochs} local epochs in {n_sessions} sessions; {len(agreement.labels)} labels.")
+    rate, start = agreement.tagger_to_train().lr, agreement.tagger.get("warm_start_from")
+    print(f"Learning rate {rate:g}; first weights: {start or 'random'}.")
+    print(_how_updates_travel(agreement))
     return DONE
+
+
+def _how_updates_travel(agreement: FederationConfig) -> str:
+    """What the server sees of each site, before anybody has signed anything."""
+    rule = "adds each update on arrival"
+    if agreement.has_rounds:
+        against = ", without those that point against most others" if agreement.screened else ""
+        rule = f"combines the updates of a round by their {agreement.aggregation.replace('_', ' ')}{against}"
+    return (
+        f"The server {rule}. It sees the update of each site ('federate masks' hides single updates). Each patient: no "
+        "epsilon is promised, unless a site asks for it with --patient-epsilon."
+    )
 
 
 def _add_server(steps: Any) -> None:
@@ -188,15 +204,23 @@ def site(arguments: argparse.Namespace) -> int:
     if agreement.has_rounds:
         check_robust(settings)
     harden_site(arguments.kit, agreement, settings)
+    _say_what_leaves(agreement, settings, corpus)
+    return DONE
+
+
+def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus: Any) -> None:
+    """Print what the officer of the site reads before the first session."""
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
-    print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
-    if agreement.mask_keys:
+    share = f"{settings.upload_fraction:.0%} of the parameters' updates"
+    print(f"After each epoch at most {share} are sent, to the server of {agreement.project}.")
+    if not agreement.mask_keys:
+        print("The server sees each update of this site: the agreement has no masks.")
+    else:
         print(f"Updates are masked: the server learns the sum of {', '.join(agreement.sites)}.")
         print(f"Fingerprint of the keys: {agreement.mask_fingerprint()}. Compare it with the other sites by telephone.")
     if agreement.keep_exchange:
         print("The server keeps all updates of this site on its disk, for an audit.")
     print(_promise(settings, agreement, len(corpus.patients)))
-    return DONE
 
 
 def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
@@ -303,7 +327,19 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
 def _add_training(parser: argparse.ArgumentParser) -> None:
     """Add options for the network and the length of its training."""
     parser.add_argument("--hidden-size", type=count, metavar="N", help="units of the network (default: 128)")
-    parser.add_argument("--lr", type=positive, metavar="RATE", help="learning rate (default: 0.003)")
+    parser.add_argument(
+        "--start",
+        choices=("auto", _STARTER, "none"),
+        default="auto",
+        help=f"first weights: of the model of the package, or random; auto means {_STARTER}, unless --hidden-size, "
+        "--embeddings or --set ask for another network (default: auto)",
+    )
+    parser.add_argument(
+        "--lr",
+        type=positive,
+        metavar="RATE",
+        help="learning rate (default: 0.003; in common rounds, times the square root of the number of sites)",
+    )
     parser.add_argument(
         "--batch-size", type=count, metavar="N", help="words of a batch at a site (default: 900 / number of sites)"
     )
@@ -341,7 +377,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
 
 def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     """Create the configuration of the federation from the options."""
-    from ..federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch, shared_epochs
+    from ..federated.derived_settings import averaging_step, rounds_per_epoch, shared_epochs
     from ..federated.robust import FEWEST_UPDATES
     from ..federated.sites import FederationConfig
     from ..tagging import DeidTagger
@@ -349,20 +385,15 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
 
     named = arguments.labels in LABEL_SCHEMES
     labels = sorted(get_label_scheme(arguments.labels).labels) if named else arguments.labels.split(",")
-    tagger: dict[str, Any] = {"embeddings": None if arguments.embeddings == "none" else arguments.embeddings}
-    # Options without a value stay out of the agreement, so that the defaults of `DeidTagger` apply.
-    for name in ("hidden_size", "lr"):
-        if getattr(arguments, name) is not None:
-            tagger[name] = getattr(arguments, name)
-    n_sites = len(arguments.site)
-    whole = DeidTagger().batch_size
-    tagger["batch_size"] = arguments.batch_size or divided_batch_size(whole, n_sites)
+    n_sites, whole = len(arguments.site), DeidTagger().batch_size
+    # Two sites cannot tell which of them is hostile.
+    screened = arguments.screened and n_sites >= FEWEST_UPDATES
+    tagger = _tagger_of(arguments, n_sites, has_rounds=screened or arguments.aggregation != "mean")
     n_epochs, n_parts = _EPOCHS, 1
     if arguments.notes is not None:
         size = arguments.notes * _WORDS_OF_A_NOTE, whole
         n_parts = rounds_per_epoch(*size)
         n_epochs = shared_epochs(*size) * n_parts
-    tagger.update(arguments.set)
     agreement = FederationConfig(
         project=arguments.project,
         sites=arguments.site,
@@ -380,12 +411,38 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         download_selection=arguments.download_selection,
         aggregation=arguments.aggregation,
         n_trim=arguments.n_trim,
-        # Two sites cannot tell which of them is hostile.
-        screened=arguments.screened and n_sites >= FEWEST_UPDATES,
+        screened=screened,
         keep_exchange=arguments.keep_exchange,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
     return agreement
+
+
+def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:
+    """Parameters of the tagger that all sites share. Those that nobody chose follow from the number of sites."""
+    from ..federated.derived_settings import averaging_rate, divided_batch_size
+    from ..tagging import DeidTagger
+
+    usual = DeidTagger()
+    tagger: dict[str, Any] = {"embeddings": None if arguments.embeddings == "none" else arguments.embeddings}
+    # Options without a value stay out of the agreement, so that the defaults of `DeidTagger` apply.
+    for name in ("hidden_size", "lr"):
+        if getattr(arguments, name) is not None:
+            tagger[name] = getattr(arguments, name)
+    tagger["batch_size"] = arguments.batch_size or divided_batch_size(usual.batch_size, n_sites)
+    # Updates that are added on arrival were measured with the rate of the tagger only.
+    if arguments.lr is None and has_rounds:
+        tagger["lr"] = round(averaging_rate(usual.lr, n_sites), 5)
+    if _starts_from_starter(arguments):
+        tagger["warm_start_from"] = _STARTER
+    return {**tagger, **dict(arguments.set)}
+
+
+def _starts_from_starter(arguments: argparse.Namespace) -> bool:
+    """Whether the first weights are those of the starter. Options for another network mean random weights."""
+    if arguments.start != "auto":
+        return bool(arguments.start == _STARTER)
+    return arguments.hidden_size is None and arguments.embeddings == "auto" and not arguments.set
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:

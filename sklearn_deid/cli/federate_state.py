@@ -71,10 +71,14 @@ def status(arguments: argparse.Namespace) -> int:
 
 def rollback(arguments: argparse.Namespace) -> int:
     """Return to a checkpoint."""
-    from ..federated.sites import roll_back
+    from ..federated.server import ParameterServer
+    from ..federated.sites import roll_back, server_checkpoint
 
     before = roll_back(arguments.kit, arguments.to)
-    print(f"The server is back at version {arguments.to}. Version {before} is kept as a checkpoint.")
+    number = ParameterServer.load(server_checkpoint(arguments.kit)[1]).version
+    # In rounds and with masks versions never repeat, so that 'status' shows another number than the asked one.
+    counted = "" if number == arguments.to else f" Rounds go on from version {number}, which has the same parameters."
+    print(f"The server is back at version {arguments.to}. Version {before} is kept as a checkpoint.{counted}")
     return DONE
 
 

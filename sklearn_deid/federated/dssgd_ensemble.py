@@ -20,7 +20,7 @@ from ..exceptions import SequenceError
 from ..sequences import object_rows
 from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
-from .derived_settings import averaging_step, divided_batch_size, rounds_per_epoch, shared_epochs
+from .derived_settings import averaging_step, rounds_per_epoch, shared_epochs, worker_settings
 from .federated_averaging import FederatedAveraging
 from .noise import GaussianUpload, SparseVectorUpload
 from .patient_privacy import PatientPrivacy
@@ -538,7 +538,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         self.labels_ = agreed_labels(parts, self.labels)
         tagger = self._checked_tagger()
         if self._strategy == "fedavg" and self._averaging.divide_batches:
-            tagger.set_params(batch_size=divided_batch_size(tagger.batch_size, len(parts)))
+            is_private = self._patient_privacy is not None
+            tagger.set_params(**worker_settings(tagger.batch_size, tagger.lr, len(parts), is_private))
         proximal = self._averaging.proximal if self._strategy == "fedavg" else 0.0
         # Own seeds: with a common one all workers would drop the same units and swap the same spans.
         seeds = rng.integers(2**31, size=len(parts)).tolist()

@@ -37,8 +37,9 @@ class FederatedAveraging(BaseEstimator):
         Whether updates that point against those of most other workers are left out (`AgreementScreen`). Without effect
         with masks, which hide single updates, and with fewer than three workers.
     divide_batches : bool, default=True
-        Whether the ``batch_size`` of the tagger is divided by the number of workers. A round then has as many steps as
-        an epoch on all notes in one place.
+        Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has as many steps
+        as an epoch on all notes in one place. The ``lr`` of the tagger is then multiplied by the square root of this
+        number, unless with ``privacy``.
     rounds_per_epoch : int or "auto", default="auto"
         Number of rounds in a pass over the notes. Each worker divides its sentences into as many parts. "auto" gives
         rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit` and with

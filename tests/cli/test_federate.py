@@ -52,6 +52,26 @@ def test_the_number_of_notes_decides_on_epochs_and_parts(federation):
     assert (agreement.n_parts, agreement.n_epochs) == (5, 100)
 
 
+def test_plans_derive_the_learning_rate_and_the_first_weights(federation, capsys):
+    """From the sites, unless an option says otherwise; another network has random weights."""
+    named = [word for site in ("site-1", "site-2", "site-3", "site-4") for word in ("--site", site)]
+
+    def planned(folder, *options):
+        assert main([*PLAN, folder, *named, *options]) == 0
+        agreement = read_settings(FederationConfig, federation / folder / "federation.json")
+        return agreement.tagger.get("lr"), agreement.tagger.get("warm_start_from")
+
+    assert planned("default") == (0.006, "starter-en")
+    assert "Learning rate 0.006; first weights: starter-en." in capsys.readouterr().out
+    assert planned("random", "--start", "none", "--lr", "0.001") == (0.001, None)
+    assert "Learning rate 0.001; first weights: random." in capsys.readouterr().out
+    assert planned("small", *SMALL) == (0.006, None)
+    assert planned("softmax", "--set", "head=softmax") == (0.006, None)
+    assert planned("arrival", "--no-screen") == (None, "starter-en"), "each update is added on arrival: not measured"
+    assert planned("median", "--aggregation", "median", "--no-screen")[0] == 0.006
+    assert main(["federate", "server", "server", "--agreement", "default/federation.json"]) == 0
+
+
 def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
     """The site of the kit refuses an agreement with another key, and says the fingerprint of all keys."""
     named = [word for site in ("site-1", "site-2", "site-3") for word in ("--site", site)]

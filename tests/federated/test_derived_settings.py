@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble
 from sklearn_deid.federated import FederatedAveraging, PatientPrivacy, SparseVectorUpload, make_learner
-from sklearn_deid.federated.derived_settings import averaging_step, divided_batch_size, shared_epochs
+from sklearn_deid.federated.derived_settings import averaging_rate, averaging_step, divided_batch_size, shared_epochs
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import ALL, TINY, parts_of, weights
@@ -26,16 +26,28 @@ def default(parts):
 
 
 def test_the_default_is_averaging_with_divided_batches(parts, default):
-    tagger = DeidTagger(**{**TINY, "batch_size": round(TINY["batch_size"] / 3)})
+    lr = math.sqrt(3) * DeidTagger(**TINY).lr
+    tagger = DeidTagger(**{**TINY, "batch_size": round(TINY["batch_size"] / 3), "lr": lr})
     plain = FederatedAveraging(divide_batches=False)
     by_hand = DSSGDEnsemble(tagger, strategy=plain, server_step=math.sqrt(3), **THREE).fit_workers(parts)
     np.testing.assert_array_equal(weights(default.global_estimator_), weights(by_hand.global_estimator_))
-    assert [tagger.batch_size for tagger in default.estimators_] == [13] * 3
+    assert [(tagger.batch_size, tagger.lr) for tagger in default.estimators_] == [(13, lr)] * 3
+
+
+def test_noise_on_gradients_keeps_the_learning_rate_of_the_tagger(parts, monkeypatch):
+    monkeypatch.setattr(
+        "sklearn_deid.federated.patient_ledger.epsilon_of_steps", lambda noise, rate, n_steps, delta: 0.01 * n_steps
+    )
+    labels = sorted({tag[2:] for _, y, _ in parts for tags in y for tag in tags if tag != "O"})
+    tagger = DeidTagger(**TINY, class_weight=None)
+    private = DSSGDEnsemble(tagger, privacy=PatientPrivacy(8.0), labels=labels, **THREE).fit_workers(parts)
+    assert {one.lr for one in private.estimators_} == {tagger.lr}
 
 
 def test_full_exchanges_with_the_step_of_a_plan_are_averaging(parts, default):
     """What `federate plan` and `federate site` write: parts of the mean, added on arrival."""
-    tagger = DeidTagger(**{**TINY, "batch_size": divided_batch_size(TINY["batch_size"], 3)})
+    lr = averaging_rate(DeidTagger(**TINY).lr, 3)
+    tagger = DeidTagger(**{**TINY, "batch_size": divided_batch_size(TINY["batch_size"], 3), "lr": lr})
     exchange = DSSGDEnsemble(tagger, strategy="dssgd", server_step=1 / 3, **ALL, **THREE).fit_workers(parts)
     mean = DSSGDEnsemble(DeidTagger(**TINY), server_step=1.0, **THREE).fit_workers(parts)
     np.testing.assert_allclose(

@@ -124,7 +124,7 @@ class MaskedSite:
             self._save(last_round=terms.number)
             granted(ask({"ask": "upload", "round": terms.number}, masked))
             how = wait_for(ask, {"ask": "sum", "round": terms.number}, "sum", stopped, self._pause)
-            report(f"round {terms.number}: {how or 'no sum yet'}; {site.n_clipped} values were beyond the bound.")
+            report(f"round {terms.number}: {how or 'no sum yet'}, {site.n_clipped} values were beyond the bound")
             if how != "repeat":
                 return how is not None
 

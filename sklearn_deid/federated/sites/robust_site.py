@@ -70,10 +70,10 @@ class RobustSite:
         number = SparseUpdate.from_bytes(message, kind="update").version
         reply = ask({"ask": "upload", "sequence": self._sequence}, message)[0]
         if reply.get("status") == "refused":
-            report(f"round {number}: refused.")
+            report(f"round {number}: refused")
             return True
         how = wait_for(ask, {"ask": "sum", "round": number}, "sum", stopped, self._pause)
-        report(f"round {number}: {how or 'no sum yet'}.")
+        report(f"round {number}: {how or 'no sum yet'}")
         return how is not None
 
 

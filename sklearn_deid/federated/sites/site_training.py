@@ -18,6 +18,7 @@ from .asking import Ask, granted
 from .federation_config import FederationConfig
 from .masked_exchange import MASK_DTYPE
 from .masked_site import MaskedSite, check_masks
+from .officer_log import OfficerLog
 from .robust_site import RobustSite
 from .site_settings import SiteSettings
 from .state_lock import StateLock
@@ -32,8 +33,9 @@ class SiteTraining:
 
     Until the end of `run_session` no other process can train with the same state folder (`StateLock`). The folder
     holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
-    numbers for each epoch, and ``model``, a tagger that `load` reads, after each session. With ``patient_epsilon`` the
-    folder also holds ``patient-privacy.json``, the ledger of the patients. With ``validation_fraction`` it holds
+    numbers for each epoch, ``officer.log`` with a line before and after each epoch, and ``model``, a tagger that `load`
+    reads, after each session. With ``patient_epsilon`` the folder also holds ``patient-privacy.json``, the ledger of
+    the patients. With ``validation_fraction`` it holds
     ``good.state``, the parameters with the best F1 on held-out patients, and the site leaves out downloads that would
     destroy its network.
 
@@ -125,8 +127,8 @@ class SiteTraining:
         stopped : callable, default=never
             Function that returns whether the session must end early.
         report : callable, default=nothing
-            Function called with a line for the officer of the site before and after each local epoch: what is sent, to
-            whom, and spent and planned epsilon of each patient. The session ends when the budget is spent.
+            Function called with the lines of ``officer.log``: what is sent, to whom, and spent and planned epsilon of
+            each patient, before and after each local epoch. The session ends when the budget is spent.
 
         Returns
         -------
@@ -153,11 +155,15 @@ class SiteTraining:
                 "The server combines updates in another way than the federation.json of this site says."
             )
         self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
-        common = self.masks or self.robust
-        session = (ask, stopped, report, int(hello["n_epochs"]))
+        common, size = self.masks or self.robust, len(self.learner.get_flat())
+        officer = OfficerLog(self.folder, self.agreement, self.settings, size, report)
+        session = (officer.watch(ask), stopped, officer, int(hello["n_epochs"]))
         n_trained = self._rounds(*session) if common is None else self._common_rounds(common, *session)
         self._save_model()  # before the server hears of the end, because it may then end this process
-        ask({"ask": "done", **self._reported()})
+        reported = self._reported()
+        if reported:
+            officer.sent_f1(**reported)
+        ask({"ask": "done", **reported})
         return n_trained
 
     def _check_newest(self, sent: Any) -> None:
@@ -175,9 +181,10 @@ class SiteTraining:
                 path=str(self.folder),
             )
 
-    def _rounds(self, ask: Ask, stopped: Callable[[], bool], report: Callable[[str], None], n_epochs: int) -> int:
+    def _rounds(self, ask: Ask, stopped: Callable[[], bool], officer: OfficerLog, n_epochs: int) -> int:
         """Train, and send each update on its own. Returns the number of trained epochs."""
-        self._send_pending(ask)  # of an earlier session that ended before its last upload arrived
+        if self.worker.pending:  # of an earlier session that ended before its last upload arrived
+            self._send_pending(ask, officer)
         n_trained = 0
         for _ in range(min(self.n_left, n_epochs)):
             # After a crash an epoch is trained, and charged, a second time: the budget can end before the epochs.
@@ -186,10 +193,9 @@ class SiteTraining:
             fields, message = granted(ask({"ask": "download", **self._wanted()}))
             if fields["status"] == "closed":
                 break
-            self._report(report, "before")
+            officer.before(self._promise(), self.worker.n_epochs)
             self._epoch(message)
-            self._send_pending(ask)
-            self._report(report, "after")
+            self._send_pending(ask, officer)
             n_trained += 1
         return n_trained
 
@@ -198,7 +204,7 @@ class SiteTraining:
         common: MaskedSite | RobustSite,
         ask: Ask,
         stopped: Callable[[], bool],
-        report: Callable[[str], None],
+        officer: OfficerLog,
         n_epochs: int,
     ) -> int:
         """Train, and send each update as a part of a round of all sites. Returns the number of trained epochs."""
@@ -215,13 +221,17 @@ class SiteTraining:
                 if self.n_left == 0 or not self._may_spend():
                     break
                 common.begin(message, self.worker.sequence)
-                self._report(report, "before")
+                officer.before(self._promise(), self.worker.n_epochs)
                 self._epoch(message)
                 n_trained += 1
-            if not common.exchange(ask, next(iter(pending.values())), stopped, report):
+            try:
+                has_ended = common.exchange(ask, next(iter(pending.values())), stopped, officer.answers.append)
+            finally:
+                # Also of an update that no round contains, and of one that the server has not answered.
+                officer.after(self._promise(), self.worker.n_epochs)
+            if not has_ended:
                 break
             pending.clear()
-            self._report(report, "after")
         return n_trained
 
     def _reported(self) -> dict[str, float]:
@@ -233,22 +243,15 @@ class SiteTraining:
         privacy, ledger = self.learner.privacy, self.learner.ledger
         return privacy is None or ledger is None or ledger.n_left >= privacy.n_steps
 
-    def _report(self, report: Callable[[str], None], when: str) -> None:
-        """One line for the officer of the site: what is sent, to whom, and at which epsilon of each patient."""
-        worker, ledger = self.worker, self.learner.ledger
-        to = (
-            "the server" if self.masks is None else f"the server, masked, in a sum of {len(self.agreement.sites)} sites"
-        )
-        sent = (
-            f"at most {self.settings.upload_fraction:.0%} of an update of {len(worker.learner.get_flat())} parameters"
-        )
-        promise = "Each patient: no epsilon is promised."
+    def _promise(self) -> str:
+        """Sentence for the officer of the site: spent and planned epsilon and delta."""
+        ledger = self.learner.ledger
         if ledger is not None:
-            promise = ledger.line()
-        elif self.promised is not None:
-            spent, total = spent_epsilon(worker.ledger, SITE_DELTA), spent_epsilon(self.promised, SITE_DELTA)
-            promise = f"This site as a whole: epsilon {spent:.3f} of {total:.3f} spent at delta {SITE_DELTA:g}."
-        report(f"{when} the epoch: {promise} Sent: {sent}, to {to}. Epochs so far: {worker.n_epochs}.")
+            return ledger.line()
+        if self.promised is None:
+            return "Each patient: no epsilon is promised."
+        spent, total = spent_epsilon(self.worker.ledger, SITE_DELTA), spent_epsilon(self.promised, SITE_DELTA)
+        return f"This site as a whole: epsilon {spent:.3f} of {total:.3f} spent at delta {SITE_DELTA:g}."
 
     def _wanted(self) -> dict[str, Any]:
         # The same message for all sites.
@@ -278,11 +281,17 @@ class SiteTraining:
         with open(os.open(self.folder / "history.jsonl", flags, 0o600), "a", encoding="utf-8") as stream:
             stream.write(json.dumps({**line, **metrics}) + "\n")
 
-    def _send_pending(self, ask: Ask) -> None:
-        """Send all unacknowledged messages in order. A refused update is lost."""
-        for sequence, message in sorted(self.worker.pending.items()):
-            ask({"ask": "upload", "sequence": sequence}, message)
-            self.worker.acknowledge(sequence)
+    def _send_pending(self, ask: Ask, officer: OfficerLog) -> None:
+        """Send all unacknowledged messages in order, and tell the officer. A refused update is lost."""
+        try:
+            for sequence, message in sorted(self.worker.pending.items()):
+                reply = ask({"ask": "upload", "sequence": sequence}, message)[0]
+                officer.answers.append("refused" if reply.get("status") == "refused" else "received")
+                self.worker.acknowledge(sequence)
+            # The next session would otherwise send the last update again.
+            self.worker.save(self.folder / _WORKER)
+        finally:
+            officer.after(self._promise(), self.worker.n_epochs)
 
     # ---- state
 

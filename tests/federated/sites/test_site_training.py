@@ -174,7 +174,17 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     assert {type(event.get("f1")) for event in federation.events if event["event"] == "done"} == {float}
     folder = tmp_path / "site-1"
     names = sorted(path.name for path in folder.iterdir())
-    assert names == ["good.state", "history.jsonl", "learner-2.state", "lock", "model", "worker.state"]
+    assert names == ["good.state", "history.jsonl", "learner-2.state", "lock", "model", "officer.log", "worker.state"]
+    said = (folder / "officer.log").read_text().splitlines()
+    assert [line.split(" UTC ")[1].split(":")[0] for line in said] == [
+        *["before the epoch", "after the epoch"] * 2,
+        "end of the session",
+    ]
+    told = next(event["f1"] for event in federation.events if event["event"] == "done" and event["site"] == "site-1")
+    assert f"F1 {told:.4f} of held-out patients, without noise, to the server of lab" in said[-1]
+    uploads = [event["bytes"] for event in federation.events if event["event"] == "upload"]
+    assert f"Sent: {uploads[0]} bytes" in said[1]
+    assert (folder / "officer.log").stat().st_mode & 0o077 == 0
     again = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     guard = again.worker.guard
     assert len(guard.good) == federation.server.size
