@@ -1,4 +1,4 @@
-"""Which updates of a round point against those of most other workers."""
+"""Which updates of a round point against those of most other workers, and how long the others may be."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import numpy as np
 _AGAINST_NOW, _AGAINST_LATELY = -0.2, -0.1
 OPPOSED = "The update points against those of most other workers, in this round or in the last ones."
 _N_ROUNDS, _FEWEST_ROUNDS = 5, 3
+# Screened updates are shrunk to this multiple of the median norm: the screen does not see every hostile one. Workers
+# with equally many notes have .9 to 1.2 times the median norm, and with twice to four times as many about 1.5.
+SCREENED_RATIO = 1.5
 
 # For each worker, the cosines of its update with those of the others
 Cosines = Mapping[str, Mapping[str, float]]

@@ -142,6 +142,7 @@ def combine_round(
     max_norm: float = math.inf,
     weights: Sequence[float] | None = None,
     opposed: Collection[int] = (),
+    shrink_ratio: float = math.inf,
 ) -> tuple[np.ndarray, list[int]]:
     """Combine the updates of a round, without those that are much longer than the others or point against them.
 
@@ -159,6 +160,8 @@ def combine_round(
         Updates are shrunk to this norm. Below the ratio, shrinking keeps every worker in the mean.
     opposed : collection of int, default=()
         Places of updates that are left out, too (`AgreementScreen`).
+    shrink_ratio : float, default=inf
+        Updates are shrunk to this multiple of the median norm. Without effect on fewer than three updates.
 
     Returns
     -------
@@ -174,10 +177,9 @@ def combine_round(
     (array([1., 1.], dtype=float32), [2])
     """
     norms = [_norm(vector) for vector in vectors]
-    longest = math.inf
-    if len(norms) >= FEWEST_UPDATES and max_ratio < math.inf:
-        # Workers that learned nothing set no limit.
-        longest = max_ratio * median(norms) or math.inf
+    # Workers that learned nothing set no limit.
+    usual = median(norms) or math.inf if len(norms) >= FEWEST_UPDATES else math.inf
+    longest, max_norm = max_ratio * usual, min(max_norm, shrink_ratio * usual)
     kept = [i for i, norm in enumerate(norms) if norm <= longest and i not in opposed]
     if len(kept) < min(2, len(vectors)):
         return np.zeros_like(vectors[0]), list(range(len(vectors)))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import ExchangeError
-from .agreement_screen import OPPOSED, AgreementScreen
+from .agreement_screen import OPPOSED, SCREENED_RATIO, AgreementScreen
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
 from .robust import combine_round
@@ -364,8 +364,8 @@ class ParameterServer:
         how, n_trim
             Parameters of `aggregate`.
         screened : bool, default=False
-            Whether updates that point against most others are left out (`AgreementScreen`). The cosines of the last
-            rounds are a part of the checkpoint.
+            Whether updates that point against most others are left out (`AgreementScreen`), and the others shrunk to
+            1.5 times the median norm. The cosines of the last rounds are a part of the checkpoint.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
 
@@ -387,8 +387,8 @@ class ParameterServer:
             vectors = [updates[name][1].dense() for name in names]
             screen = self._screen.with_round(dict(zip(names, vectors, strict=True))) if screened else self._screen
             opposed = [names.index(name) for name in screen.opposed] if screened else []
-            ratio = self.limits.max_ratio
-            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed)
+            ratio, shrink = self.limits.max_ratio, SCREENED_RATIO if screened else math.inf
+            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed, shrink_ratio=shrink)
             whole = SparseUpdate(np.arange(self.size), combined * np.float32(factor), self.size, self.model)
             kept = [(name, *updates[name]) for i, name in enumerate(names) if i not in left_out]
             self._apply(whole, self._sum(whole), kept, screen)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .agreement_screen import OPPOSED, AgreementScreen
+from .agreement_screen import OPPOSED, SCREENED_RATIO, AgreementScreen
 from .held_out_guard import HeldOutGuard
 from .history import EpochRecord, History
 from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
@@ -64,7 +64,8 @@ class StrategyPlan:
         Largest norm of an update as a multiple of the median norm of the round ("fedavg" without masks, from three
         workers on). Longer updates are left out.
     screened : bool, default=False
-        Whether updates that point against most others are left out (`AgreementScreen`; "fedavg" without masks).
+        Whether updates that point against most others are left out (`AgreementScreen`), and the others shrunk to 1.5
+        times the median norm ("fedavg" without masks).
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
         are.
@@ -329,7 +330,8 @@ class _Run:
         weights = None if plan.weights is None else [plan.weights[worker.name] for worker in self.workers]
         opposed = self._opposed(updates) if plan.screened else []
         how = (plan.aggregation, plan.n_trim, plan.max_ratio, self._bound)
-        combined, left_out = combine_round(updates, *how, weights, opposed)
+        shrink = SCREENED_RATIO if plan.screened else math.inf
+        combined, left_out = combine_round(updates, *how, weights, opposed, shrink)
         for i in left_out:
             long = f"The norm of the update is more than {plan.max_ratio:g} times the median norm."
             lines[i].refused = OPPOSED if i in opposed else long

@@ -141,6 +141,20 @@ def test_fedavg_leaves_out_what_points_against_most_others(factor):
     assert not np.array_equal(run("fedavg", bad, max_ratio=5.0).parameters, done.parameters), "without the screen"
 
 
+def test_screened_fedavg_shrinks_long_updates():
+    """A worker whose updates are four times as long has the weight of 1.5 usual ones; equal ones stay."""
+
+    def team(factor):
+        workers = {name: Scaled(np.full(DIM, 1.0)) for name in "abc"}
+        for name, worker in workers.items():
+            worker.factor = factor if name == "c" else 1
+        return workers
+
+    done = run("fedavg", team(4), screened=True).parameters
+    np.testing.assert_allclose(done, run("fedavg", team(1.5)).parameters, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(run("fedavg", team(1), screened=True).parameters, run("fedavg", team(1)).parameters)
+
+
 def test_fedavg_keeps_updates_of_usual_lengths():
     """Three workers of unequal sites, and two workers, of which none is the majority."""
     team = {f"site-{i}": Quadratic(np.full(DIM, float(i))) for i in (1, 2, 4)}

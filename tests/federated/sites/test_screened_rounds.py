@@ -82,6 +82,23 @@ def test_a_site_that_points_against_the_others_moves_nothing(how, factor):
     assert desk.fate("d", 9) == "left out"
 
 
+@pytest.mark.parametrize("factor", [4.5, -4.5])
+def test_a_site_that_alternates_moves_a_round_by_less_than_two_honest_updates(factor):
+    """Two honest updates, and one of several times the usual length, when honest updates are mostly noise.
+
+    Their cosines are then too small for the screen. The mean moves by the share of the hostile site at most.
+    """
+    desk = Screened(FOUR)
+    desk.common = 0.3  # cosines of about .08
+    for number in range(9):
+        before = desk.server.parameters.astype(np.float64)
+        honest = np.stack(desk.one_round(number, [factor if number % 3 == 2 else 1])).astype(np.float64)
+        usual = np.median(np.linalg.norm(honest, axis=1))
+        moved = np.linalg.norm(desk.server.parameters - before - honest.mean(axis=0) * 3 / 4)
+        assert moved <= 2 * usual / 4
+    assert desk.server.n_refused == 0, "the screen says nothing against this site"
+
+
 def test_without_a_screen_the_same_site_moves_everything():
     desk = Screened(aggregation="median", screened=False)
     honest = np.stack(desk.one_round(0, [-3])).astype(np.float64)
@@ -97,6 +114,21 @@ def test_honest_sites_are_added_as_without_a_screen(common):
         before = desk.server.parameters.copy()
         mean = np.stack(desk.one_round(number)).astype(np.float64).mean(axis=0)
         np.testing.assert_allclose(desk.server.parameters, before + mean.astype(np.float32), atol=1e-6)
+    assert desk.server.n_refused == 0
+
+
+def test_a_large_site_keeps_its_direction():
+    """A site of many notes sends longer updates: they are shrunk to 1.5 times the median norm, not left out."""
+    desk = Screened(FOUR)
+    before = desk.server.parameters.copy()
+    sent = {site: desk.honest() for site in FOUR}
+    sent["d"] *= np.float32(3)
+    for site, values in sent.items():
+        desk.send(site, values, 0)
+    updates = np.stack(list(sent.values())).astype(np.float64)
+    norms = np.linalg.norm(updates, axis=1)
+    updates[3] *= 1.5 * np.median(norms) / norms[3]
+    np.testing.assert_allclose(desk.server.parameters, before + updates.mean(axis=0).astype(np.float32), atol=1e-6)
     assert desk.server.n_refused == 0
 
 
