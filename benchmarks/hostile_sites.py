@@ -8,7 +8,7 @@ Federated averaging in one process, generated notes, strict F1 of typed spans on
 ``--n-hostile`` sites send what an attack makes of their own update and of the honest updates of the same round:
 
 - ``multiplied:F``: F times the own update; ``late:F`` from the middle of the training on, ``alternating:F`` in every
-  third round, and otherwise the honest one;
+  third round, and otherwise the honest one; ``swinging:F`` F times in two rounds and -F times in the third;
 - ``opposite:F``: F times the mean of the honest updates;
 - ``little:Z``: their mean minus Z standard deviations of each parameter (Baruch, Baruch & Goldberg 2019);
 - ``edge:F``: noise of F times the usual length, with a mean cosine of -.09 with the honest updates;
@@ -66,6 +66,8 @@ class Attacker(TaggerLearner):
         if self.attack in ("multiplied", "late", "alternating"):
             waits = {"late": self.number < self.n_rounds // 2, "alternating": self.number % 3 < 2}
             return own if waits.get(self.attack) else strength * own
+        if self.attack == "swinging":
+            return strength * own if self.number % 3 < 2 else -strength * own
         if self.attack == "opposite":
             return strength * mean
         if self.attack == "little":

@@ -52,6 +52,10 @@ class ServerLimits:
         sequence number, or their last ones before. The limit follows the updates, which become shorter during a
         training, and a late worker is compared with the early updates of the others. Applies as soon as two other
         workers have sent an update; ``math.inf`` means no limit.
+    last_sequence : int, default=None
+        Sequence number of the last update of each worker. It leads back to the moving average of the weights, and is
+        much longer than the update before it: ``max_ratio`` compares it with the longest updates of the other workers.
+        None means that every update is compared with the last ones.
     max_similarity : float, default=0.95
         Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
         sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. Without effect
@@ -84,6 +88,7 @@ class ServerLimits:
     max_gaps: int = 1000
     step: float = 1.0
     download_selection: str = "most-updated"
+    last_sequence: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_abs", "max_norm", "max_ratio", "max_similarity"):
@@ -92,11 +97,12 @@ class ServerLimits:
                     f"The '{name}' parameter of ServerLimits must be a positive number. "
                     f"Got {getattr(self, name)!r} instead."
                 )
-        if self.max_staleness is not None and self.max_staleness < 0:
-            raise ValueError(
-                "The 'max_staleness' parameter of ServerLimits must be at least 0 or None. "
-                f"Got {self.max_staleness!r} instead."
-            )
+        for name in ("max_staleness", "last_sequence"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(
+                    f"The '{name}' parameter of ServerLimits must be at least 0 or None. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
         if self.max_gaps < 1:
             raise ValueError(
                 f"The 'max_gaps' parameter of ServerLimits must be at least 1. Got {self.max_gaps!r} instead."
@@ -365,7 +371,7 @@ class ParameterServer:
             Parameters of `aggregate`.
         screened : bool, default=False
             Whether updates that point against most others are left out (`AgreementScreen`), and the others shrunk to
-            1.5 times the median norm. The cosines of the last rounds are a part of the checkpoint.
+            2 times the median norm. The cosines of the last rounds are a part of the checkpoint.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
 
@@ -514,7 +520,10 @@ class ParameterServer:
         # One of two workers cannot be told from the other, and could lower the limit of the other.
         if limit == math.inf or len(others) < 2:
             return
-        usual = median(norms[max(bisect_right(norms, (sequence, math.inf)) - 1, 0)][1] for norms in others)
+        if sequence == self.limits.last_sequence:
+            usual = median(max(norm for _, norm in norms) for norms in others)
+        else:
+            usual = median(norms[max(bisect_right(norms, (sequence, math.inf)) - 1, 0)][1] for norms in others)
         if update.norm() > limit * usual:
             raise ExchangeError(
                 f"The norm of the update is more than {limit:g} times the median norm of the other workers' updates. "
