@@ -11,10 +11,10 @@ import numpy as np
 _AGAINST_NOW, _AGAINST_LATELY = -0.2, -0.1
 OPPOSED = "The update points against those of most other workers, in this round or in the last ones."
 _N_ROUNDS, _FEWEST_ROUNDS = 5, 3
-# Screened updates are shrunk to this multiple of the median norm: the screen does not see every hostile one. Workers
-# with equally many notes have .9 to 1.2 times the median norm, and with two to four times as many up to 1.8, but for
-# the first round.
-SCREENED_RATIO = 2.0
+# Screened updates are shrunk to this multiple of the (upper) median norm: the screen does not see every hostile one.
+# Workers with as many notes have .9 to 1.2 times the median norm, and with twice as many 1.1 to 1.6, but for the first
+# round.
+SCREENED_RATIO = 1.5
 
 # For each worker, the cosines of its update with those of the others
 Cosines = Mapping[str, Mapping[str, float]]

@@ -35,7 +35,7 @@ class FederatedAveraging(BaseEstimator):
         which hide single updates, and with fewer than three workers.
     screen : bool, default=True
         Whether updates that point against those of most other workers are left out (`AgreementScreen`), and the others
-        shrunk to 2 times the median norm of the round. Without effect with masks, which hide single updates, and with
+        shrunk to 1.5 times the median norm of the round. Without effect with masks, which hide single updates, and with
         fewer than three workers.
     divide_batches : bool, default=True
         Whether the ``batch_size`` of the tagger is divided by the number of workers. A round then has as many steps as

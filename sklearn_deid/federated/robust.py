@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from statistics import median
+from statistics import median, median_high
 
 import numpy as np
 
@@ -161,7 +161,9 @@ def combine_round(
     opposed : collection of int, default=()
         Places of updates that are left out, too (`AgreementScreen`).
     shrink_ratio : float, default=inf
-        Updates are shrunk to this multiple of the median norm. Without effect on fewer than three updates.
+        Updates are shrunk to this multiple of the median norm, of an even number the larger one of the two in the
+        middle: as long as fewer than half of the workers are hostile, an honest update is as long. Without effect on
+        fewer than three updates.
 
     Returns
     -------
@@ -177,9 +179,11 @@ def combine_round(
     (array([1., 1.], dtype=float32), [2])
     """
     norms = [_norm(vector) for vector in vectors]
-    # Workers that learned nothing set no limit.
-    usual = median(norms) or math.inf if len(norms) >= FEWEST_UPDATES else math.inf
-    longest, max_norm = max_ratio * usual, min(max_norm, shrink_ratio * usual)
+    longest = math.inf
+    if len(norms) >= FEWEST_UPDATES:
+        # Workers that learned nothing set no limit.
+        longest = max_ratio * (median(norms) or math.inf)
+        max_norm = min(max_norm, shrink_ratio * (median_high(norms) or math.inf))
     kept = [i for i, norm in enumerate(norms) if norm <= longest and i not in opposed]
     if len(kept) < min(2, len(vectors)):
         return np.zeros_like(vectors[0]), list(range(len(vectors)))

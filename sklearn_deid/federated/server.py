@@ -371,7 +371,7 @@ class ParameterServer:
             Parameters of `aggregate`.
         screened : bool, default=False
             Whether updates that point against most others are left out (`AgreementScreen`), and the others shrunk to
-            2 times the median norm. The cosines of the last rounds are a part of the checkpoint.
+            1.5 times the median norm. The cosines of the last rounds are a part of the checkpoint.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
 

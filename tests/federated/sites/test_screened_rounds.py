@@ -95,7 +95,7 @@ def test_a_site_that_alternates_moves_a_round_by_at_most_twice_an_honest_update(
         honest = np.stack(desk.one_round(number, [factor if number % 3 == 2 else 1])).astype(np.float64)
         usual = np.median(np.linalg.norm(honest, axis=1))
         moved = np.linalg.norm(desk.server.parameters - before - honest.mean(axis=0) * 3 / 4)
-        assert moved <= 2.1 * usual / 4
+        assert moved <= 2 * usual / 4
     assert desk.server.n_refused == 0, "the screen says nothing against this site"
 
 
@@ -117,9 +117,9 @@ def test_honest_sites_are_added_as_without_a_screen(common):
     assert desk.server.n_refused == 0
 
 
-@pytest.mark.parametrize("length", [1.7, 4])
+@pytest.mark.parametrize("length", [1.3, 4])
 def test_a_large_site_keeps_its_direction(length):
-    """A site of many notes sends longer updates: they are shrunk to twice the median norm, and not left out."""
+    """A site of many notes sends longer updates: they are shrunk to 1.5 times the usual norm, and not left out."""
     desk = Screened(FOUR)
     before = desk.server.parameters.copy()
     sent = {site: desk.honest() for site in FOUR}
@@ -128,7 +128,7 @@ def test_a_large_site_keeps_its_direction(length):
         desk.send(site, values, 0)
     updates = np.stack(list(sent.values())).astype(np.float64)
     norms = np.linalg.norm(updates, axis=1)
-    updates[3] *= min(1, 2 * np.median(norms) / norms[3])
+    updates[3] *= min(1, 1.5 * np.sort(norms)[2] / norms[3])
     np.testing.assert_allclose(desk.server.parameters, before + updates.mean(axis=0).astype(np.float32), atol=1e-6)
     assert desk.server.n_refused == 0
 
