@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import ExchangeError
-from .agreement_screen import OPPOSED, SCREENED_RATIO, AgreementScreen
+from .agreement_screen import OPPOSED, AgreementScreen
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
 from .robust import combine_round
@@ -370,8 +370,8 @@ class ParameterServer:
         how, n_trim
             Parameters of `aggregate`.
         screened : bool, default=False
-            Whether updates that point against most others are left out (`AgreementScreen`), and the others shrunk to
-            1.5 times the median norm. The cosines of the last rounds are a part of the checkpoint.
+            Whether updates that point against most others are left out, and those much longer than usual shrunk
+            (`AgreementScreen`). What it remembers of the last rounds is a part of the checkpoint.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
 
@@ -393,8 +393,9 @@ class ParameterServer:
             vectors = [updates[name][1].dense() for name in names]
             screen = self._screen.with_round(dict(zip(names, vectors, strict=True))) if screened else self._screen
             opposed = [names.index(name) for name in screen.opposed] if screened else []
-            ratio, shrink = self.limits.max_ratio, SCREENED_RATIO if screened else math.inf
-            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed, shrink_ratio=shrink)
+            longest = [screen.longest[name] for name in names] if screened else None
+            ratio = self.limits.max_ratio
+            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed, longest=longest)
             whole = SparseUpdate(np.arange(self.size), combined * np.float32(factor), self.size, self.model)
             kept = [(name, *updates[name]) for i, name in enumerate(names) if i not in left_out]
             self._apply(whole, self._sum(whole), kept, screen)
@@ -575,7 +576,7 @@ class ParameterServer:
                 "digests": self._digests,
                 "norms": self._norms,
                 "n_refused": self.n_refused,
-                "screen": {"rounds": self._screen.rounds, "opposed": self._screen.opposed},
+                "screen": {name: getattr(self._screen, name) for name in ("rounds", "opposed", "lengths")},
                 "generator": generator_state(self._rng),
             }
             past, state["past"] = self._past.to_arrays()

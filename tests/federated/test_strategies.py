@@ -141,18 +141,27 @@ def test_fedavg_leaves_out_what_points_against_most_others(factor):
     assert not np.array_equal(run("fedavg", bad, max_ratio=5.0).parameters, done.parameters), "without the screen"
 
 
-def test_screened_fedavg_shrinks_long_updates():
-    """A worker whose updates are four times as long has the weight of 1.5 usual ones; equal ones stay."""
+class Growing(Scaled):
+    """A worker whose updates become longer than those of others after the first round."""
 
-    def team(factor):
-        workers = {name: Scaled(np.full(DIM, 1.0)) for name in "abc"}
-        for name, worker in workers.items():
-            worker.factor = factor if name == "c" else 1
-        return workers
+    longest = 4
 
-    done = run("fedavg", team(4), screened=True).parameters
-    np.testing.assert_allclose(done, run("fedavg", team(1.5)).parameters, rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(run("fedavg", team(1), screened=True).parameters, run("fedavg", team(1)).parameters)
+    def train_epoch(self):
+        super().train_epoch()
+        self.factor = self.longest
+
+
+def test_screened_fedavg_shrinks_what_is_longer_than_before():
+    def trained(longest, **fields):
+        workers = {name: (Growing if name == "c" else Quadratic)(np.full(DIM, 1.0)) for name in "abc"}
+        workers["c"].factor, workers["c"].longest = 1, longest
+        plan = StrategyPlan("fedavg", n_epochs=3, **fields)  # in a fourth round, 1.5 would be usual for it
+        return run_strategy(plan, workers, FIRST, MODEL, random_state=0).parameters
+
+    done = trained(4, screened=True)
+    np.testing.assert_allclose(done, trained(1.5), rtol=1e-5, atol=1e-6)
+    assert not np.allclose(done, trained(4), atol=1e-3), "without the screen"
+    np.testing.assert_array_equal(trained(1, screened=True), trained(1))
 
 
 def test_fedavg_keeps_updates_of_usual_lengths():

@@ -117,19 +117,20 @@ def test_honest_sites_are_added_as_without_a_screen(common):
     assert desk.server.n_refused == 0
 
 
-@pytest.mark.parametrize("length", [1.3, 4])
-def test_a_large_site_keeps_its_direction(length):
-    """A site of many notes sends longer updates: they are shrunk to 1.5 times the usual norm, and not left out."""
+@pytest.mark.parametrize(("length", "added"), [(2.2, 2.2), (4, 2.5)])
+def test_a_large_site_keeps_its_weight(length, added):
+    """A site of many notes always sends longer updates: they are added, up to 2.5 times the usual norm."""
     desk = Screened(FOUR)
-    before = desk.server.parameters.copy()
-    sent = {site: desk.honest() for site in FOUR}
-    sent["d"] *= np.float32(length)
-    for site, values in sent.items():
-        desk.send(site, values, 0)
-    updates = np.stack(list(sent.values())).astype(np.float64)
-    norms = np.linalg.norm(updates, axis=1)
-    updates[3] *= min(1, 1.5 * np.sort(norms)[2] / norms[3])
-    np.testing.assert_allclose(desk.server.parameters, before + updates.mean(axis=0).astype(np.float32), atol=1e-6)
+    for number in range(6):
+        before = desk.server.parameters.copy()
+        sent = {site: desk.honest() for site in FOUR}
+        norms = [float(np.linalg.norm(values.astype(np.float64))) for values in sent.values()]
+        sent["d"] *= np.float32(length * max(norms[:3]) / norms[3])
+        for site, values in sent.items():
+            desk.send(site, values, number)
+        sent["d"] *= np.float32(added / length)
+        mean = np.stack(list(sent.values())).astype(np.float64).mean(axis=0)
+        np.testing.assert_allclose(desk.server.parameters, before + mean.astype(np.float32), atol=2e-6)
     assert desk.server.n_refused == 0
 
 
