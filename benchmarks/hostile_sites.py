@@ -41,6 +41,20 @@ from .corpora import sentences
 
 # Just above the bound of the mean over several rounds.
 _EDGE = 0.09
+ATTACKS = (
+    "honest",
+    "absent",
+    "multiplied",
+    "late",
+    "alternating",
+    "swinging",
+    "opposite",
+    "little",
+    "edge",
+    "noise",
+    "own-and-noise",
+    "constant",
+)
 
 
 class Attacker(TaggerLearner):
@@ -176,6 +190,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     arguments = parser.parse_args(argv)
+    if unknown := [attack for attack in arguments.attacks if attack.partition(":")[0] not in ATTACKS]:
+        parser.error(f"An attack must be one of {', '.join(ATTACKS)}. Got {', '.join(unknown)} instead.")
     torch.set_num_threads(1)
     for seed in arguments.seeds:
         for attack in arguments.attacks:
