@@ -142,6 +142,7 @@ def combine_round(
     max_norm: float = math.inf,
     weights: Sequence[float] | None = None,
     opposed: Collection[int] = (),
+    longest: Sequence[float] | None = None,
 ) -> tuple[np.ndarray, list[int]]:
     """Combine the updates of a round, without those that are much longer than the others or point against them.
 
@@ -159,6 +160,8 @@ def combine_round(
         Updates are shrunk to this norm. Below the ratio, shrinking keeps every worker in the mean.
     opposed : collection of int, default=()
         Places of updates that are left out, too (`AgreementScreen`).
+    longest : sequence of float, default=None
+        Norm to which each update is shrunk besides ``max_norm`` (`AgreementScreen`).
 
     Returns
     -------
@@ -174,17 +177,18 @@ def combine_round(
     (array([1., 1.], dtype=float32), [2])
     """
     norms = [_norm(vector) for vector in vectors]
-    longest = math.inf
+    too_long = math.inf
     if len(norms) >= FEWEST_UPDATES and max_ratio < math.inf:
         # Workers that learned nothing set no limit.
-        longest = max_ratio * median(norms) or math.inf
-    kept = [i for i, norm in enumerate(norms) if norm <= longest and i not in opposed]
+        too_long = max_ratio * median(norms) or math.inf
+    kept = [i for i, norm in enumerate(norms) if norm <= too_long and i not in opposed]
     if len(kept) < min(2, len(vectors)):
         return np.zeros_like(vectors[0]), list(range(len(vectors)))
     own = None if weights is None else [weights[i] for i in kept]
     if len(kept) < len(vectors):
         n_trim = min(n_trim, (len(kept) - 1) // 2)
-    combined = aggregate([clip_norm(vectors[i], max_norm) for i in kept], how, n_trim, own)
+    bounds = [max_norm] * len(norms) if longest is None else [min(max_norm, bound) for bound in longest]
+    combined = aggregate([clip_norm(vectors[i], bounds[i]) for i in kept], how, n_trim, own)
     return combined, [i for i in range(len(norms)) if i not in kept]
 
 

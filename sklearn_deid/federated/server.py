@@ -52,6 +52,10 @@ class ServerLimits:
         sequence number, or their last ones before. The limit follows the updates, which become shorter during a
         training, and a late worker is compared with the early updates of the others. Applies as soon as two other
         workers have sent an update; ``math.inf`` means no limit.
+    last_sequence : int, default=None
+        Sequence number of the last update of each worker. It leads back to the moving average of the weights, and is
+        much longer than the update before it: ``max_ratio`` compares it with the longest updates of the other workers.
+        None means that every update is compared with the last ones.
     max_similarity : float, default=0.95
         Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
         sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. Without effect
@@ -84,6 +88,7 @@ class ServerLimits:
     max_gaps: int = 1000
     step: float = 1.0
     download_selection: str = "most-updated"
+    last_sequence: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_abs", "max_norm", "max_ratio", "max_similarity"):
@@ -92,11 +97,12 @@ class ServerLimits:
                     f"The '{name}' parameter of ServerLimits must be a positive number. "
                     f"Got {getattr(self, name)!r} instead."
                 )
-        if self.max_staleness is not None and self.max_staleness < 0:
-            raise ValueError(
-                "The 'max_staleness' parameter of ServerLimits must be at least 0 or None. "
-                f"Got {self.max_staleness!r} instead."
-            )
+        for name in ("max_staleness", "last_sequence"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(
+                    f"The '{name}' parameter of ServerLimits must be at least 0 or None. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
         if self.max_gaps < 1:
             raise ValueError(
                 f"The 'max_gaps' parameter of ServerLimits must be at least 1. Got {self.max_gaps!r} instead."
@@ -364,8 +370,8 @@ class ParameterServer:
         how, n_trim
             Parameters of `aggregate`.
         screened : bool, default=False
-            Whether updates that point against most others are left out (`AgreementScreen`). The cosines of the last
-            rounds are a part of the checkpoint.
+            Whether updates that point against most others are left out, and those much longer than usual shrunk
+            (`AgreementScreen`). What it remembers of the last rounds is a part of the checkpoint.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
 
@@ -387,8 +393,9 @@ class ParameterServer:
             vectors = [updates[name][1].dense() for name in names]
             screen = self._screen.with_round(dict(zip(names, vectors, strict=True))) if screened else self._screen
             opposed = [names.index(name) for name in screen.opposed] if screened else []
+            longest = [screen.longest[name] for name in names] if screened else None
             ratio = self.limits.max_ratio
-            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed)
+            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed, longest=longest)
             whole = SparseUpdate(np.arange(self.size), combined * np.float32(factor), self.size, self.model)
             kept = [(name, *updates[name]) for i, name in enumerate(names) if i not in left_out]
             self._apply(whole, self._sum(whole), kept, screen)
@@ -514,7 +521,10 @@ class ParameterServer:
         # One of two workers cannot be told from the other, and could lower the limit of the other.
         if limit == math.inf or len(others) < 2:
             return
-        usual = median(norms[max(bisect_right(norms, (sequence, math.inf)) - 1, 0)][1] for norms in others)
+        if sequence == self.limits.last_sequence:
+            usual = median(max(norm for _, norm in norms) for norms in others)
+        else:
+            usual = median(norms[max(bisect_right(norms, (sequence, math.inf)) - 1, 0)][1] for norms in others)
         if update.norm() > limit * usual:
             raise ExchangeError(
                 f"The norm of the update is more than {limit:g} times the median norm of the other workers' updates. "
@@ -566,7 +576,7 @@ class ParameterServer:
                 "digests": self._digests,
                 "norms": self._norms,
                 "n_refused": self.n_refused,
-                "screen": {"rounds": self._screen.rounds, "opposed": self._screen.opposed},
+                "screen": {name: getattr(self._screen, name) for name in ("rounds", "opposed", "lengths")},
                 "generator": generator_state(self._rng),
             }
             past, state["past"] = self._past.to_arrays()

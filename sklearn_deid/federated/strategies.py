@@ -64,7 +64,8 @@ class StrategyPlan:
         Largest norm of an update as a multiple of the median norm of the round ("fedavg" without masks, from three
         workers on). Longer updates are left out.
     screened : bool, default=False
-        Whether updates that point against most others are left out (`AgreementScreen`; "fedavg" without masks).
+        Whether updates that point against most others are left out, and those much longer than usual shrunk
+        (`AgreementScreen`; "fedavg" without masks).
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
         are.
@@ -327,18 +328,19 @@ class _Run:
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
         plan = self.plan
         weights = None if plan.weights is None else [plan.weights[worker.name] for worker in self.workers]
-        opposed = self._opposed(updates) if plan.screened else []
+        opposed, longest = self._screened(updates) if plan.screened else ([], None)
         how = (plan.aggregation, plan.n_trim, plan.max_ratio, self._bound)
-        combined, left_out = combine_round(updates, *how, weights, opposed)
+        combined, left_out = combine_round(updates, *how, weights, opposed, longest)
         for i in left_out:
             long = f"The norm of the update is more than {plan.max_ratio:g} times the median norm."
             lines[i].refused = OPPOSED if i in opposed else long
         return combined
 
-    def _opposed(self, updates: list[np.ndarray]) -> list[int]:
+    def _screened(self, updates: list[np.ndarray]) -> tuple[list[int], list[float]]:
+        """Places of the opposed workers, and the largest norm of each update."""
         names = [worker.name for worker in self.workers]
         self.screen = self.screen.with_round(dict(zip(names, updates, strict=True)))
-        return [names.index(name) for name in self.screen.opposed]
+        return [names.index(name) for name in self.screen.opposed], list(self.screen.longest.values())
 
     @property
     def _bound(self) -> float:

@@ -167,6 +167,26 @@ class TestNormOfTheOthers:
             self.send(target, rng, 0.51, 2, 3)
         assert self.send(target, rng, 0.49, 2, 3)
 
+    def test_the_last_update_may_be_as_long_as_earlier_ones(self, tmp_path):
+        """It leads back to the moving average of the weights, and is much longer than the update before it."""
+        rng, target = np.random.default_rng(8), server(max_norm=math.inf, last_sequence=3)
+        for sequence, length in enumerate([1.0, 2.0, 0.01]):
+            assert all(self.send(target, rng, length, site, sequence) for site in (0, 1, 2))
+        target.save(tmp_path / "server")
+        target = ParameterServer.load(tmp_path / "server")
+        with pytest.raises(ExchangeError, match="median norm"):
+            self.send(target, rng, 10.1, 0, 3)
+        assert all(self.send(target, rng, 1.0, site, 3) for site in (0, 1, 2))
+        with pytest.raises(ExchangeError, match="median norm"):
+            self.send(target, rng, 10.1, 2, 4)
+
+    def test_other_updates_may_not(self):
+        rng, target = np.random.default_rng(8), server(max_norm=math.inf, last_sequence=4)
+        for sequence, length in enumerate([1.0, 2.0, 0.01]):
+            assert all(self.send(target, rng, length, site, sequence) for site in (0, 1))
+        with pytest.raises(ExchangeError, match="median norm"):
+            self.send(target, rng, 1.0, 2, 3)
+
     def test_a_late_site_is_compared_with_early_updates(self, tmp_path):
         rng, target = np.random.default_rng(6), server(max_norm=math.inf)
         for sequence, length in enumerate([1.0, 0.5, 0.1]):

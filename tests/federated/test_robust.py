@@ -101,6 +101,15 @@ def test_a_round_without_a_long_update_needs_no_smaller_trim(how, n_workers):
     assert combined.tolist() == [{3: 1.5, 5: 3.0}[n_workers]] * 3
 
 
+@given(hnp.arrays(np.float32, (4, 6), elements=FINITE), hnp.arrays(np.float64, 4, elements=st.floats(1e-3, 1e6)))
+def test_updates_are_shrunk_to_bounds_of_their_own(stack, longest):
+    norms = np.linalg.norm(stack.astype(np.float64), axis=1)
+    expected = stack * np.minimum(1, longest / np.maximum(norms, 1e-300))[:, None]
+    combined, left_out = combine_round(list(stack), longest=longest.tolist())
+    assert left_out == []
+    np.testing.assert_allclose(combined, expected.mean(axis=0), rtol=1e-5, atol=3e-6 * norms.max() + 1e-37)
+
+
 def test_a_round_without_a_limit_leaves_nothing_out():
     vectors = [np.zeros(2, np.float32)] * 2 + [np.ones(2, np.float32)]
     for max_ratio in (np.inf, 5.0):  # the median norm is 0: whoever learned nothing sets no limit

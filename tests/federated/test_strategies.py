@@ -141,6 +141,29 @@ def test_fedavg_leaves_out_what_points_against_most_others(factor):
     assert not np.array_equal(run("fedavg", bad, max_ratio=5.0).parameters, done.parameters), "without the screen"
 
 
+class Growing(Scaled):
+    """A worker whose updates become longer than those of others after the first round."""
+
+    longest = 4
+
+    def train_epoch(self):
+        super().train_epoch()
+        self.factor = self.longest
+
+
+def test_screened_fedavg_shrinks_what_is_longer_than_before():
+    def trained(longest, **fields):
+        workers = {name: (Growing if name == "c" else Quadratic)(np.full(DIM, 1.0)) for name in "abc"}
+        workers["c"].factor, workers["c"].longest = 1, longest
+        plan = StrategyPlan("fedavg", n_epochs=3, **fields)  # in a fourth round, 1.5 would be usual for it
+        return run_strategy(plan, workers, FIRST, MODEL, random_state=0).parameters
+
+    done = trained(4, screened=True)
+    np.testing.assert_allclose(done, trained(1.5), rtol=1e-5, atol=1e-6)
+    assert not np.allclose(done, trained(4), atol=1e-3), "without the screen"
+    np.testing.assert_array_equal(trained(1, screened=True), trained(1))
+
+
 def test_fedavg_keeps_updates_of_usual_lengths():
     """Three workers of unequal sites, and two workers, of which none is the majority."""
     team = {f"site-{i}": Quadratic(np.full(DIM, float(i))) for i in (1, 2, 4)}

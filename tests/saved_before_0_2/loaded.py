@@ -246,7 +246,7 @@ def _(folder):
     server = ParameterServer.load(folder / "exchange" / "server.state")
     state = [server.model, server.version, server.n_refused, server.delivered("plain"), server.delivered("private")]
     limits = dataclasses.asdict(server.limits)
-    for name in ("refuse_replays", "max_gaps", "max_ratio", "max_similarity"):  # since 0.2.0
+    for name in ("refuse_replays", "max_gaps", "max_ratio", "max_similarity", "last_sequence"):  # since 0.2.0
         del limits[name]
     state += [server.counts.tolist(), {k: repr(v) for k, v in limits.items()}]
     update = server.download(0.4, "plain")

@@ -273,6 +273,7 @@ class FederationConfig:
             "max_norm": self.max_norm,
             "max_ratio": self.max_ratio,
             "max_staleness": self.max_staleness,
+            "last_sequence": self.n_epochs - 1,
             # In common rounds the server adds one mean of all sites instead of the update of each site.
             "step": self.step * (len(self.sites) if self.mask_keys or self.has_rounds else 1),
             "download_selection": self.download_selection,

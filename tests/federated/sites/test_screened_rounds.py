@@ -82,6 +82,23 @@ def test_a_site_that_points_against_the_others_moves_nothing(how, factor):
     assert desk.fate("d", 9) == "left out"
 
 
+@pytest.mark.parametrize("factor", [4.5, -4.5])
+def test_a_site_that_alternates_moves_a_round_by_at_most_twice_an_honest_update(factor):
+    """Two honest updates, and one of several times the usual length, when honest updates are mostly noise.
+
+    Their cosines are then too small for the screen. The mean moves by the share of the hostile site at most.
+    """
+    desk = Screened(FOUR)
+    desk.common = 0.3  # cosines of about .08
+    for number in range(9):
+        before = desk.server.parameters.astype(np.float64)
+        honest = np.stack(desk.one_round(number, [factor if number % 3 == 2 else 1])).astype(np.float64)
+        usual = np.median(np.linalg.norm(honest, axis=1))
+        moved = np.linalg.norm(desk.server.parameters - before - honest.mean(axis=0) * 3 / 4)
+        assert moved <= 2 * usual / 4
+    assert desk.server.n_refused == 0, "the screen says nothing against this site"
+
+
 def test_without_a_screen_the_same_site_moves_everything():
     desk = Screened(aggregation="median", screened=False)
     honest = np.stack(desk.one_round(0, [-3])).astype(np.float64)
@@ -98,6 +115,36 @@ def test_honest_sites_are_added_as_without_a_screen(common):
         mean = np.stack(desk.one_round(number)).astype(np.float64).mean(axis=0)
         np.testing.assert_allclose(desk.server.parameters, before + mean.astype(np.float32), atol=1e-6)
     assert desk.server.n_refused == 0
+
+
+@pytest.mark.parametrize(("length", "added"), [(2.2, 2.2), (4, 2.5)])
+def test_a_large_site_keeps_its_weight(length, added):
+    """A site of many notes always sends longer updates: they are added, up to 2.5 times the usual norm."""
+    desk = Screened(FOUR)
+    for number in range(6):
+        before = desk.server.parameters.copy()
+        sent = {site: desk.honest() for site in FOUR}
+        norms = [float(np.linalg.norm(values.astype(np.float64))) for values in sent.values()]
+        sent["d"] *= np.float32(length * max(norms[:3]) / norms[3])
+        for site, values in sent.items():
+            desk.send(site, values, number)
+        sent["d"] *= np.float32(added / length)
+        mean = np.stack(list(sent.values())).astype(np.float64).mean(axis=0)
+        np.testing.assert_allclose(desk.server.parameters, before + mean.astype(np.float32), atol=2e-6)
+    assert desk.server.n_refused == 0
+
+
+@pytest.mark.parametrize("screened", [True, False])
+def test_the_last_round_of_an_agreement_is_added(screened):
+    """Its updates are as long as those of the first rounds, and a hundred times those of the round before."""
+    desk = Screened(FOUR, screened=screened, n_epochs=3, aggregation="median")
+    for number, length in enumerate([1.0, 0.01, 1.0]):
+        desk.goal = np.float32(length) * desk.values()
+        sent = {site: np.float32(length) * desk.values() + desk.goal for site in FOUR}
+        for site, values in sent.items():
+            desk.download(site)
+            desk.send(site, values, number)
+    assert desk.sums() == [(0, "added"), (1, "added"), (2, "added")] and desk.server.n_refused == 0
 
 
 def test_cosines_of_earlier_rounds_outlive_a_server(tmp_path):
