@@ -97,7 +97,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         folds, which require it, and False otherwise. With True, other taggers than the final tagger determine the
         threshold, so that the guarantee is only empirical.
     n_jobs : int or None, default=None
-        Number of folds that are trained in parallel.
+        Number of taggers that are trained at the same time: those of the folds, and the final one of ``refit``.
     random_state : int, RandomState or None, default=None
         Random seed of the choice of held-out patients.
 

@@ -2,12 +2,15 @@
 
 import pickle
 from itertools import product
+from threading import Barrier
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -38,6 +41,20 @@ from sklearn_deid.text import is_allowed, split_tag
 
 from .conftest import SMALL, assert_rows_equal
 from .oracle_taggers import Oracle, make_patients
+
+
+class Meeting(Oracle):
+    """Begins to train when as many others do."""
+
+    barriers: ClassVar[dict[int, Barrier]] = {}
+
+    def __init__(self, parties, offset=0.0):
+        super().__init__(offset)
+        self.parties = parties
+
+    def fit(self, X, y, *, groups=None):
+        self.barriers.setdefault(self.parties, Barrier(self.parties)).wait(timeout=20)
+        return super().fit(X, y, groups=groups)
 
 
 def prefit(**parameters):
@@ -222,6 +239,15 @@ class TestWhoIsHeldOut:
             assert (tuned.report_.n_patients, tuned.estimator_.n_seen_) == (30, 30)
         # the oracle learns nothing, so that folds decide as the prefit one does
         assert tuned.decision_bias_ == prefit(target_recall=0.5).fit(X, y, groups=groups).decision_bias_
+
+    def test_folds_and_the_last_tagger_train_at_the_same_time(self):
+        """Each training waits until all three have begun: a training that follows the others would break the wait."""
+        X, y, groups = make_patients(30, np.random.default_rng(3))
+        folds = {"target_recall": 0.5, "cv": 2, "n_jobs": 3, "random_state": 0}
+        with parallel_config("threading"):
+            tuned = RecallTunedTagger(Meeting(3), **folds).fit(X, y, groups=groups)
+        alone = RecallTunedTagger(Oracle(), **{**folds, "n_jobs": None}).fit(X, y, groups=groups)
+        assert (tuned.report_, tuned.estimator_.n_seen_) == (alone.report_, 30)
 
     def test_seeds(self):
         X, y, groups = make_patients(30, np.random.default_rng(3))
