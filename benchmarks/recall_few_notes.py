@@ -1,10 +1,13 @@
 """Whether a target recall that few notes show is reached on other notes, and at which precision.
 
     python -m benchmarks.recall_few_notes --corpus meddocan --notes 50 --runs few_recall.jsonl
+    python -m benchmarks.recall_few_notes --corpus meddocan --notes 50 --start starter-en --folds 3 --runs from.jsonl
 
-A seed draws the notes. Each arm is a target. Recall and precision are those of tokens, under whatever label
-(``compare("binary_token", ...)``), on the other split. A refusal of `RecallTunedTagger` is a result: its message is
-kept. Finished runs are kept in the file of ``--runs``. Prints one JSON object.
+A seed draws the notes. Each arm is a target. With ``--start``, all trainings of a draw start from a model of other
+notes, and read single sentences as the model does; without, they start from random weights and read blocks. Recall and
+precision are those of tokens, under whatever label (``compare("binary_token", ...)``), on the other split. A refusal of
+`RecallTunedTagger` is a result: its message is kept. Finished runs are kept in the file of ``--runs``. Prints one JSON
+object.
 """
 
 from __future__ import annotations
@@ -25,13 +28,15 @@ from .corpora import add_corpus_options, load
 from .environment import describe
 from .resumable import by_arm, finish_runs
 
-SETTINGS = ("corpus", "notes", "test_notes")
+SETTINGS = ("corpus", "notes", "test_notes", "start", "folds")
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_corpus_options(parser, notes=50, test_notes=None)
     parser.add_argument("--arms", nargs="+", default=["0.98"], help="targets")
+    parser.add_argument("--start", help="model that each training starts from, such as starter-en")
+    parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--runs", required=True, help="file of the finished runs")
@@ -42,8 +47,10 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     """One draw of notes with one target."""
     torch.set_num_threads(1)
     train, test = load(arguments, seed)
-    tagger = DeidTagger(context="block", random_state=seed, verbose=0)
-    deidentifier = NoteDeidentifier(RecallTunedTagger(tagger, target_recall=float(arm), random_state=seed))
+    reads = {"warm_start_from": arguments.start} if arguments.start else {"context": "block"}
+    tagger = DeidTagger(**reads, random_state=seed, verbose=0)
+    settings = {"target_recall": float(arm), "cv": arguments.folds, "random_state": seed}
+    deidentifier = NoteDeidentifier(RecallTunedTagger(tagger, **settings))
     row: dict[str, Any] = {"arm": arm, "seed": seed}
     start = time.process_time()
     with warnings.catch_warnings(record=True) as warned:

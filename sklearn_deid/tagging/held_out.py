@@ -109,9 +109,12 @@ def marginals_on_held_out(
             "With several folds, the kept tagger must be trained on all patients: pass refit=True, or a float as cv."
         )
     # Each fold is trained on its own patients, and its tagger reads only the other patients.
+    # The tagger of all patients trains longest: begun first, its job does not keep the others waiting at the end.
+    n_refitted = int(plan.refit)
+    trainings = [np.arange(len(X))] * n_refitted + [train for train, _ in splits]
     jobs = Parallel(n_jobs=plan.n_jobs)
-    fitted = jobs(delayed(_fit)(estimator, X, tags, groups, train) for train, _ in splits)
-    kept = _fit(estimator, X, tags, groups, np.arange(len(X))) if plan.refit else fitted[0]
+    trained = jobs(delayed(_fit)(estimator, X, tags, groups, rows) for rows in trainings)
+    kept, fitted = trained[0], trained[n_refitted:]
     # A fold may lack labels of other folds. All parts have the columns of all labels, so that they can be joined.
     labels = labels_in(tags.data, *(one.classes_ for one in fitted))
     parts = [read_marginals(one, X[held], X[held], labels) for one, (_, held) in zip(fitted, splits, strict=True)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..metrics import PriceCurve, recall_lower_bounds
 from ..sequences import check_groups, check_sequences, check_tags
+from ..text import split_tag
 from .held_out import HeldOut, gold_items, labels_in, threshold_of
 from .marginals import read_marginals
 
@@ -56,6 +57,16 @@ def recall_price(
     marginals = read_marginals(tagger, X, X, labels_in(tagger.classes_, tags.data))
     held = HeldOut(marginals, tags, np.arange(len(X)) if patients is None else patients)
     return curve_of(held, gold_items(held, level, True), confidence)
+
+
+def most_missed(held: HeldOut, bias: float, n: int = 3) -> list[tuple[str, int, int]]:
+    """Labels with the most PHI tokens that a bias misses: label, missed tokens, all tokens; at most ``n`` labels."""
+    missed = held.marginals.phi < threshold_of(bias)
+    # shape: (n_tokens,)
+    labels = np.array([split_tag(tag)[1] for tag in held.tags.data], dtype=object)
+    here = {label: labels == label for label in labels_in(held.tags.data)}
+    counts = [(label, int((missed & tokens).sum()), int(tokens.sum())) for label, tokens in here.items()]
+    return sorted((row for row in counts if row[1]), key=lambda row: (-row[1], row[0]))[:n]
 
 
 def curve_of(held: HeldOut, items: tuple[np.ndarray, np.ndarray], confidence: float) -> PriceCurve:

@@ -32,7 +32,7 @@ from .held_out import (
     threshold_of,
 )
 from .marginals import TokenTagger, marginal_parts, read_marginals, tag_columns
-from .measured_price import curve_of
+from .measured_price import curve_of, most_missed
 from .note_deidentifier import default_tagger
 
 # Highest threshold that `fit` chooses: the estimator never tags less than the tagger would with a bias of 0.
@@ -97,7 +97,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         folds, which require it, and False otherwise. With True, other taggers than the final tagger determine the
         threshold, so that the guarantee is only empirical.
     n_jobs : int or None, default=None
-        Number of folds that are trained in parallel.
+        Number of taggers that are trained at the same time: those of the folds, and the final one of ``refit``.
     random_state : int, RandomState or None, default=None
         Random seed of the choice of held-out patients.
 
@@ -221,7 +221,9 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Warns
         -----
         LowPrecisionWarning
-            If the precision on the held-out patients is below ``min_precision``.
+            If the precision on the held-out patients is below ``min_precision``. The message names the labels that cost
+            it. If you turn the warning into an error (``warnings.simplefilter("error", LowPrecisionWarning)``), `fit`
+            refuses such a target, and the estimator stays unfitted.
         """
         check_constraints(self)
         X = check_sequences(X)
@@ -359,17 +361,23 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self.report_ = measure_decision(held, self.decision_bias_, items, direct)
         if len(items[0]):
             self.price_curve_ = curve_of(held, items, self.confidence or _CONFIDENCE)
-            self._warn_of_price(self.report_.precision.value, self.price_curve_)
+            self._warn_of_price(self.report_.precision.value, self.price_curve_, held)
 
-    def _warn_of_price(self, precision: float, curve: PriceCurve) -> None:
-        """Warn if the precision on the held-out patients is below the parameter."""
+    def _warn_of_price(self, precision: float, curve: PriceCurve, held: HeldOut) -> None:
+        """Warn if the precision on the held-out patients is below the parameter, and name what costs it."""
         if not precision < self.min_precision:
             return
         best = curve.best_target(self.min_precision)
         offer = "no target keeps it" if best is None else f"target_recall={np.floor(1000 * best) / 1000:g} keeps it"
+        counts = most_missed(held, curve.largest_bias(self.min_precision))
+        labels = ", ".join(f"{label} ({missed} of {total} tokens)" for label, missed, total in counts)
+        cause = (
+            f" With that precision, most of the missed tokens are those of {labels}: annotate more of them, find them "
+            "with rules (HybridTagger), or leave their labels out."
+        )
         warnings.warn(
             f"The precision on the held-out patients is {precision:.2f}, below min_precision={self.min_precision:g}; "
-            f"{offer}. The attribute 'price_curve_' shows the price of recall.",
+            f"{offer}.{cause if counts else ''} The attribute 'price_curve_' shows the price of recall.",
             LowPrecisionWarning,
             stacklevel=3,
         )

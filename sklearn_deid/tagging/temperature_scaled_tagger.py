@@ -34,7 +34,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
     refit : bool, default=False
         Whether to train the tagger again on all patients after the temperature is chosen. Required with several folds.
     n_jobs : int or None, default=None
-        Number of folds that are trained in parallel.
+        Number of taggers that are trained at the same time: those of the folds, and the final one of ``refit``.
     random_state : int, RandomState or None, default=None
         Random seed of the choice of held-out patients.
 

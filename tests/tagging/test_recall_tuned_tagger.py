@@ -1,13 +1,17 @@
 """RecallTunedTagger: what it promises on patients that nobody saw, legal tags, and scikit-learn's tools."""
 
 import pickle
+import warnings
 from itertools import product
+from threading import Barrier
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -38,6 +42,20 @@ from sklearn_deid.text import is_allowed, split_tag
 
 from .conftest import SMALL, assert_rows_equal
 from .oracle_taggers import Oracle, make_patients
+
+
+class Meeting(Oracle):
+    """Begins to train when as many others do."""
+
+    barriers: ClassVar[dict[int, Barrier]] = {}
+
+    def __init__(self, parties, offset=0.0):
+        super().__init__(offset)
+        self.parties = parties
+
+    def fit(self, X, y, *, groups=None):
+        self.barriers.setdefault(self.parties, Barrier(self.parties)).wait(timeout=20)
+        return super().fit(X, y, groups=groups)
 
 
 def prefit(**parameters):
@@ -223,6 +241,15 @@ class TestWhoIsHeldOut:
         # the oracle learns nothing, so that folds decide as the prefit one does
         assert tuned.decision_bias_ == prefit(target_recall=0.5).fit(X, y, groups=groups).decision_bias_
 
+    def test_folds_and_the_last_tagger_train_at_the_same_time(self):
+        """Each training waits until all three have begun: a training that follows the others would break the wait."""
+        X, y, groups = make_patients(30, np.random.default_rng(3))
+        folds = {"target_recall": 0.5, "cv": 2, "n_jobs": 3, "random_state": 0}
+        with parallel_config("threading"):
+            tuned = RecallTunedTagger(Meeting(3), **folds).fit(X, y, groups=groups)
+        alone = RecallTunedTagger(Oracle(), **{**folds, "n_jobs": None}).fit(X, y, groups=groups)
+        assert (tuned.report_, tuned.estimator_.n_seen_) == (alone.report_, 30)
+
     def test_seeds(self):
         X, y, groups = make_patients(30, np.random.default_rng(3))
         held = [
@@ -286,6 +313,22 @@ class TestFewNotes:
         again = prefit(target_recall=offered, min_precision=0.9).fit(X, y, groups=groups)
         assert again.report_.precision.value >= 0.9
         assert tuned.price_curve_.best_target(1.0) is None
+
+    def test_the_warning_names_the_labels_that_cost_the_precision(self):
+        """Nine names and one relative a patient; relatives look as the 20 words without PHI do, one name is missed."""
+        X = [["0.9"] * 9 + ["0.001"] * 21] * 40 + [["0.1"]]
+        y = [["B-NAME"] * 9 + ["B-RELATIVE"] + ["O"] * 20] * 40 + [["B-NAME"]]
+        with pytest.warns(LowPrecisionWarning, match=r"those of RELATIVE \(40 of 40 tokens\): annotate"):
+            tuned = prefit(target_recall=0.95).fit(X, y)
+        assert tuned.report_.precision.value == pytest.approx(401 / 1201)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", LowPrecisionWarning)
+            with pytest.raises(LowPrecisionWarning, match="RELATIVE"):
+                tuned.fit(X, y)
+        with pytest.raises(NotFittedError):
+            tuned.predict(X)
+        with pytest.warns(LowPrecisionWarning, match=r"no target keeps it\. The attribute"):
+            prefit(target_recall=0.5).fit([["0.9", "0.9"]] * 40, [["B-NAME", "O"]] * 40)
 
     @pytest.mark.parametrize("least", [0.5, 0.9, 0.97])
     def test_highest_recall_is_the_largest_bias_that_keeps_the_precision(self, patients, least):
