@@ -157,7 +157,7 @@ class TaggerLearner:
         with tagger._own_random_stream():
             # Every worker learns the same classes from the agreed labels, whatever labels its own notes hold.
             start = None if tagger.warm_start_from is None else start_tagger(tagger.warm_start_from)
-            tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels], start)
+            tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels], start, None)
             tagger.initialize()
             if start is not None:
                 # Without rows, labels are matched by name only: the first weights depend on no note.
