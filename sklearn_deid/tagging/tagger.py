@@ -533,9 +533,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         start_weights(self, start, X, tags)
         self.starts_from_tagger_ = True
 
-    def _learn_inputs(
-        self, X: RaggedArray, tags: TokenSequences, classes: Any, start: Any = None, groups: Any = None
-    ) -> None:
+    def _learn_inputs(self, X: Any, tags: TokenSequences, classes: Any, start: Any = None, groups: Any = None) -> None:
         """Learn all inputs of the network that need no gradient: classes, word vectors, tokenizer, tag weights."""
         known = {"O", *tags.data}
         # A part of the data may lack some prefixes of a label, so that each label of 'classes' adds all its prefixes.
