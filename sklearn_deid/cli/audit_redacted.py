@@ -40,8 +40,8 @@ def run_redacted(arguments: argparse.Namespace) -> int:
     source = NoteSource(arguments.redacted, None, arguments.encoding)
     if source.left_aside():
         raise DeidError(
-            "The folder holds other files or sub-folders, which no attacker would read, or hidden files, such as copies of "
-            "an editor. Audit a folder of .txt files only.",
+            "The folder holds other files or sub-folders, which no attacker would read, or hidden files, such as "
+            "copies of an editor. Audit a folder of .txt files only.",
             path=str(source.path),
         )
     notes = list(source.read(_stop))
