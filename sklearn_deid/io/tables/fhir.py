@@ -40,6 +40,7 @@ FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
 )
 # What an object at the end of a path may hold: a Narrative, or an Attachment.
 _NARRATIVE = frozenset(("id", "extension", "status", "div"))
+_STATUSES = (None, "generated", "extensions", "additional", "empty")
 _ATTACHMENT = frozenset(
     "id extension contentType language data url size hash title creation height width frames duration pages".split()
 )
@@ -245,6 +246,8 @@ def _is_known(value: Mapping[str, Any]) -> bool:
         return "content" not in value  # the data of a Binary before FHIR R4
     keys = {key.removeprefix("_") for key in value}
     is_narrative = keys <= _NARRATIVE and isinstance(value.get("div"), (str, type(None)))
+    if is_narrative and value.get("status") not in _STATUSES:
+        return False
     # Such an address is itself the content.
     has_content = str(value.get("url")).strip().lower().startswith("data:")
     return is_narrative or (keys <= _ATTACHMENT and not has_content)

@@ -16,6 +16,8 @@ _RESOURCE = f"resourceType implicitRules language meta text contained {_INSIDE}"
 _VALUES = """valueAttachment valueBoolean valueCodeableConcept valueDateTime valueInteger valuePeriod valueQuantity
     valueRange valueRatio valueReference valueSampledData valueString valueTime"""
 _ANNOTATION = _elements(f"{_INSIDE} authorReference authorString text time")
+# Where a string stands for one of these, its data would not be decoded.
+_ATTACHMENTS = ("attachment", "presentedForm", "valueAttachment")
 #: Elements of FHIR STU3, R4, R4B and R5, by the place of their object.
 ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -73,6 +75,8 @@ def has_unknown_element(value: Any, place: str) -> bool:
     """
     if isinstance(value, list):
         return any(has_unknown_element(item, place) for item in value)
+    if isinstance(value, str):
+        return place.rpartition(".")[2] in _ATTACHMENTS
     known = ELEMENTS.get(place)
     if known is None or not isinstance(value, dict):
         return False

@@ -7,11 +7,18 @@ from typing import Any
 
 # Values that are texts, and keys of texts in values that are objects.
 _TEXTS = ("valueString", "valueMarkdown", "valueBase64Binary")
+# Values of one word or number.
+_CODES = frozenset(
+    f"value{kind}"
+    for kind in """Boolean Canonical Code Date DateTime Decimal Id Instant Integer Integer64 Oid PositiveInt Time
+    UnsignedInt Uri Url Uuid""".split()
+)
+_BESIDE = frozenset(("id", "extension"))
 _KEYS = frozenset("text data display title family given line div".split())
 
 
 def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
-    """Whether an extension of a field holds a text.
+    """Whether an extension of a field holds a text, or something else stands where extensions stand.
 
     Parameters
     ----------
@@ -33,24 +40,49 @@ def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
     if not isinstance(value, dict):
         return False
     if not path:
-        return any(_holds_text(inner) for key, inner in value.items() if key == "extension" or key.startswith("_"))
+        beside = [inner for key, inner in value.items() if key.startswith("_")]
+        return _holds_text(value.get("extension")) or any(map(_is_text_beside, beside))
     name = path[0].removesuffix("*")
     # The extensions of a text itself stand beside the text, under its name with an underscore.
-    if _holds_text(value.get(f"_{name}")):
+    if _is_text_beside(value.get(f"_{name}")):
         return True
     rests = [path[1:]] if name == path[0] else [path[1:], path]
     return any(text_in_extensions(value.get(name), rest) for rest in rests)
 
 
+def _is_text_beside(value: Any) -> bool:
+    """Whether the value of a name with an underscore is more than an id and extensions without text."""
+    if isinstance(value, list):
+        return any(map(_is_text_beside, value))
+    if not isinstance(value, dict):
+        return value is not None
+    return not value.keys() <= _BESIDE or _is_compound(value.get("id")) or _holds_text(value.get("extension"))
+
+
 def _holds_text(value: Any) -> bool:
+    """Whether extensions hold a text, or something that FHIR does not define there, such as a misspelt key."""
     if isinstance(value, list):
         return any(map(_holds_text, value))
     if not isinstance(value, dict):
-        return False
-    return any(
-        (key in _TEXTS and bool(inner)) or (key.startswith("value") and _has_key(inner)) or _holds_text(inner)
-        for key, inner in value.items()
-    )
+        return value is not None
+    return any(_is_text(key, inner) for key, inner in value.items())
+
+
+def _is_text(key: str, value: Any) -> bool:
+    """Whether a value of an extension is a text, or not known to be none."""
+    if key in _TEXTS:
+        return bool(value)
+    if key in ("url", "id") or key in _CODES:
+        return _is_compound(value)
+    if key == "extension":
+        return _holds_text(value)
+    if key.startswith("_"):
+        return _is_text_beside(value)
+    return not key.startswith("value") or not isinstance(value, dict) or _has_key(value)
+
+
+def _is_compound(value: Any) -> bool:
+    return isinstance(value, (dict, list))
 
 
 def _has_key(value: Any) -> bool:

@@ -25,7 +25,7 @@ from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 #: Fields with free text. The list names the types in OBX-2 for which OBX-5 holds text; an empty list stands for all.
 HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {"OBX-5": ("TX", "FT", "ST", *sorted(CODED), *sorted(NUMBERS)), "NTE-3": ()}
+    {"OBX-5": ("TX", "FT", "ST", *sorted(CODED), *sorted(NUMBERS)), "NTE-3": (), "OBR-13": ()}
 )
 # Types of HL7 2 in OBX-2 whose values are no documents. A text of an unknown type, such as "tx", would be copied.
 _TYPES = frozenset(

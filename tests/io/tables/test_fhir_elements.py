@@ -18,7 +18,7 @@ def nested(place, content):
 def test_each_element_is_known_in_its_own_spelling_alone(place):
     for name in ELEMENTS[place]:
         kind = place.partition(".")[0]
-        assert not has_unknown_element(nested(place, {name: "a", f"_{name}": {"id": "b"}}), kind)
+        assert not has_unknown_element(nested(place, {name: None, f"_{name}": {"id": "b"}}), kind)
         for other in (name.upper(), f" {name}", f"{name}s", f"__{name}", name[1:] + name[0]):
             if other.removeprefix("_") not in ELEMENTS[place]:
                 assert has_unknown_element(nested(place, {other: "a"}), kind)
@@ -44,6 +44,14 @@ def test_sections_are_known_at_any_depth():
         inner = inner["section"][0]
     inner["heading"] = "b"
     assert has_unknown_element(section, "Composition")
+
+
+@pytest.mark.parametrize("written", ["{}", ["{}"], [[None, "{}"]]])
+def test_an_attachment_is_no_string(written):
+    """Its base64 was taken for the text, so that nobody decoded it."""
+    assert has_unknown_element({"resourceType": "DiagnosticReport", "presentedForm": written}, "DiagnosticReport")
+    assert has_unknown_element({"content": [{"attachment": written}]}, "DocumentReference")
+    assert not has_unknown_element({"content": [{"attachment": {"data": "YQ=="}}]}, "DocumentReference")
 
 
 @pytest.mark.parametrize(

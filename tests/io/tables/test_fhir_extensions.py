@@ -14,6 +14,11 @@ from sklearn_deid.io.tables.fhir_extensions import text_in_extensions
         {"url": "u", "valueMarkdown": "Birch"},
         {"url": "u", "extension": [{"url": "v", "valueString": "Birch"}]},
         {"url": "u", "valueAnnotation": {"text": "Birch"}},
+        {"url": "u", "valueAnnotation": "Birch"},
+        {"url": "u", "valueCode": ["Birch"]},
+        {"url": "u", "valueStrin": "Birch"},
+        {"url": "u", "_valueCode": "Birch"},
+        {"url": {"text": "Birch"}},
         {"url": "u", "valueHumanName": {"family": "Birch"}},
         {"url": "u", "valueCodeableConcept": {"coding": [{"display": "Birch"}]}},
     ],
@@ -42,6 +47,17 @@ def test_a_path_with_a_star_is_followed_to_any_depth():
     nested = {"section": [{"title": "a", "section": [beside]}]}
     assert text_in_extensions(nested, ["section*", "title"])
     assert not text_in_extensions(nested, ["section", "title"])
+
+
+@pytest.mark.parametrize(
+    "beside", ["Birch", ["Birch"], {"value": "Birch"}, {"extension": "Birch"}, {"extension": ["Birch"]}]
+)
+def test_a_name_with_an_underscore_holds_extensions_alone(beside):
+    """`"_data": "..."` beside a Binary, and `"_div": "..."` in a narrative, were copied."""
+    assert text_in_extensions({"title": "Findings", "_title": beside}, ["title"])
+    assert text_in_extensions({"title": "Findings", "_title": [None, beside]}, ["title"])
+    assert text_in_extensions({"text": {"_div": beside}}, ["text"]) and text_in_extensions({"_data": beside}, [])
+    assert not text_in_extensions({"title": "Findings", "_title": [None, {"id": "a", "extension": []}]}, ["title"])
 
 
 @pytest.mark.parametrize("value", [None, 3, "text", [], {}])

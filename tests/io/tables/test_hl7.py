@@ -37,6 +37,14 @@ def hide(text):
     return text.replace(NAME, "[N]")
 
 
+def test_the_clinical_information_of_an_order_is_a_text(tmp_path):
+    """The free text of a request was copied with the built-in fields."""
+    order = f"OBR|1|||K^CT|||||||||Referred by {NAME}~for a cough|||\r"
+    done, problems, _ = redacted(tmp_path, MESSAGE.replace("OBX|1|", f"{order}OBX|1|"), hide)
+    expected = REDACTED.replace("OBX|1|", f"{hide(order)}OBX|1|")
+    assert (done.decode(), problems) == (expected, [])
+
+
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
 @pytest.mark.parametrize("frame", ["{}", "\x0b{}\x1c\r"])
 def test_only_free_text_changes(tmp_path, monkeypatch, end, frame):
