@@ -79,7 +79,7 @@ def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collect
 
 
 def word_attack(models: Mapping[str, Sequence[Any]], words: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """AUC with which a host tells whose word it is, PHI or not: the site whose models are surest of any tag.
+    """AUC of a host who assigns words, PHI or not, to sites: each word to the site whose models are surest of any tag.
 
     The parameters are those of `name_attack`, with words instead of names.
     """

@@ -31,12 +31,12 @@ _LONGEST_NUMBER = 15
 class SurrogatePairAttack(AuditAttack):
     """Decide which of two originals is behind a surrogate.
 
-    The attacker gets the prior that the label and the written form leave: one candidate is the original, and the other
-    one is the original of another span with the same label and the same `sklearn_deid.surrogates.written_form`. If
-    surrogates are independent of the originals given label and form, as `sklearn_deid.surrogates.SurrogateEngine`
-    states, no attacker is right in more than half of the cases. The attacker knows originals and surrogates of other
-    patients, and trains a logistic regression for each label on similarities of candidate and surrogate: letters by
-    position, both ends, length, pairs of letters, common words, digits and years.
+    Both candidates have the same label and the same `sklearn_deid.surrogates.written_form`: one is the original, and
+    the other is the original of another span. Label and written form therefore do not help the attacker. If surrogates
+    are independent of the originals given label and form, as `sklearn_deid.surrogates.SurrogateEngine` states, no
+    attacker is right in more than half of the cases. The attacker knows originals and surrogates of other patients, and
+    trains a logistic regression for each label on similarities of candidate and surrogate: letters by position, both
+    ends, length, pairs of letters, common words, digits and years.
 
     Dates are not independent of their surrogates, because their shift is limited: with ``dates=True`` the attack
     measures dates alone. This result is open by declaration, and not part of the score of an audit. Spans whose form no
