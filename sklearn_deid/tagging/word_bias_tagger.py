@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from numbers import Real
 from typing import Any
 
@@ -14,7 +14,7 @@ from .._compat import HasMethods, Interval, check_constraints, unfitted_if_faile
 from ..exceptions import SequenceError
 from ..sequences import check_groups, check_sequences, check_tags, object_rows
 from .held_out import fit_on, labels_in
-from .marginals import PhiMarginals, TokenTagger, read_marginals, tag_columns
+from .marginals import PhiMarginals, TokenTagger, marginal_parts, tag_columns
 from .note_deidentifier import default_tagger
 from .word_set import WordSet
 
@@ -114,8 +114,10 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
         confidence : ndarray of shape (n,), dtype object
             One float array for each sentence. Returned only with ``return_confidence=True``.
         """
-        tags, confidence = self._marginals(X).best_tags()
-        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
+        decoded = [part.best_tags() for part in self._parts(X)]
+        tags = object_rows([row for part, _ in decoded for row in part])
+        confidence = object_rows([row for _, part in decoded for row in part])
+        return (tags, confidence) if return_confidence else tags
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Shifted marginal probability of each tag at each token.
@@ -131,17 +133,21 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
             One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
             ``classes_``.
         """
-        return self._marginals(X).rows()
+        return object_rows([row for part in self._parts(X) for row in part.rows()])
 
-    def _marginals(self, X: Any) -> PhiMarginals:
+    def _parts(self, X: Any) -> Iterator[PhiMarginals]:
+        """Yield shifted marginals, some thousand tokens at a time: those of a long note need much memory."""
         check_is_fitted(self)
         X = check_sequences(X)
         if not all(isinstance(word, str) for word in X.data):
             raise SequenceError("WordBiasTagger reads words, not vectors of tokens.")
-        found = read_marginals(self.estimator_, X, X, self._labels)
         member = {word: word in self.word_set_ for word in dict.fromkeys(X.data)}
-        listed = np.array([member[word] for word in X.data], dtype=bool)
-        return PhiMarginals(self._labels, shifted(found.data, listed, self.bias), found.offsets)
+        start = 0
+        for part in marginal_parts(self.estimator_, X, X, self._labels):
+            words = X.data[start : start + len(part.data)]
+            listed = np.array([member[word] for word in words], dtype=bool)
+            yield PhiMarginals(self._labels, shifted(part.data, listed, self.bias), part.offsets)
+            start += len(words)
 
 
 def shifted(probabilities: np.ndarray, listed: np.ndarray, bias: float) -> np.ndarray:

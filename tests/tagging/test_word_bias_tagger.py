@@ -88,3 +88,10 @@ def test_tokens_are_looked_up_once_however_they_are_given():
     rows = TokenSequences.from_rows(X)
     for a, b in zip(biased(-1.0).predict_proba(rows), biased(-1.0).predict_proba(X), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_sentences_of_a_long_note_keep_their_words():
+    many = biased(-1.0).predict_proba(X * 2000)
+    expected = biased(-1.0).predict_proba(X)
+    for number in (0, 1, 2999, 5998, 5999):
+        np.testing.assert_array_equal(many[number], expected[number % 3])
