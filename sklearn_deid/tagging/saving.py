@@ -36,14 +36,13 @@ from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
 from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
 from .saved_labels import with_labels
-from .saved_word_bias import word_bias_apart, word_bias_together
 from .strategies import plain_parameters
 from .tagger import DeidTagger
 from .tagger_failure import TaggerFailure
 from .temperature_scaled_tagger import TemperatureScaledTagger
 from .voting_tagger import VotingTagger
 from .weight_checks import class_problem, weight_problem
-from .word_bias_tagger import WordBiasTagger
+from .word_bias_tagger import WordBiasTagger, word_bias_apart, word_bias_together
 
 _PLAIN = (str, int, float, bool, type(None))
 

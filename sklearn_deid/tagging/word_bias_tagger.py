@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from numbers import Real
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..sequences import check_groups, check_sequences, check_tags, object_rows
 from .held_out import fit_on, labels_in
 from .marginals import PhiMarginals, TokenTagger, marginal_parts, tag_columns
 from .note_deidentifier import default_tagger
+from .saved_labels import with_labels
 from .word_set import WordSet
 
 
@@ -164,3 +165,19 @@ def shifted(probabilities: np.ndarray, listed: np.ndarray, bias: float) -> np.nd
     # A tagger whose probabilities do not add up to 1 keeps its sums.
     total, own = weighed.sum(axis=1, keepdims=True), probabilities.sum(axis=1, keepdims=True)
     return weighed * np.where(listed[:, None] & (total > 0), own / np.maximum(total, np.finfo(float).tiny), 1.0)
+
+
+def word_bias_apart(model: WordBiasTagger) -> tuple[dict[str, Any], list[Any]]:
+    """State of a fitted tagger, and the tagger inside."""
+    check_is_fitted(model)
+    return {"bias": model.bias, "words": model.word_set_.to_state(), "labels": model._labels}, [model.estimator_]
+
+
+def word_bias_together(state: Mapping[str, Any], taggers: list[Any]) -> WordBiasTagger:
+    """Build the fitted tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
+    (tagger,) = taggers
+    words = WordSet.from_state(state["words"])
+    model = WordBiasTagger(tagger, words=words, bias=state["bias"])
+    model.estimator_, model.word_set_ = tagger, words
+    check_constraints(model)
+    return with_labels(model, state["labels"])
