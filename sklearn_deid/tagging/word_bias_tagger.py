@@ -52,8 +52,7 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn_deid import DeidTagger
-    >>> from sklearn_deid.tagging import WordBiasTagger
+    >>> from sklearn_deid import DeidTagger, WordBiasTagger
     >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 20
     >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 20
     >>> tagger = DeidTagger(hidden_size=16, batch_size=60, max_epochs=10, lr=0.01, random_state=0)
