@@ -19,7 +19,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "metrics": "deid_report utility_report",
         "tagging": (
             "DeidTagger HybridTagger NoteDeidentifier PretrainedEncoder RecallTunedTagger RuleTagger "
-            "TemperatureScaledTagger VotingTagger load_model"
+            "TemperatureScaledTagger VotingTagger WordBiasTagger load_model"
         ),
         "sequences": "TokenSequences",
         "federated": "DSSGDEnsemble",

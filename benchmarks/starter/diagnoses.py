@@ -22,7 +22,7 @@ _INNER = re.compile(r"(?<=[a-z,] )[A-Z][\w\u2019'-]+")
 
 
 @cache
-def _categories(held_out: bool) -> tuple[tuple[tuple[str, ...], ...], ...]:
+def categories(held_out: bool) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """Texts of each category: of diseases, and of injuries and accidents."""
     with warnings.catch_warnings():
         # The package reads its files by functions that Python 3.11 and 3.12 call outdated, and 3.13 does not.
@@ -46,13 +46,13 @@ def _is_held_out(category: str) -> bool:
 @cache
 def _proper() -> frozenset[str]:
     """Words that have a capital inside of texts."""
-    texts = (text for part in _categories(False) + _categories(True) for of in part for text in of)
+    texts = (text for part in categories(False) + categories(True) for of in part for text in of)
     return frozenset(word for text in texts for word in _INNER.findall(text))
 
 
 def diagnosis(chance: Chance, held_out: bool, form: str = "") -> str:
     """A diagnosis as notes write it, or with ``form="full"`` as the classification does."""
-    part = _categories(held_out)[chance.happens(_RARE_SHARE)]
+    part = categories(held_out)[chance.happens(_RARE_SHARE)]
     text = chance.pick(chance.pick(part))
     if form == "full":
         return text

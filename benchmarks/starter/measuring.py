@@ -149,6 +149,16 @@ def diagnoses(n: int, seed: int) -> list[Document]:
     return [Document(f"icd-{number}", diagnosis(chance, True, "full")) for number, chance in enumerate(draws)]
 
 
+def visit_notes() -> dict[str, list[Document]]:
+    """Notes of visits without PHI that we wrote, by kind (see visit_notes.txt)."""
+    _, *parts = (Path(__file__).parent / "visit_notes.txt").read_text(encoding="utf-8").split("\n===== ")
+    notes: dict[str, list[Document]] = {}
+    for number, part in enumerate(parts):
+        kind, _, text = part.partition("\n")
+        notes.setdefault(kind, []).append(Document(f"visit-{number}", text))
+    return notes
+
+
 def names_of(n_words: int, seed: int, **people: str) -> list[Document]:
     """Texts with held-out names of one origin or gender, in the same new contexts for every one of them."""
     contexts = [t for t in templates("calibration.txt")["phi"] if "{pt" in t or "{doc" in t]

@@ -25,6 +25,7 @@ from .measuring import (
     labels_of,
     new_sentences,
     sweep,
+    visit_notes,
 )
 
 #: Kinds of the grammar with PHI, those outside of medicine, and those without PHI.
@@ -48,6 +49,7 @@ def on_corpora(model: NoteDeidentifier, folder: Path) -> dict[str, Any]:
         "asq_by_label": labels_of(shipped["as written"]),
         "asq_by_bias": {bias: rates(figures) for bias, figures in biased.items()},
         "grascco": rates(count(letters, model.annotate(letters))),
+        "visits": {kind: rates(count(notes, model.annotate(notes))) for kind, notes in visit_notes().items()},
     }
 
 

@@ -18,7 +18,7 @@ from sklearn_deid.surrogates import Chance, read_data_file
 from .values import Scene, slot
 
 #: Files of the grammar.
-GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt")
+GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt", "charts.txt")
 _CHOICE = re.compile(r"<([^<>]*)>")
 _SLOT = re.compile(r"\{([a-z.]+)\}")
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\b"
@@ -53,13 +53,21 @@ LATE_KINDS = KINDS | {
     "hard sentence": 58,
 }  # fmt: skip
 
+#: Kinds of still later stages: charts.
+CHART_KINDS = LATE_KINDS | {
+    "chart sentence": 90, "chart lines": 50, "twin chart lines": 20, "visit lines": 60, "class sentence": 36,
+    "eponym sentence": 24, "twin eponym sentence": 10,
+}  # fmt: skip
+#: Kinds of the texts of a stage, by the name of the mix.
+MIXES = {"first": KINDS, "late": LATE_KINDS, "charts": CHART_KINDS}
 
-def make_texts(n: int, random_state: int, *, late: bool = False, mixed: bool = False) -> Iterator[Document]:
+
+def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:
     """Generate short texts with gold spans in the i2b2 2014 scheme, one after the other.
 
     With ``mixed``, some texts have the names, words and wordings that other texts of the training lack.
     """
-    kinds = list((LATE_KINDS if late else KINDS).items())
+    kinds = list(MIXES[mix].items())
     for number in range(n):
         chance = Chance(np.random.SeedSequence(random_state, spawn_key=(number,)))
         kind = chance.weighted(kinds)

@@ -30,8 +30,8 @@ class Stage(NamedTuple):
     n_texts: int
     epochs: int
     lr: float
-    #: Whether the texts have the kinds of the last stages, and the names, words and wordings that others lack.
-    late: bool = False
+    #: Kinds of the texts (see `texts.MIXES`), and whether they have the names, words and wordings that others lack.
+    mix: str = "first"
     mixed: bool = False
 
 
@@ -41,15 +41,17 @@ STAGES = (
     *[Stage(300, 24_000, 2, 2e-3)] * 5,
     *[Stage(300, 24_000, 2, 1e-3)] * 9,
     *[Stage(300, 24_000, 2, 5e-4)] * 5,
-    *[Stage(300, 24_000, 2, 1e-3, late=True)] * 4,
-    *[Stage(300, 24_000, 2, 5e-4, late=True)] * 3,
-    *[Stage(300, 24_000, 2, 5e-4, late=True, mixed=True)] * 2,
+    *[Stage(300, 24_000, 2, 1e-3, mix="late")] * 4,
+    *[Stage(300, 24_000, 2, 5e-4, mix="late")] * 3,
+    *[Stage(300, 24_000, 2, 1e-3, mix="charts")] * 4,
+    *[Stage(300, 24_000, 2, 5e-4, mix="charts")] * 2,
+    *[Stage(300, 24_000, 2, 5e-4, mix="charts", mixed=True)] * 2,
 )
 #: Stages before the first one that mixes. The model after them sets the bias and is measured on generated texts.
 N_UNMIXED = sum(not stage.mixed for stage in STAGES)
 
 
-def generated(n_notes: int, n_texts: int, seed: int, **kinds: bool) -> SentenceData:
+def generated(n_notes: int, n_texts: int, seed: int, **kinds: Any) -> SentenceData:
     """Sentences of rewritten notes and of short texts."""
     documents = [*make_notes(n_notes, seed), *make_texts(n_texts, seed, **kinds)]
     with warnings.catch_warnings():
@@ -79,5 +81,5 @@ def new_tagger(seed: int = SEED, **parameters: Any) -> DeidTagger:
 def train_stage(tagger: DeidTagger, number: int, seed: int = SEED) -> DeidTagger:
     """Go on with the training of a tagger for one stage."""
     stage = STAGES[number]
-    data = generated(stage.n_notes, stage.n_texts, seed + number, late=stage.late, mixed=stage.mixed)
+    data = generated(stage.n_notes, stage.n_texts, seed + number, mix=stage.mix, mixed=stage.mixed)
     return tagger.set_params(max_epochs=stage.epochs, lr=stage.lr, random_state=number).fit(data.X, data.y)

@@ -218,6 +218,31 @@ def _made(*forms: str) -> Callable[[Chance], str]:
     return make
 
 
+_LETTERS = "AABCCDDEFGHIIKLLMMNOPPRRSSTTUVWX"
+
+
+def _abbreviation(chance: Chance) -> str:
+    """Some capitals: abbreviations of wards are more than any list has."""
+    letters = [chance.pick(_LETTERS) for _ in range(chance.weighted(((2, 2), (3, 5), (4, 3), (5, 1))))]
+    kind = chance.uniform()
+    if kind < 0.08:
+        letters[-1] = letters[-1].lower()
+    elif kind < 0.16:
+        letters.insert(1, chance.pick("/&-"))
+    elif kind < 0.24:
+        letters[0] = letters[0].lower()
+    return "".join(letters)
+
+
+def _scale(chance: Chance) -> str:
+    """The abbreviation of a score: capitals of any casing, some with a number or a part behind."""
+    made = "".join(chance.pick(_LETTERS).lower() if chance.happens(0.2) else chance.pick(_LETTERS) for _ in range(4))
+    made = made[: chance.number(3, 4)]
+    return made + chance.pick(
+        ("", "", "", f"-{chance.number(2, 30)}", f"-{chance.pick(_LETTERS)}", f" {chance.pick(_LETTERS)}")
+    )
+
+
 _NUMBERS: dict[str, Callable[[Chance], str]] = {
     "age": lambda c: str(c.number(1, 89)),  # replaced by an annotated age: see `texts`
     "year": lambda c: str(c.number(1995, 2026)),
@@ -245,5 +270,7 @@ _NUMBERS: dict[str, Callable[[Chance], str]] = {
     "gene": lambda c: c.pick(
         ("BRCA{}", "EGFR L{}R", "KRAS G{}C", "HER{}", "CD{}", "IL-{}", "JAK{}", "MLH{}", "TP{}", "CYP2C{}", "FGFR{}")
     ).format(c.number(1, 60)),
+    "abbr": lambda c: _abbreviation(c),
+    "scale": lambda c: _scale(c),
     "code": _made("C+", "L+-S1", "T+#", "V+", "E+#.#", "A#", "Q+H", "P+", "H+N+", "B+", "G+P#", "pT+N#", "M#", "F+#.#"),
 }

@@ -36,5 +36,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "tagger": "DeidTagger",
         "temperature_scaled_tagger": "TemperatureScaledTagger",
         "voting_tagger": "VotingTagger",
+        "word_bias_tagger": "WordBiasTagger",
+        "word_set": "WordSet",
     },
 )

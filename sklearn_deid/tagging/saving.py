@@ -35,12 +35,14 @@ from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
 from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
+from .saved_labels import with_labels
 from .strategies import plain_parameters
 from .tagger import DeidTagger
 from .tagger_failure import TaggerFailure
 from .temperature_scaled_tagger import TemperatureScaledTagger
 from .voting_tagger import VotingTagger
 from .weight_checks import class_problem, weight_problem
+from .word_bias_tagger import WordBiasTagger, word_bias_apart, word_bias_together
 
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -322,7 +324,7 @@ def _voting_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> Vot
     model = VotingTagger(pairs, weights=state["weights"])
     model._kept()
     model.estimators_, model.named_estimators_ = taggers, Bunch(**dict(pairs))
-    return _with_labels(model, state["labels"])
+    return with_labels(model, state["labels"])
 
 
 def _recall_tuned_tagger_apart(model: RecallTunedTagger) -> tuple[dict[str, Any], list[Any]]:
@@ -349,7 +351,7 @@ def _recall_tuned_tagger_together(state: Mapping[str, Any], taggers: list[Any]) 
     model.threshold_ = _probability(1 / (1 + np.exp(model.decision_bias_)))
     report = state["report"]
     model.report_ = None if report is None else DecisionReport(**{name: _figure(v) for name, v in report.items()})
-    return _with_labels(model, state["labels"])
+    return with_labels(model, state["labels"])
 
 
 def _temperature_scaled_tagger_apart(model: TemperatureScaledTagger) -> tuple[dict[str, Any], list[Any]]:
@@ -363,7 +365,7 @@ def _temperature_scaled_tagger_together(state: Mapping[str, Any], taggers: list[
     model.estimator_, model.temperature_ = tagger, float(state["temperature"])
     if not 0 < model.temperature_ < np.inf:
         raise BundleError("The saved temperature is not a positive number.")
-    return _with_labels(model, state["labels"])
+    return with_labels(model, state["labels"])
 
 
 _AIMS = ("target_recall", "max_missed_patients", "decision_bias", "confidence", "level", "binary")
@@ -382,6 +384,7 @@ COMPOSITES: dict[str, Composite] = {
         Composite(VotingTagger, _voting_tagger_apart, _voting_tagger_together),
         Composite(RecallTunedTagger, _recall_tuned_tagger_apart, _recall_tuned_tagger_together),
         Composite(TemperatureScaledTagger, _temperature_scaled_tagger_apart, _temperature_scaled_tagger_together),
+        Composite(WordBiasTagger, word_bias_apart, word_bias_together),
     )
 }
 
@@ -389,15 +392,6 @@ COMPOSITES: dict[str, Composite] = {
 def _renamed(state: Mapping[str, Any], name: str) -> Any:
     """Entry of a state, under its current name or under its name in version 0.1.0."""
     return state[name] if name in state else state[_OLD_ENTRIES[name]]
-
-
-def _with_labels(model: Any, labels: Any) -> Any:
-    """Set the labels and the tags of a tagger."""
-    if not (isinstance(labels, list) and all(isinstance(label, str) for label in labels)):
-        raise BundleError("The labels of a saved tagger are not a list of names.")
-    model._labels = plain_json(labels, "labels")
-    model.classes_ = np.array(["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)], dtype=object)
-    return model
 
 
 def _plain_figure(value: Any) -> Any:

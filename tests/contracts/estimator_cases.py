@@ -32,7 +32,7 @@ from sklearn_deid import (
     ZeroVectorPerturber,
 )
 from sklearn_deid.representations import WordClassRepresenter
-from sklearn_deid.tagging import NoteAugmenter
+from sklearn_deid.tagging import NoteAugmenter, WordBiasTagger
 
 NAMES, TOWNS = ["Alder", "Birch", "Cedar", "Damson"], ["Northwick", "Eastham", "Southby"]
 
@@ -149,6 +149,9 @@ CASES = {
     ),
     "TemperatureScaledTagger": Case(
         lambda: TemperatureScaledTagger(tiny_tagger(), random_state=0), ("refit", "x"), grid={"estimator__lr": [0.1]}
+    ),
+    "WordBiasTagger": Case(
+        lambda: WordBiasTagger(tiny_tagger(), words=["mr", "seen"]), ("bias", "x"), grid={"bias": [-2.0]}
     ),
     "NoteDeidentifier": Case(
         lambda: NoteDeidentifier(tiny_tagger(), segmenter="rules"),

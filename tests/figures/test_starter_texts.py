@@ -9,9 +9,10 @@ import pytest
 
 import benchmarks.starter.texts as texts
 from benchmarks.starter import words
-from benchmarks.starter.diagnoses import _categories, diagnosis
+from benchmarks.starter.card import VISITS
+from benchmarks.starter.diagnoses import categories, diagnosis
 from benchmarks.starter.lists import everyday, held_out_words, vocabulary
-from benchmarks.starter.measuring import names_of, new_sentences
+from benchmarks.starter.measuring import names_of, new_sentences, visit_notes
 from benchmarks.starter.names import given_names, is_held_out, names, origins, word_names
 from benchmarks.starter.open_words import drug_names, english_words
 from benchmarks.starter.report import KINDS_PHI, KINDS_PLAIN
@@ -129,7 +130,7 @@ def test_texts_depend_on_the_seed_alone():
 def test_only_mixed_texts_draw_what_is_held_out_from_the_others(monkeypatch):
     drawn = []
     monkeypatch.setattr(texts, "Scene", lambda chance, **kinds: drawn.append(kinds["held_out"]) or Scene(chance))
-    for options in ({}, {"late": True}, {"late": True, "mixed": True}):
+    for options in ({}, {"mix": "late"}, {"mix": "charts", "mixed": True}):
         drawn.clear()
         assert len(list(texts.make_texts(200, 1, **options))) == len(drawn) == 200
         assert any(drawn) == options.get("mixed", False)
@@ -137,16 +138,28 @@ def test_only_mixed_texts_draw_what_is_held_out_from_the_others(monkeypatch):
     assert [stage.mixed for stage in STAGES] == [False] * N_UNMIXED + [True] * (len(STAGES) - N_UNMIXED)
 
 
-@pytest.mark.parametrize("kind", sorted(texts.LATE_KINDS.keys() - texts.KINDS.keys()))
+@pytest.mark.parametrize("kind", sorted(texts.CHART_KINDS.keys() - texts.KINDS.keys()))
 def test_late_kinds_have_phi_or_none(kind):
     scenes = [Scene(Chance(np.random.SeedSequence(0, spawn_key=(i,)))) for i in range(100)]
     found = [texts.write(texts.pick_template(kind, scene), scene).build("a", patient_id="") for scene in scenes]
     # Ages and years are annotated, and no PHI of the Safe Harbor rule.
     found = [replace(d, spans=tuple(s for s in d.spans if is_safe_harbor(s, d.text))) for d in found]
-    has_none = kind in ("visit lines", "talk plain lines")
+    has_none = kind in ("visit lines", "talk plain lines", "chart sentence", "diagnosis lines")
     assert any(d.spans for d in found) != has_none
     clinics = [d.text[s.start : s.end] for d in found for s in d.spans if s.label == "HOSPITAL"]
     assert kind != "clinic sentence" or any(name.split()[-1].islower() for name in clinics)
+
+
+def test_notes_of_visits_hold_no_phi_and_no_wording_of_the_training():
+    notes = visit_notes()
+    assert notes.keys() == VISITS.keys() and all(len(of) > 5 for of in notes.values())
+    written = "\n".join(note.text for of in notes.values() for note in of)
+    assert not re.search(
+        r"\b(?:Dr|Mr|Mrs|Ms)\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b(?:19|20)\d\d\b|\d{3}-\d{4}|day evening", written
+    )
+    lines = {line for line in written.split("\n") if len(line.split()) > 4}
+    entries = {entry.text for block in READ for entry in block.entries}
+    assert not lines & entries
 
 
 def test_new_sentences_hold_phi_or_none():
@@ -161,7 +174,7 @@ def test_contexts_are_the_same_for_every_origin_but_for_the_names():
 
 
 def test_diagnoses_are_trained_on_or_held_out_by_their_category():
-    known, held = ({t for part in _categories(held_out) for of in part for t in of} for held_out in (False, True))
+    known, held = ({t for part in categories(held_out) for of in part for t in of} for held_out in (False, True))
     # A handful of texts stand in two categories.
     assert len(known & held) < len(held) / 1000
     chance = Chance(np.random.SeedSequence(0))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_deid import DeidTagger, TokenSequences, load, load_model, save
+from sklearn_deid import DeidTagger, TokenSequences, load, save
 from sklearn_deid.tagging import NoteAugmenter
 from sklearn_deid.tagging.tagger_data import word_features
 from sklearn_deid.tagging.uniform_casing import NO_CASING, lower_uniform_casing
+from sklearn_deid.tagging.warm_start import start_tagger
 
 from .conftest import SMALL, make_sentences
 
@@ -74,4 +75,4 @@ def test_a_tagger_finds_the_same_in_all_casings_and_after_loading(tmp_path):
     # Weights that know no marks are read without them, also after a training that starts from them.
     started = DeidTagger(**brief, warm_start_from=plain).fit(X, tags, groups=groups)
     assert started.lowers_uniform_casing_ and not started.marks_uniform_casing_
-    assert load_model("starter-en").estimator.estimator_.marks_uniform_casing_
+    assert start_tagger("starter-en").marks_uniform_casing_

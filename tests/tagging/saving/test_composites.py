@@ -16,6 +16,7 @@ from sklearn_deid import (
 )
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.tagging import WordBiasTagger
 
 from .conftest import X, Y, fit_small
 
@@ -31,8 +32,10 @@ def models():
     tuned.estimator = voting.fit(X, Y)
     fixed = RecallTunedTagger(tagger, decision_bias=2.0)
     scaled = TemperatureScaledTagger(tagger, cv="prefit")
+    biased = WordBiasTagger(tagger, words=["mr", "seen"], bias=-2.0)
     united = HybridTagger(RuleTagger(), RecallTunedTagger(scaled, decision_bias=1.0), on_conflict="union")
     every = {"rules": rules, "voting": voting, "tuned": tuned, "fixed": fixed, "scaled": scaled, "united": united}
+    every["biased"] = biased
     return {name: model.fit(X, Y) for name, model in every.items()}
 
 
@@ -43,7 +46,7 @@ def outputs(model):
     return found
 
 
-@pytest.mark.parametrize("name", ["rules", "voting", "tuned", "fixed", "scaled", "united"])
+@pytest.mark.parametrize("name", ["rules", "voting", "tuned", "fixed", "scaled", "united", "biased"])
 def test_round_trip(models, name, tmp_path):
     model = models[name]
     save(model, tmp_path / "m")
@@ -104,6 +107,10 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("fixed", lambda m: m["state"].update({"bias": float("nan")})),
         ("tuned", lambda m: m["state"]["report"].update({"nonsense": 1})),
         ("scaled", lambda m: m["state"].update({"temperature": 0})),
+        ("biased", lambda m: m["state"].update({"bias": float("nan")})),
+        ("biased", lambda m: m["state"].update({"bias": "-1"})),
+        ("biased", lambda m: m["state"]["words"].update({"bits": "ff"})),
+        ("biased", lambda m: m["state"].pop("words")),
         ("united", lambda m: m["state"].update({"precision": 2})),
         ("united", lambda m: m["state"].update({"on_conflict": "none"})),
     ],

@@ -1,0 +1,182 @@
+"""`WordBiasTagger`: a tagger that needs more evidence to take an ordinary word for PHI."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._compat import HasMethods, Interval, check_constraints, unfitted_if_failed
+from ..exceptions import SequenceError
+from ..sequences import check_groups, check_sequences, check_tags, object_rows
+from .held_out import fit_on, labels_in
+from .marginals import PhiMarginals, TokenTagger, marginal_parts, tag_columns
+from .note_deidentifier import default_tagger
+from .saved_labels import with_labels
+from .word_set import WordSet
+
+
+class WordBiasTagger(TokenTagger, BaseEstimator):
+    """Shift the log odds of PHI of listed words.
+
+    A tagger that was trained on few texts does not know that an ordinary word with a capital ("Consent obtained.") is
+    no name. With a list of such words and a negative bias, it needs more evidence to tag one of them. Words that are
+    also names should not be in the list.
+
+    Parameters
+    ----------
+    estimator : estimator, default=DeidTagger()
+        Tagger of words with ``predict_proba``, or a pipeline that ends with such a tagger.
+    words : collection of str or WordSet, default=()
+        Words, without regard to casing. A saved model answers for any word whether the list has it: take a public list,
+        never the words of notes.
+    bias : float, default=-1.0
+        Number that is added to the log odds of PHI of each of these words.
+
+    Attributes
+    ----------
+    estimator_ : fitted estimator
+        Fitted tagger.
+    word_set_ : WordSet
+        The words.
+    classes_ : ndarray of str
+        IOB2 tags, in the order of the columns of `predict_proba`.
+
+    See Also
+    --------
+    RecallTunedTagger : Chooses a bias for all words, such as around this estimator.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger, WordBiasTagger
+    >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 20
+    >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 20
+    >>> tagger = DeidTagger(hidden_size=16, batch_size=60, max_epochs=10, lr=0.01, random_state=0)
+    >>> WordBiasTagger(tagger, words=["alder"], bias=-20).fit(X, y).predict(X)[0]
+    ['O', 'O', 'O', 'O']
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "words": ["array-like", set, frozenset, WordSet],
+        "bias": [Interval(Real, -50, 50, closed="both")],
+    }
+
+    def __init__(self, estimator: Any = None, *, words: Collection[str] | WordSet = (), bias: float = -1.0) -> None:
+        self.estimator, self.words, self.bias = estimator, words, bias
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> WordBiasTagger:
+        """Train the tagger.
+
+        Parameters
+        ----------
+        X : sequence of n sentences or `TokenSequences`
+            Sentences as lists of tokens.
+        y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
+        groups : array-like of shape (n,), optional
+            Patient of each sentence, for a tagger that accepts groups.
+
+        Returns
+        -------
+        self
+        """
+        check_constraints(self)
+        X = check_sequences(X)
+        tags = check_tags(y, X)
+        estimator = default_tagger() if self.estimator is None else self.estimator
+        with unfitted_if_failed(self):
+            self.word_set_ = self.words if isinstance(self.words, WordSet) else WordSet.of(self.words)
+            self.estimator_ = fit_on(estimator, X, tags, check_groups(groups, len(X)))
+            self._labels = labels_in(self.estimator_.classes_)
+            self.classes_ = tag_columns(self._labels)
+        return self
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+        return_confidence : bool, default=False
+            Whether to also return the shifted probability of the label at each tagged token, and of O at each other
+            token.
+
+        Returns
+        -------
+        y : ndarray of shape (n,), dtype object
+            One list of legal IOB2 tags for each sentence.
+        confidence : ndarray of shape (n,), dtype object
+            One float array for each sentence. Returned only with ``return_confidence=True``.
+        """
+        decoded = [part.best_tags() for part in self._parts(X)]
+        tags = object_rows([row for part, _ in decoded for row in part])
+        confidence = object_rows([row for _, part in decoded for row in part])
+        return (tags, confidence) if return_confidence else tags
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Shifted marginal probability of each tag at each token.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype object
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
+        """
+        return object_rows([row for part in self._parts(X) for row in part.rows()])
+
+    def _parts(self, X: Any) -> Iterator[PhiMarginals]:
+        """Yield shifted marginals, some thousand tokens at a time: those of a long note need much memory."""
+        check_is_fitted(self)
+        X = check_sequences(X)
+        if not all(isinstance(word, str) for word in X.data):
+            raise SequenceError("WordBiasTagger reads words, not vectors of tokens.")
+        member = {word: word in self.word_set_ for word in dict.fromkeys(X.data)}
+        start = 0
+        for part in marginal_parts(self.estimator_, X, X, self._labels):
+            words = X.data[start : start + len(part.data)]
+            listed = np.array([member[word] for word in words], dtype=bool)
+            yield PhiMarginals(self._labels, shifted(part.data, listed, self.bias), part.offsets)
+            start += len(words)
+
+
+def shifted(probabilities: np.ndarray, listed: np.ndarray, bias: float) -> np.ndarray:
+    """Probabilities of O (first column) and PHI tags, after a bias on the log odds of PHI of the listed tokens.
+
+    Examples
+    --------
+    >>> shifted(np.array([[0.5, 0.3, 0.2], [0.5, 0.5, 0.0]]), np.array([True, False]), np.log(0.25)).round(2).tolist()
+    [[0.8, 0.12, 0.08], [0.5, 0.5, 0.0]]
+    """
+    odds = np.ones_like(probabilities)
+    odds[listed, 1:] = np.exp(bias)
+    weighed = probabilities * odds
+    # A tagger whose probabilities do not add up to 1 keeps its sums.
+    total, own = weighed.sum(axis=1, keepdims=True), probabilities.sum(axis=1, keepdims=True)
+    return weighed * np.where(listed[:, None] & (total > 0), own / np.maximum(total, np.finfo(float).tiny), 1.0)
+
+
+def word_bias_apart(model: WordBiasTagger) -> tuple[dict[str, Any], list[Any]]:
+    """State of a fitted tagger, and the tagger inside."""
+    check_is_fitted(model)
+    return {"bias": model.bias, "words": model.word_set_.to_state(), "labels": model._labels}, [model.estimator_]
+
+
+def word_bias_together(state: Mapping[str, Any], taggers: list[Any]) -> WordBiasTagger:
+    """Build the fitted tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
+    (tagger,) = taggers
+    words = WordSet.from_state(state["words"])
+    model = WordBiasTagger(tagger, words=words, bias=state["bias"])
+    model.estimator_, model.word_set_ = tagger, words
+    check_constraints(model)
+    return with_labels(model, state["labels"])

@@ -1,0 +1,73 @@
+"""A set of many words in few bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import BundleError
+
+_BITS, _HASHES = 9, 6  # bits for each word, and bits that a word sets: 1.3 % of other words are taken for members
+
+
+class WordSet:
+    """Set of words, without regard to casing, that answers only whether a word is a member (a Bloom filter).
+
+    A member is always found. Of other words, about one of 75 is taken for a member. Whoever has the set can test words:
+    build it from public lists, never from notes.
+
+    Parameters
+    ----------
+    bits : ndarray of uint8
+        Bits of the set, eight in each number.
+
+    Examples
+    --------
+    >>> words = WordSet.of(["rod", "consent"])
+    >>> "Consent" in words, "Okafor" in words
+    (True, False)
+    """
+
+    def __init__(self, bits: np.ndarray) -> None:
+        self.bits = bits
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> WordSet:
+        """Build the set of the given words."""
+        members = {word.lower() for word in words}
+        made = cls(np.zeros(1 + len(members) * _BITS // 8, dtype=np.uint8))
+        for word in members:
+            for place in made._places(word):
+                made.bits[place // 8] |= 1 << place % 8
+        return made
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and all(self.bits[p // 8] >> p % 8 & 1 for p in self._places(word.lower()))
+
+    def _places(self, word: str) -> list[int]:
+        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4 * _HASHES).digest()
+        return [int.from_bytes(digest[i : i + 4], "big") % (8 * len(self.bits)) for i in range(0, len(digest), 4)]
+
+    def to_state(self) -> dict[str, Any]:
+        """JSON values from which `from_state` builds the same set."""
+        return {"bits": self.bits.tobytes().hex()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> WordSet:
+        """Build a set from the result of `to_state`.
+
+        Raises
+        ------
+        BundleError
+            If the bits are missing or no hexadecimal number, or most of them are set: every word would be a member.
+        """
+        try:
+            bits = np.frombuffer(bytes.fromhex(state["bits"]), dtype=np.uint8).copy()
+        except (KeyError, TypeError, ValueError):
+            raise BundleError("The bits of a saved set of words are not a hexadecimal number.") from None
+        if not len(bits) or np.unpackbits(bits).mean() > 0.75:
+            raise BundleError("A saved set of words is empty or holds nearly every word.")
+        return cls(bits)

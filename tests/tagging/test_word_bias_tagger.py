@@ -1,0 +1,97 @@
+"""WordBiasTagger and WordSet: log odds move by the bias for listed words alone, and a set knows its members."""
+
+import numpy as np
+import pytest
+from scipy.special import logit
+
+from sklearn_deid import RecallTunedTagger, TokenSequences
+from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.sequences import TokenVectors
+from sklearn_deid.tagging import WordBiasTagger, WordSet
+from sklearn_deid.tagging.marginals import TokenTagger
+
+X = [["Consent", "by", "Alder"], ["consent"], ["CONSENT", "Birch"]]
+Y = [["O", "O", "B-PATIENT"], ["O"], ["O", "B-DOCTOR"]]
+
+
+class Doubtful(TokenTagger):
+    """Gives every word the same probabilities."""
+
+    classes_ = np.array(["O", "B-DOCTOR", "B-PATIENT", "I-DOCTOR", "I-PATIENT"], dtype=object)
+
+    def fit(self, X, y):
+        return self
+
+    def get_params(self, deep=True):
+        return {}
+
+    def predict_proba(self, X):
+        return np.array([np.tile([0.3, 0.4, 0.2, 0.1, 0.0], (len(row), 1)) for row in X] + [None], dtype=object)[:-1]
+
+
+def biased(bias, words=("consent",)):
+    return WordBiasTagger(Doubtful(), words=words, bias=bias).fit(X, Y)
+
+
+@pytest.mark.parametrize("bias", [-3.0, -0.5, 0.0, 2.0])
+def test_log_odds_of_listed_words_move_by_the_bias_and_no_others(bias):
+    before = np.concatenate(Doubtful().predict_proba(X))
+    after = np.concatenate(biased(bias).predict_proba(X))
+    listed = np.array([word.lower() == "consent" for row in X for word in row])
+    moved = logit(after[:, 1:].sum(1)) - logit(before[:, 1:].sum(1))
+    np.testing.assert_allclose(moved, np.where(listed, bias, 0), atol=1e-5)
+    np.testing.assert_allclose(after.sum(1), 1, atol=1e-6)
+    # Which label a word has is not changed.
+    np.testing.assert_allclose(after[:, 1:] * before[:, 1:2], before[:, 1:] * after[:, 1:2], atol=1e-6)
+
+
+def test_a_strong_bias_keeps_listed_words_and_only_those():
+    assert list(biased(-20.0).predict(X)) == [["O", "B-DOCTOR", "B-DOCTOR"], ["O"], ["O", "B-DOCTOR"]]
+    assert list(biased(-20.0, words=WordSet.of(["BY"])).predict(X)[0]) == ["B-DOCTOR", "O", "B-DOCTOR"]
+
+
+def test_a_larger_bias_of_all_words_never_tags_less():
+    tagged = []
+    for bias in (-2, 0, 1, 2, 4):
+        tuned = RecallTunedTagger(biased(-2.0), decision_bias=bias, cv="prefit", min_precision=0).fit(X, Y)
+        tagged.append([tag != "O" for row in tuned.predict(X) for tag in row])
+    assert all(b >= a for less, more in zip(tagged, tagged[1:], strict=False) for a, b in zip(less, more, strict=True))
+    assert sum(tagged[0]) < sum(tagged[-1]) == 6
+
+
+def test_vectors_are_refused():
+    vectors = TokenVectors.from_rows([np.zeros((2, 3), dtype=np.float32)])
+    with pytest.raises(SequenceError, match="words"):
+        biased(-1.0).predict(vectors)
+
+
+def test_set_knows_every_member_and_takes_few_others_for_members():
+    rng = np.random.default_rng(0)
+    words = ["".join(chr(c) for c in row) for row in rng.integers(97, 123, size=(6000, 8))]
+    members, others = words[:3000], words[3000:]
+    known = WordSet.of(members)
+    assert all(word in known and word.upper() in known for word in members)
+    # Expected: 1.3 % of 3,000, with a standard deviation of 6.
+    assert 10 < sum(word in known for word in others) < 75
+    assert 5 not in known and "a" not in WordSet.of([])
+    again = WordSet.from_state(known.to_state())
+    assert [word in again for word in words] == [word in known for word in words]
+
+
+@pytest.mark.parametrize("state", [{}, {"bits": 5}, {"bits": "xyz"}, {"bits": ""}, {"bits": "ff" * 40}])
+def test_a_hostile_set_is_refused(state):
+    with pytest.raises(BundleError):
+        WordSet.from_state(state)
+
+
+def test_tokens_are_looked_up_once_however_they_are_given():
+    rows = TokenSequences.from_rows(X)
+    for a, b in zip(biased(-1.0).predict_proba(rows), biased(-1.0).predict_proba(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_sentences_of_a_long_note_keep_their_words():
+    many = biased(-1.0).predict_proba(X * 2000)
+    expected = biased(-1.0).predict_proba(X)
+    for number in (0, 1, 2999, 5998, 5999):
+        np.testing.assert_array_equal(many[number], expected[number % 3])
