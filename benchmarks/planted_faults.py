@@ -499,4 +499,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # Processes of --jobs cannot import cached functions from __main__.
+    from benchmarks import planted_faults
+
+    planted_faults.main()
