@@ -1,10 +1,13 @@
-"""Words of one locale: names, countries and professions of Faker, and the word lists of this package."""
+"""Words of one locale: names, countries and professions of Faker, and the word lists of this package.
+
+`listed_words` has the words of all locales of Faker by kind.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -27,6 +30,29 @@ LOCALES = {
 _DRAWS = 10
 _ONE_WORD = re.compile(r"[^\W\d_]{3,14}")
 _SHORT_TITLE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
+
+#: Kinds of words of one language, and then of all languages of Faker.
+LISTED_KINDS = (
+    "given name, female",
+    "given name",
+    "surname",
+    "town",
+    "region",
+    "profession",
+    "given name, any language",
+    "surname, any language",
+    "place, any language",
+)
+# Lists in classes of Faker. Names of their attributes differ between languages; formats, prefixes, suffixes and codes
+# hold no names.
+_LISTS = {
+    "given name, female": re.compile(r"first_names_female\w*"),
+    "given name": re.compile(r"first_names(?!_female)\w*"),
+    "surname": re.compile(r"last_names\w*"),
+    "town": re.compile(r"cities|city_names|towns|municipalities|settlements|communes"),
+    "region": re.compile(r"states|regions|provinces|departments|counties|cantons|countries|prefectures"),
+}
+_LISTED_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 class Town(NamedTuple):
@@ -326,3 +352,74 @@ def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) ->
 def _single(names: Iterable[str]) -> tuple[str, ...]:
     # Sorted: the order of some lists in Faker is that of a set.
     return tuple(sorted({name for name in names if _ONE_WORD.fullmatch(name)}))
+
+
+@cache
+def listed_words(locale: str) -> dict[str, frozenset[str]]:
+    """Folded words of at least three letters by kind (`LISTED_KINDS`), without function words of the language.
+
+    Parameters
+    ----------
+    locale : str
+        Language of the notes, one of `LOCALES`. For any other value, the kinds of one language have no words.
+
+    Examples
+    --------
+    >>> words = listed_words("es")
+    >>> "maria" in words["given name, female"], "garcia" in words["surname"], "zhang" in words["surname"]
+    (True, True, False)
+    >>> "zhang" in words["surname, any language"], "de" in words["surname"]
+    (True, False)
+    """
+    everywhere = [_faker_words(code) for code in _faker_locales()]
+    listed: dict[str, set[str]] = {kind: set() for kind in LISTED_KINDS}
+    for words in everywhere:
+        listed["given name, any language"] |= words["given name"] | words["given name, female"]
+        listed["surname, any language"] |= words["surname"]
+        listed["place, any language"] |= words["town"] | words["region"]
+    function_words: frozenset[str] = frozenset()
+    if locale in LOCALES:
+        language = LOCALES[locale][:3]
+        for code, words in zip(_faker_locales(), everywhere, strict=True):
+            if code.startswith(language):
+                for kind in _LISTS:
+                    listed[kind] |= words[kind]
+        own = locale_words(locale)
+        listed["town"] |= _words_of(town.name for town in own.towns)
+        listed["region"] |= _words_of((*own.region_names, *own.countries))
+        listed["profession"] |= _words_of(own.professions)
+        function_words = frozenset(map(fold, own.block("function words")))
+    return {kind: frozenset(words - function_words) for kind, words in listed.items()}
+
+
+@cache
+def _faker_locales() -> tuple[str, ...]:
+    # Imported on first use: importing Faker takes a third of a second.
+    return tuple(import_module("faker.config").AVAILABLE_LOCALES)
+
+
+@cache
+def _faker_words(code: str) -> dict[str, frozenset[str]]:
+    """Folded words of a locale of Faker by kind."""
+    found: dict[str, set[str]] = {kind: set() for kind in _LISTS}
+    for module in ("person", "address"):
+        try:
+            provider = import_module(f"faker.providers.{module}.{code}").Provider
+        except ModuleNotFoundError:  # Faker has no such lists for the locale
+            continue
+        for attribute in dir(provider):
+            kind = next((kind for kind, name in _LISTS.items() if name.fullmatch(attribute)), None)
+            if kind is not None:
+                found[kind] |= _words_of(_texts(getattr(provider, attribute)))
+    return {kind: frozenset(words) for kind, words in found.items()}
+
+
+def _words_of(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in _LISTED_WORD.findall(fold(text))}
+
+
+def _texts(listed: Any) -> Iterator[str]:
+    """Names in a list of Faker: names with weights, single names, or rows of names and codes."""
+    # Some locales compute a list from others, which the class has as well.
+    for entry in listed if isinstance(listed, Collection) else ():
+        yield from (entry,) if isinstance(entry, str) else (text for text in entry if isinstance(text, str))

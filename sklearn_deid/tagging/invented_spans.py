@@ -9,13 +9,11 @@ import numpy as np
 
 from ..sequences import TokenSequences
 from ..surrogates import LOCALES, SurrogateEngine
-from ..surrogates.locale_words import guess_locale
 from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
 from ..text import split_tag
+from .listed_vectors import locale_of
 from .span_swap import Spans
 from .tagger_data import span_ranges
-
-_SHOWN = 200_000  # tokens that show the language of the sentences
 
 
 class InventedSpans(NamedTuple):
@@ -73,7 +71,7 @@ def invent_spans(
     (3, [1, 1, 1], [0, 0, 0])
     """
     starts, ends, _ = span_ranges(tags)
-    locale = guess_locale(" ".join(map(str, X.data[:_SHOWN])), default="")
+    locale = locale_of(X.data)
     if not len(starts) or locale not in LOCALES:
         return None
     notes = sentences_by_note(X, groups)

@@ -26,6 +26,7 @@ from . import compact_arrays
 from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
+from .listed_vectors import ListedVectors, loaded_vectors, saved_vectors
 from .network_shapes import network_shapes
 from .network_size import chosen_size, default_layers, network_size
 from .note_deidentifier import NoteDeidentifier
@@ -81,20 +82,18 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "continues_spans": tagger.continues_spans_,
         "n_features_in": getattr(tagger, "n_features_in_", None),
         "vectors_from": tagger._vectors_from,
-        "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
     }
     # The names of the weights are part of the file format: a renamed layer needs a table of old names here.
     arrays = {f"module.{k}": v.detach().cpu().numpy() for k, v in tagger.module_.state_dict().items()}
     vectors = tagger._vectors
-    if isinstance(vectors, SubwordTable):
-        state["subwords"] = {k: getattr(vectors, k) for k in ("min_n", "max_n", "lower", "is_public")}
-        arrays["subwords.table"] = np.asarray(vectors.table)
-    elif vectors is not None:
+    if vectors is not None and not isinstance(vectors, (SubwordTable, ListedVectors)):
         raise BundleError(
             "This tagger reads vectors of whole words, and a list of words can hold words of private notes. Train with "
             "embeddings='auto' (character n-grams, no words) or None to save the model, or pickle it for your own use."
         )
+    vector_state, vector_arrays = saved_vectors(vectors)
+    state, arrays = state | vector_state, arrays | vector_arrays
     problem = class_problem(state["classes"]) or weight_problem(arrays)
     if problem is not None:
         raise BundleError(f"{problem} Such a tagger is not saved: train it anew.")
@@ -129,8 +128,8 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
 
 
 _MISFITS = (KeyError, TypeError, AttributeError, RuntimeError, ValueError, OverflowError)
-# More layers, or longer n-grams, than any tagger has: building them would take minutes.
-_MOST_LAYERS, _LONGEST_NGRAM = 200, 20
+# More layers than any tagger has: building them would take minutes.
+_MOST_LAYERS = 200
 
 
 def _misfit(kind: str, error: Exception) -> BundleError:
@@ -166,10 +165,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     if state["n_features_in"] is not None:
         tagger.n_features_in_ = state["n_features_in"]
     tagger._vectors_from = state.get("vectors_from")
-    subwords = state["subwords"]
-    if subwords is not None and subwords["max_n"] > _LONGEST_NGRAM:
-        raise BundleError(f"The saved n-grams are longer than {_LONGEST_NGRAM} characters.")
-    tagger._vectors = None if subwords is None else SubwordTable(arrays["subwords.table"], **subwords)
+    tagger._vectors, _ = loaded_vectors(state, arrays)
     tagger.augmenter_ = None
     tagger._tag_weights, tagger._rng = None, np.random.default_rng()
     return tagger
@@ -503,8 +499,8 @@ def _check_state(manifest: Any, arrays: Mapping[str, np.ndarray], prefix: str = 
             )
         except _MISFITS as error:
             raise _misfit("tagger", error) from None
-        table = {"subwords.table"} if state["subwords"] is not None else set()
-        return {f"{prefix}{name}" for name in own if name.startswith("module.") or name in table}
+        _, vectors = loaded_vectors(state, own)
+        return {f"{prefix}{name}" for name in own if name.startswith("module.") or name in vectors}
     if not isinstance(inside, list) or len(inside) > _MOST_TAGGERS or depth > _DEEPEST:
         raise BundleError("The taggers inside a saved model are no list, too many, or too deeply nested.")
     found = (_check_state(one, arrays, f"{prefix}{n}/", depth + 1) for n, one in enumerate(inside))

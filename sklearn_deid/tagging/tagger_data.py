@@ -16,6 +16,7 @@ from ..sequences import TokenSequences
 from ..text import CASING_CLASSES, casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 from .batching import ContextUnits, SentenceDataset
 from .layout_changes import LayoutChanges
+from .listed_vectors import ListedVectors, locale_of
 from .ngram_table import train_ngram_table
 from .span_swap import Spans, SpanSwapper
 from .uniform_casing import NO_CASING
@@ -303,12 +304,13 @@ def tagger_vectors(
     """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
 
     "auto" trains vectors of character n-grams (`train_ngram_table`). These vectors need no download and store no word.
+    They are followed by the kinds of public lists that hold a word (`ListedVectors`).
     On development data, the tagger was better with these vectors than with characters alone.
     """
     # The seed is drawn in any case, so that the choice of word vectors does not change the later random numbers.
     seed = int(rng.integers(2**31))
-    if embeddings is None or isinstance(embeddings, SubwordTable):
+    if embeddings is None or isinstance(embeddings, (SubwordTable, ListedVectors)):
         return embeddings
     if isinstance(embeddings, str) and embeddings == "auto":
-        return train_ngram_table(X, tags, groups, raw, seed)
+        return ListedVectors.in_language(train_ngram_table(X, tags, groups, raw, seed), locale_of(X.data))
     return resolve_embeddings(embeddings, X, random_state=seed)

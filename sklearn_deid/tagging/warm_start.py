@@ -17,6 +17,7 @@ from ..saving import load
 from ..sequences import TokenSequences
 from ..text import split_tag
 from .initial_weights import copy_weights
+from .listed_vectors import ListedVectors
 from .network_size import network_size
 
 #: Names of the models that the package ships.
@@ -77,7 +78,7 @@ def start_tagger(start: Any) -> Any:
                 "model is not fitted, too: save the model and pass its folder, or wrap it in a FrozenEstimator."
             )
         raise _unfit(start)
-    if not isinstance(model._vectors, SubwordTable):
+    if not isinstance(model._vectors, (SubwordTable, ListedVectors)):
         raise _unfit(start)
     return model
 

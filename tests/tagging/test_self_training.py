@@ -18,9 +18,9 @@ from sklearn_deid import (
     load,
     save,
 )
-from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import SequenceError, WithheldWarning
 from sklearn_deid.tagging import SelfTraining
+from sklearn_deid.tagging.listed_vectors import ListedVectors
 
 from .conftest import SMALL
 
@@ -160,7 +160,7 @@ def test_a_network_reads_vectors_of_raw_words_and_is_saved(tmp_path):
         )
         for share in (True, False)
     )
-    assert isinstance(shared.estimator_.embeddings, SubwordTable) and alone.estimator_.embeddings == "auto"
+    assert isinstance(shared.estimator_.embeddings, ListedVectors) and alone.estimator_.embeddings == "auto"
     save(shared, tmp_path / "model")
     text = ["Mr Alder left.", "Quercus left."]
     assert load(tmp_path / "model").annotate(text) == shared.annotate(text)

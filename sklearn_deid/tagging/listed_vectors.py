@@ -1,0 +1,156 @@
+"""Vectors of character n-grams, followed by the kinds of public lists that hold the word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from ..embeddings import SubwordTable
+from ..exceptions import BundleError
+from ..surrogates.folding import fold
+from ..surrogates.locale_words import LISTED_KINDS, guess_locale, listed_words
+
+_SHOWN = 200_000  # tokens that show the language of sentences
+_TABLE, _HASHES, _KINDS = "subwords.table", "listed.hashes", "listed.kinds"
+# Longer n-grams than any tagger has: looking up a word would take minutes.
+_LONGEST_NGRAM = 20
+
+
+class ListedVectors:
+    """Vectors of character n-grams, followed by a 1 for each kind of public list that holds the word.
+
+    A tagger of twelve notes knows only the names in twelve notes. Lists of names, places and professions in many
+    languages show it what else may be a name. The lists are public and do not depend on the notes; of the notes, only
+    their language chooses the lists. The words are kept as hashes of 32 bits, so that a saved tagger reads the same
+    lists whichever version of Faker is installed. Of other words, about one of 50,000 is taken for a listed one.
+
+    Parameters
+    ----------
+    ngrams : SubwordTable
+        Vectors of n-grams.
+    hashes : ndarray of uint32, shape (n_listed,)
+        Hashes of the listed words, in ascending order.
+    kinds : ndarray of uint16, shape (n_listed,)
+        Kinds of each listed word: bit k is set if list k of `LISTED_KINDS` holds the word.
+
+    Examples
+    --------
+    >>> ngrams = SubwordTable(np.zeros((10, 4), dtype=np.float32))
+    >>> vectors = ListedVectors.in_language(ngrams, "es")
+    >>> name, disease = vectors.vectors_for(["García", "fiebre"])[:, ngrams.dim :] > 0
+    >>> [kind for kind, is_listed in zip(LISTED_KINDS, name) if is_listed], bool(disease.any())
+    (['surname', 'surname, any language', 'place, any language'], False)
+    """
+
+    def __init__(self, ngrams: SubwordTable, hashes: np.ndarray, kinds: np.ndarray) -> None:
+        self.ngrams, self.hashes, self.kinds = ngrams, hashes, kinds
+
+    @classmethod
+    def in_language(cls, ngrams: SubwordTable, locale: str) -> ListedVectors:
+        """Vectors with the lists of a language, and of all languages together.
+
+        Parameters
+        ----------
+        locale : str
+            One of `sklearn_deid.surrogates.LOCALES`. For any other value, only the lists of all languages have words.
+        """
+        return cls(ngrams, *_table(locale))
+
+    @property
+    def dim(self) -> int:
+        """Width of a vector."""
+        return self.ngrams.dim + len(LISTED_KINDS)
+
+    def vectors_for(self, words: Sequence[str]) -> np.ndarray:
+        """Vectors of words, float32 of shape (n_words, dim)."""
+        wanted = _hashes(words)
+        places = np.minimum(np.searchsorted(self.hashes, wanted), max(len(self.hashes) - 1, 0))
+        bits = np.arange(len(LISTED_KINDS), dtype=np.uint16)
+        # shape: (n_words,)
+        kinds = np.zeros(len(wanted), dtype=np.uint16)
+        if len(self.hashes):
+            kinds = np.where(self.hashes[places] == wanted, self.kinds[places], kinds)
+        # shape: (n_words, dim)
+        return np.concatenate([self.ngrams.vectors_for(words), (kinds[:, None] >> bits & 1).astype(np.float32)], axis=1)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ListedVectors:
+        # Nothing in it changes, so that copies share it.
+        return self
+
+    def __repr__(self) -> str:
+        return f"ListedVectors({self.ngrams!r}, {len(self.hashes)} listed words)"
+
+
+def locale_of(tokens: np.ndarray) -> str:
+    """Locale whose language many tokens of sentences are in; "" if it is none of `sklearn_deid.surrogates.LOCALES`.
+
+    Examples
+    --------
+    >>> locale_of(np.array("Der Patient wurde am Montag in die Klinik aufgenommen .".split(), dtype=object))
+    'de'
+    """
+    return guess_locale(" ".join(map(str, tokens[:_SHOWN])), default="")
+
+
+def saved_vectors(vectors: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """JSON values and arrays from which `loaded_vectors` builds the same vectors; nothing for other vectors."""
+    state: dict[str, Any] = {"subwords": None}
+    arrays: dict[str, np.ndarray] = {}
+    if isinstance(vectors, ListedVectors):
+        state["listed_words"] = True
+        arrays |= {_HASHES: vectors.hashes, _KINDS: vectors.kinds}
+        vectors = vectors.ngrams
+    if isinstance(vectors, SubwordTable):
+        state["subwords"] = {k: getattr(vectors, k) for k in ("min_n", "max_n", "lower", "is_public")}
+        arrays[_TABLE] = np.asarray(vectors.table)
+    return state, arrays
+
+
+def loaded_vectors(
+    state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> tuple[SubwordTable | ListedVectors | None, set[str]]:
+    """Vectors of a saved tagger, and the names of their arrays.
+
+    Raises
+    ------
+    BundleError
+        If n-grams are too long, or the arrays of listed words are no hashes with a number for each.
+    """
+    subwords = state["subwords"]
+    if subwords is None:
+        return None, set()
+    if subwords["max_n"] > _LONGEST_NGRAM:
+        raise BundleError(f"The saved n-grams are longer than {_LONGEST_NGRAM} characters.")
+    ngrams = SubwordTable(arrays[_TABLE], **subwords)
+    # Taggers of earlier versions, and the starter, know no lists.
+    if not state.get("listed_words", False):
+        return ngrams, {_TABLE}
+    hashes, kinds = arrays[_HASHES], arrays[_KINDS]
+    if (hashes.dtype, kinds.dtype, hashes.ndim, kinds.shape) != (np.uint32, np.uint16, 1, hashes.shape):
+        raise BundleError("The listed words of a saved tagger are no hashes with a number of kinds each.")
+    return ListedVectors(ngrams, hashes, kinds), {_TABLE, _HASHES, _KINDS}
+
+
+@cache
+def _table(locale: str) -> tuple[np.ndarray, np.ndarray]:
+    """Hashes of the listed words in ascending order, and the kinds of each."""
+    kinds: dict[str, int] = {}
+    for bit, kind in enumerate(LISTED_KINDS):
+        for word in listed_words(locale)[kind]:
+            kinds[word] = kinds.get(word, 0) | 1 << bit
+    hashes, first = np.unique(_hashes(kinds), return_inverse=True)
+    joined = np.zeros(len(hashes), dtype=np.uint16)
+    # Words of equal hashes have the kinds of both.
+    np.bitwise_or.at(joined, first, np.fromiter(kinds.values(), dtype=np.uint16, count=len(kinds)))
+    hashes.flags.writeable = joined.flags.writeable = False
+    return hashes, joined
+
+
+def _hashes(words: Iterable[str]) -> np.ndarray:
+    """Hashes of folded words, shape (n_words,)."""
+    digests = [blake2b(fold(word).encode("utf-8", "surrogatepass"), digest_size=4).digest() for word in words]
+    return np.frombuffer(b"".join(digests), dtype="<u4").astype(np.uint32)
