@@ -104,8 +104,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on the
         words of X outside of PHI that two or more patients have (documents or sentences without ``groups``); these
         vectors store no word of X. They are followed by the kinds of public lists that hold the word, such as given
-        names, surnames and towns in the language of X (lists of Faker, stored as hashes). "corpus" trains vectors of whole words on X and warns, because these vectors
-        store the words of X.
+        names, surnames and towns in the language of X (lists of Faker, stored as hashes). "corpus" trains vectors of
+        whole words on X and warns, because these vectors store the words of X.
     hidden_size : int or "auto", default="auto"
         Number of units of each direction of the recurrent network. The width of self-attention is twice this number.
         "auto" is the number of the model that ``warm_start_from`` names, or 128.
