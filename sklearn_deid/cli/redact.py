@@ -209,7 +209,8 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     _check_surrogate_options(arguments)
     secret = None if arguments.key_file is None else _key(arguments, has_files=not is_sql)
     # Lists and not tuples: a resumed run compares them with what it reads from JSON.
-    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": profiles["fhir"]}
+    named = None if columns is None else [[*columns.texts, *columns.optional], columns.id, columns.patient]
+    options: dict[str, Any] = {"columns": named, "fhir": profiles["fhir"]}
     if profiles["hl7"] is not None:
         options["hl7"] = profiles["hl7"]
     if is_sql:
@@ -285,7 +286,7 @@ def _add_kinds(kinds: Any) -> None:
     kinds.add_argument(
         "--omop",
         action="store_true",
-        help="NOTES is a NOTE table of OMOP: the columns note_text, note_id and person_id",
+        help="NOTES is a NOTE table of OMOP: the columns note_text, note_id, person_id and, if there, note_title",
     )
     kinds.add_argument(
         "--fhir",

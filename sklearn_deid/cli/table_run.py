@@ -22,7 +22,7 @@ from .failures import DONE, SOME_WITHHELD, one_line
 from .sql_output import SqlOutput
 from .table_output import TableOutput
 
-_OMOP = Columns(("note_text",), "note_id", "person_id")
+_OMOP = Columns(("note_text",), "note_id", "person_id", ("note_title",))
 _PATH = re.compile(r"(date:)?(\.|\w+\*?(\.\w+\*?)*)")
 _FIELD = re.compile(r"(?!MSH)[A-Z][A-Z0-9]{2}-[1-9][0-9]?")
 _TYPE = re.compile(r"[A-Z][A-Z0-9]*")

@@ -207,7 +207,7 @@ def _document(row: dict[str, Any], name: str) -> Document:
         raise CorpusFormatError("A row needs a text and a list of spans, and ids that are strings.", doc_id=name)
     found = []
     for number, span in enumerate(spans, start=1):
-        start, end, label = (span.get(key) for key in ("start", "end", "label"))
+        start, end, label = ((span or {}).get(key) for key in ("start", "end", "label"))
         # type() and not isinstance(): bool is a subclass of int.
         if type(start) is not int or type(end) is not int or not isinstance(label, str) or not label:
             message = "A span needs whole numbers as 'start' and 'end', and a 'label'."
@@ -222,6 +222,9 @@ def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
     names = getattr(kind, "names", None)
     for number, row in enumerate(rows):
         tags = row[column]
+        for values, kind in ((tags, str if names is None else int), (row["tokens"], str)):
+            if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
+                raise CorpusFormatError("A row needs lists of tokens and tags.", doc_id=f"row-{number}")
         if names is not None:
             if not all(0 <= tag < len(names) for tag in tags):
                 raise CorpusFormatError("A tag is not among the class labels.", doc_id=f"row-{number}")

@@ -6,6 +6,7 @@ scikit-learn. The module does not postpone its annotations, because spaCy 3.7 re
 cannot resolve strings.
 """
 
+import re
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,9 @@ from ..exceptions import BundleError, DeidError, UnsafeToShareWarning
 from ..text import Document
 from .deidentifiers import as_deidentifier, labels_of_model
 from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
+
+# Name of a file in the folder of a model. Others, such as "..", could lead out of it.
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 class DeidComponent(Pipe):
@@ -173,8 +177,10 @@ class DeidComponent(Pipe):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
         """Load a model from the bytes of `to_bytes`; no saved code is run."""
         files = srsly.msgpack_loads(bytes_data)
-        # A name with a folder in it could write outside of the temporary folder.
-        if not isinstance(files, dict) or any(Path(str(name)).name != name for name in files):
+        if not isinstance(files, dict) or not all(
+            isinstance(name, str) and _FILE.fullmatch(name) and isinstance(content, bytes)
+            for name, content in files.items()
+        ):
             raise BundleError("The bytes hold no saved model.")
         with tempfile.TemporaryDirectory() as folder:
             for name, content in files.items():

@@ -68,7 +68,9 @@ def redact_spark(
         is_text = field.name in redactor.columns
         if is_text and not isinstance(field.dataType, types.StringType):
             raise DeidError(f"The column {field.name!r} holds no strings.")
-        fields.append(types.StructField(field.name, field.dataType, field.nullable or is_text, field.metadata))
+        # A comment on a column of texts can quote one.
+        metadata = {} if is_text else field.metadata
+        fields.append(types.StructField(field.name, field.dataType, field.nullable or is_text, metadata))
     fields.append(types.StructField(reason_column, types.StringType(), True))
     return frame.mapInArrow(arrow_redactor(redactor), types.StructType(fields))
 

@@ -107,12 +107,27 @@ class PlaceSurrogates:
     def country(self, text: str) -> str:
         """Country for a country."""
         chance = self._chance.again("country", fold(text))
+        if (initials := self._initials(text, chance)) is not None:
+            return initials
         if chance.happens(_HOME_SHARE):
             return with_case(self._home, text)
         # Countries that notes name often, and any other one. A corpus may name all of the first kind.
         often = tuple(country for country in self._words.abroad if fold(country) not in self._avoided)
         listed = often if chance.happens(0.5) and often else self._words.countries
         return with_case(draw_other(chance, _alike(listed, text), self._avoided), text)
+
+    def _initials(self, text: str, chance: Chance) -> str | None:
+        """Initials of a country for initials (US, U.S.A.); None for other forms, and where the locale has no initials.
+
+        The first initials with as many letters are those of the country of the locale.
+        """
+        letters = [c for c in text if c.isalpha()]
+        alike = [one for one in self._words.block("country initials") if len(one) == len(letters)]
+        if not alike or not text.isupper() or not set(text) <= {*letters, "."}:
+            return None
+        others = [one for one in alike[1:] if fold(one) not in self._avoided] or alike[:1]
+        drawn = alike[0] if chance.happens(_HOME_SHARE) else chance.pick(others)
+        return "".join(f"{c}." for c in drawn)[: None if text[-1] == "." else -1] if "." in text else drawn
 
     def street(self, text: str) -> str:
         """Street in the form of ``text``."""
@@ -184,7 +199,9 @@ class PlaceSurrogates:
         for i in self._types_in_names(pieces, types):
             kept[i] = False
         own = [p for p, is_kept in zip(pieces, kept, strict=True) if p[0].isalpha() and len(p) > 1 and not is_kept]
-        if types and all(map(self._names.is_connector, own)):
+        # "RR 3", "Highway 12": the number is the name.
+        is_numbered = self._words.locale == "en" and types[:1] == [0] and "".join(pieces[1:3]).strip().isdigit()
+        if types and not is_numbered and all(map(self._names.is_connector, own)):
             kept[types[0 if self._words.locale == "en" else -1]] = False
         return kept
 

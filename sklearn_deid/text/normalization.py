@@ -27,7 +27,8 @@ _INVISIBLE = (
     "\U000e0001-\U000e007f\U000e0100-\U000e01ef"
 )
 _BREAK = r"(?:\r{0,2}\n|\r)"
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# Programs that escape twice write "&amp;eacute;".
+_ENTITY = re.compile(r"&(?:amp;){0,3}(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # Tags without attributes: an attribute could hold text, which must not be skipped.
 _TAG = re.compile(r"</?(?:(?P<line>br|p|div|li|tr|h[1-6])|b|i|u|em|strong|span|sup|sub|td|th)[ ]?/?>", re.IGNORECASE)
 # Blanks and signs of web addresses in names and addresses: after a letter, so that "5%20 ml" is none.
@@ -133,7 +134,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
 def _entities(text: str) -> list[Edit]:
     edits = []
     for found in _ENTITY.finditer(text):
-        name = found[0]
+        name = f"&{found[1]};"
         meaning = unescape(name) if name[1] == "#" or name[1:] in html5 else ""
         # Entities of two characters exist, but in no word of the scripts above.
         if len(meaning) == 1 and meaning not in _LEFT_TO_TOKENIZER:

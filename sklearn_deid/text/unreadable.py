@@ -35,6 +35,22 @@ _BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{24,}(?:\r?\n[A-Za-z0-9+/]{4,})*={0,2}")
 _LONG_RUN = 200
 # At most 40 characters: the time stays linear without a hyphen.
 _UTF_7 = re.compile(r"\+[A-Za-z0-9+/]{2,40}-")
+# Text that no reader sees: tag characters, which are only in flags of regions, and rows of variation selectors.
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
+_UNSEEN = re.compile("[\U000e0020-\U000e007f]{3}|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}")
+# Letters that are shown from right to left, and that were written the other way round.
+_TURNED = re.compile("\u202e[ -~]{0,40}[A-Za-z0-9]{3}")
+# Runs of words of forms and addresses: a letter of UTF-8, or any characters, in hexadecimal digits.
+_PERCENT_RUN = re.compile(r"\S*%\S*")
+_PERCENT_LETTER, _PERCENT = (
+    re.compile(r"%C[23]%[89AB][0-9A-F]", re.IGNORECASE),
+    re.compile(r"%[0-9A-F]{2}", re.IGNORECASE),
+)
+_MANY = 6
+_UU = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\r\n]*\r?\nM[!-`]{60}\r?$")
+# At least 24 bytes in hexadecimal digits, as programs print them.
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}[ :]?){24,}(?![0-9A-Za-z])")
+_HEX_SHARE = 0.04
 _FEW = 3
 _READABLE_SHARE = 0.95
 
@@ -50,8 +66,9 @@ def unreadable_reason(text: str) -> str | None:
     Returns
     -------
     str or None
-        None for ordinary text. Otherwise a sentence without text of the note: the note holds NULs or control
-        characters, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, quoted-printable or base64.
+        None for ordinary text. Otherwise a sentence without text of the note: the note holds NULs, control characters,
+        invisible or turned text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, quoted-printable, base64,
+        uuencoded, hexadecimal or text of a web form.
 
     Examples
     --------
@@ -66,6 +83,8 @@ def unreadable_reason(text: str) -> str | None:
         return f"The note holds control characters. {_CONVERT}"
     if _is_byte_swapped(text):
         return f"The note is UTF-16 that was decoded in the wrong byte order. {_ways('utf-16-le')}"
+    if not text.isascii() and (_UNSEEN.search(_FLAG.sub("", text)) or _TURNED.search(text)):
+        return f"The note holds invisible text, or text that is shown in the other direction. {_CONVERT}"
     if _RTF.search(text):
         return f"The note is RTF. {_CONVERT}"
     if _BINARY_START.match(text):
@@ -106,7 +125,36 @@ def _transfer_encoding(text: str) -> str | None:
         return f"The note holds a base64 body. {_DECODE}"
     if "+" in text and sum(_is_utf_7(found[0]) for found in _UTF_7.finditer(text)) >= _FEW:
         return f"The note is UTF-7 that was not decoded. {_ways('utf-7')}"
+    if "begin " in text and _UU.search(text):
+        return f"The note holds a uuencoded file. {_CONVERT}"
+    if "%" in text and _is_of_a_form(text):
+        return f"The note is text of a web form or an address that was not decoded. {_CONVERT}"
+    if any(_is_hexadecimal(run[0]) for run in _HEX.finditer(text)):
+        return f"The note holds text in hexadecimal digits. {_CONVERT}"
     return None
+
+
+def _is_of_a_form(text: str) -> bool:
+    """Whether words outside of web addresses are percent-encoded."""
+    runs = [run[0] for run in _PERCENT_RUN.finditer(text) if "://" not in run[0] and "www." not in run[0]]
+    letters = sum(len(_PERCENT_LETTER.findall(run)) for run in runs)
+    return letters >= _FEW or any(len(_PERCENT.findall(run)) >= _MANY for run in runs)
+
+
+def _is_hexadecimal(run: str) -> bool:
+    """Whether hexadecimal digits are text with spaces. Identifiers and digests are none."""
+    pairs = re.findall("[0-9A-Fa-f]{2}", run.removeprefix("0x"))
+    # Rows of measurements are pairs of digits, too. The letters J to O and Z of a text have a letter in their pair.
+    if sum(not pair.isdecimal() for pair in pairs) < _HEX_SHARE * len(pairs):
+        return False
+    data = bytes.fromhex("".join(pairs))
+    for encoding in ("utf-16-le", "utf-8"):
+        decoded = data.decode(encoding, "ignore")
+        is_whole = len(decoded.encode(encoding)) >= len(data) - 3 and (encoding == "utf-8" or decoded.isascii())
+        readable = sum(c.isprintable() or c.isspace() for c in decoded)
+        if is_whole and " " in decoded and readable >= _READABLE_SHARE * len(decoded):
+            return True
+    return False
 
 
 def _is_base64(run: str) -> bool:

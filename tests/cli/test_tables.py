@@ -394,3 +394,13 @@ def test_hl7_messages(run, rules, tmp_path, monkeypatch):
         profile.write_text(wrong)
         assert run("redact", tmp_path / "in.hl7", "--hl7-profile", profile, *options)[0] == 2
     assert "with --hl7" in run("redact", tmp_path / "in.hl7", "--text-column", "x", *options)[2]
+
+
+def test_titles_of_omop_are_redacted(run, rules, tmp_path):
+    """The title of a note is free text."""
+    rows = [{"note_id": 1, "person_id": 1, "note_title": "Mail roe@example.org", "note_text": "roe@example.org"}]
+    write(tmp_path / "note.csv", rows)
+    arguments = ["redact", tmp_path / "note.csv", "--model", rules, "--omop", "--output", tmp_path / "out.csv"]
+    assert run(*arguments, "--quiet")[0] == 0
+    assert "roe@" not in (tmp_path / "out.csv").read_text()
+    assert "0 texts redacted" in run(*arguments, "--quiet", "--resume")[2]

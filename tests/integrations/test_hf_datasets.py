@@ -154,6 +154,13 @@ BROKEN = {
     "meta": ({**spans_with(), "meta": [f"{{{SECRET}"]}, "must be a JSON object"),
     "no text": ({"text": [None], "spans": [[]], "note": [SECRET]}, "A row needs a text"),
     "number as id": ({"doc_id": [7], "text": [SECRET], "spans": [[]]}, "ids that are strings"),
+    "no tags in a row": ({"tokens": [[SECRET], ["a"]], "ner_tags": [None, ["O"]]}, "lists of tokens and tags"),
+    "no tokens in a row": ({"tokens": [None, ["a"]], "ner_tags": [["O"], ["O"]]}, "lists of tokens and tags"),
+    "text for tags": ({"tokens": [[SECRET]], "tags": [SECRET]}, "lists of tokens and tags"),
+    "no tag": ({"tokens": [[SECRET, "a"]], "tags": [["O", None]]}, "tag"),
+    "no token": ({"tokens": [[SECRET, None]], "tags": [["O", "O"]]}, "lists of tokens and tags"),
+    "number for a tag": ({"tokens": [[SECRET]], "tags": [[3]]}, "lists of tokens and tags"),
+    "no span": ({"text": [SECRET, "b"], "spans": [[None], [spans_with()["spans"][0][0]]]}, "whole numbers"),
     "empty token": ({"tokens": [[""]], "tags": [["O"]]}, "offsets of a token"),
 }
 

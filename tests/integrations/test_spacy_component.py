@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import spacy
+import srsly
 from spacy.tokens import DocBin
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, read_corpus
@@ -203,6 +204,15 @@ def test_bytes_there_and_back(rules_path):
     assert found(other(NOTE)) == FOUND
     with pytest.raises(BundleError, match="no saved model"):
         DeidComponent().from_bytes(b"\x81\xa5../ab\xc4\x01x")
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "/etc", "a/b", "a\0", "\n", 3, "a" * 300])
+@pytest.mark.parametrize("content", [b"x", "x", 3, None])
+def test_bytes_that_are_no_files_are_refused(name, content):
+    """Some names gave an error of the system, and other contents than bytes a TypeError."""
+    for files in ({name: content}, {"manifest.json": content, "arrays.safetensors": None}):
+        with pytest.raises(BundleError, match="no saved model"):
+            DeidComponent().from_bytes(srsly.msgpack_dumps(files))
 
 
 def test_a_pipeline_that_has_read_notes_warns_when_it_is_saved(rules_path, tmp_path):

@@ -52,6 +52,9 @@ def test_local_spark(rules):
             assert [found[ward]["note"] for ward in ROWS["ward"]] == REDACTED
             assert [found[ward]["n"] for ward in ROWS["ward"]] == ROWS["n"]
             assert "control" in found[None]["withheld"].lower() or "NUL" in found[None]["withheld"]
+        comments = frame.withMetadata("note", {"comment": "by Zyxwvutski"}).withMetadata("ward", {"unit": "x"})
+        schema = redact_spark(rules, comments, "note").schema
+        assert (schema["note"].metadata, schema["ward"].metadata) == ({}, {"unit": "x"})
         with pytest.raises(DeidError, match="holds no strings"):
             redact_spark(rules, frame, "n")
     finally:

@@ -239,3 +239,13 @@ def test_wrong_parameters_are_named(options, message):
 def test_two_notes_of_one_id_are_refused():
     with pytest.raises(ValueError, match="distinct"):
         make_review_page([NOTES[0], NOTES[0]], LABELS)
+
+
+def test_the_name_of_the_stored_work_says_nothing_about_the_notes():
+    """It was a digest of the notes, which stays in the browser and confirms guesses of a note."""
+    keys = [json.loads(page.split('id="data">')[1].split("<")[0])["key"] for page in (made(), made())]
+    assert keys[0] != keys[1] and all(len(key) == 32 for key in keys)
+
+
+def made():
+    return make_review_page(NOTES, LABELS)

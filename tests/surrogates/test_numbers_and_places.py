@@ -437,3 +437,54 @@ def test_all_names_avoided_is_refused():
 
 def test_card_numbers_of_every_locale():
     assert all(with_check_digits("4539148803436460", locale, True, KeyedChance(KEY)) for locale in LOCALES)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("US", "[A-Z]{2}"),
+        ("USA", "[A-Z]{3}"),
+        ("U.S.", r"[A-Z]\.[A-Z]\."),
+        ("U.S.A.", r"([A-Z]\.){3}"),
+        ("U.K", r"[A-Z]\.[A-Z]"),
+    ],
+)
+def test_initials_of_a_country_stay_initials(text, pattern):
+    """US became UNITED STATES, which told that the note had the initials."""
+    for avoided in (frozenset(), frozenset(("uk", "nz", "uae", "prc"))):
+        drawn = [PlaceSurrogates(chance(str(i)), locale_words("en"), avoided).country(text) for i in range(200)]
+        assert all(re.fullmatch(pattern, new) for new in drawn)
+        assert sum(new.replace(".", "").startswith("US") for new in drawn) > 170
+        assert (len(set(drawn)) > 1) is (not avoided)
+    # Which country it was makes no difference.
+    for one, other in (("US", "UK"), ("USA", "UAE")):
+        both = [
+            [
+                PlaceSurrogates(chance(f"{written}{i}"), locale_words("en"), frozenset()).country(written)
+                for i in range(400)
+            ]
+            for written in (one, other)
+        ]
+        assert abs(both[0].count(one) - both[1].count(one)) < 40
+
+
+@pytest.mark.parametrize("text", ["United States", "us", "Peru", "EE. UU."])
+def test_other_countries_are_no_initials(text):
+    drawn = {PlaceSurrogates(chance(str(i)), locale_words("en"), frozenset()).country(text) for i in range(20)}
+    assert all(len(new) > 3 for new in drawn)
+
+
+@pytest.mark.parametrize(
+    ("street", "pattern"),
+    [
+        ("RR 3", r"RR \d"),
+        ("RR 3 Box 12", r"RR \d Box \d\d"),
+        ("Highway 12", r"Highway \d\d"),
+        ("Route 9", r"Route \d"),
+        ("12 Court Street", r"\d\d (?!Court)\w+ Street"),
+    ],
+)
+def test_numbered_roads_keep_their_type(street, pattern):
+    """Rural route 3 became LINCOLN 4."""
+    drawn = {PlaceSurrogates(chance(str(i)), locale_words("en"), frozenset()).street(street) for i in range(40)}
+    assert all(re.fullmatch(pattern, new) for new in drawn) and len(drawn) > 3

@@ -223,3 +223,14 @@ def test_the_time_is_linear(piece):
     start = time.process_time()
     normalize(text)
     assert time.process_time() - start < 8
+
+
+def test_entities_that_were_escaped_twice_are_letters():
+    """A family name behind such a letter stayed in the redacted note."""
+    text = "Jos&amp;eacute; &amp;amp;Aacute;lvarez &amp; R&amp;D &amp;lt; &amp;unknown;"
+    reading = normalize(text)
+    assert reading.text == "Jos\u00e9 \u00c1lvarez &amp; R&amp;D &amp;lt; &amp;unknown;"
+    assert [text[slice(*reading.original(start, end))] for start, end in ((0, 4), (5, 12))] == [
+        "Jos&amp;eacute;",
+        "&amp;amp;Aacute;lvarez",
+    ]

@@ -1,9 +1,11 @@
 """Text of another kind is recognised, and ordinary notes never are."""
 
 import base64
+import binascii
 import quopri
 import re
 import time
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -45,6 +47,21 @@ def test_utf_16_and_32_name_the_encoding_to_pass(encoding, read_as):
         (base64.encodebytes(NOTE.encode()).decode(), "base64"),
         (f"Attachment: {base64.b64encode(b'Mr. John Alder, 45 years').decode()}", "base64"),
         ("Letter\n" + base64.encodebytes(bytes(range(256)) * 3).decode(), "base64"),
+        ("".join(chr(0xE0000 + ord(c)) for c in "Mr. Alder"), "invisible text"),
+        ("Fine." + "".join(chr(0xE0100 + ord(c)) for c in "Mr. Alder"), "invisible text"),
+        ("Seen by \u202eredlA .rM\u202c today.", "the other direction"),
+        (quote(NOTE), "web form"),
+        ("text=" + quote_plus("Se\u00f1ora Mu\u00f1oz, Jos\u00e9"), "web form"),
+        ("Seen. Se%C3%B1ora Mu%C3%B1oz, Jos%C3%A9 came.", "web form"),
+        (NOTE.encode().hex(), "hexadecimal"),
+        (f"0x{PLAIN.encode().hex().upper()}", "hexadecimal|base64"),
+        ("Letter: " + PLAIN.encode("utf-16-le").hex(":") + " end", "hexadecimal"),
+        (NOTE.encode().hex(" "), "hexadecimal"),
+        (
+            "a\nbegin 644 letter.txt\n"
+            + "".join(binascii.b2a_uu(PLAIN.encode()[i : i + 45]).decode() for i in range(0, 180, 45)),
+            "uuencoded",
+        ),
         ("Se\u00f1ora Mu\u00f1oz, \u00c1vila, Jos\u00e9".encode("utf-7").decode(), "UTF-7.*utf-7"),
     ],
 )
@@ -69,6 +86,13 @@ def test_text_of_another_kind_has_a_reason_without_its_text(text, reason):
         "ACETAMINOPHENHYDROCODONEBITARTRATE and hydroxymethylglutarylcoenzymeAreductase",
         "Call +4916012345678- or +34-912345678- or +1-555-0142- or +12- and +34- then +56-",
         "\u4e2d\u6587\u75c5\u5386\u3002\u60a3\u8005\u5f20\u4e09",
+        "England \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f and \u2764\ufe0f\u26a0\ufe0e",
+        "\u05e9\u05dc\u05d5\u05dd \u202d12345\u202c \u202b\u05d0\u202c \u202e\u05d0\u202c",
+        "https://www.example.org/a%20b%20c%20d%20e%20f%20g%C3%A9%C3%A9%C3%A9 and 5%20 ml, 100%, 20%30%40%",
+        "heart rates 72 75 70 68 66 71 73 20 74 70 69 72 75 70 68 66 71 73 72 74 70 69 72 75 70 68",
+        "begin 644 mg daily, then taper",
+        "key 4a 6f 68 6e; MAC 00:1b:44:11:3a:b7; md5 9e107d9d372bb6826bd81d3542a419d6",
+        "UDI 00380740000011172012345678901234567890123456789012345678901234567890",
         "\ufeffMr. Alder \U0001f468\u200d\U0001f469",
     ],
 )
@@ -89,7 +113,26 @@ def test_no_note_of_meddocan_is_refused():
     assert [d.doc_id for d in corpus if unreadable_reason(d.text)] == []
 
 
-@pytest.mark.parametrize("piece", ["=", "a=\n", "+AB", "AAAA\n", "{", "=3D=", "aB3/" * 8 + " ", "\u4a00", "{\\rt"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "=",
+        "a=\n",
+        "+AB",
+        "AAAA\n",
+        "{",
+        "=3D=",
+        "aB3/" * 8 + " ",
+        "\u4a00",
+        "{\\rt",
+        "%C3",
+        "%C3%A9 ",
+        "4a",
+        "4a ",
+        "\u202ea ",
+        "begin 644 a\n",
+    ],
+)
 def test_the_time_is_linear(piece):
     text = piece * (2_000_000 // len(piece))
     start = time.process_time()

@@ -17,8 +17,13 @@ from .word_names import DRAWING, WORD
 
 _W = f"{{{WORD}}}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-# Shorter words and numbers are codes and measures of the form.
-_WORDS = re.compile(r"[^\W\d_]{4,}|\d{6,}")
+# Shorter words and numbers are codes and measures of the form, and so are the usual words of three letters.
+_WORDS = re.compile(r"[^\W\d_]{3,}|\d{6,}")
+_SHORT = frozenset(
+    """abs all and any bar bot box cap cnt cos ctr dbl dot dxa end env err fld gap hex inv lin lrt ltr lum max med
+    mid min mod nil nob not num off one out pct pos pts rel rgb rnd rtl sat shd sin sld sng sub sup sys tab tan
+    tbl top two url val var web""".split()
+)
 _PARAGRAPHS = (f"{_W}p", f"{{{DRAWING}}}p")
 _SIGNS = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 
@@ -84,7 +89,7 @@ class _Letter:
             element for part in _parts(self.main) for element in part.root.iter() if element.tag != f"{_W}lvlText"
         )
         found = {value.casefold() for element in elements for value in element.attrib.values()}
-        return {value for value in found if _WORDS.fullmatch(value)} - FORM_WORDS
+        return {value for value in found if _WORDS.fullmatch(value)} - FORM_WORDS - _SHORT
 
     def _paragraph(self, paragraph: Any) -> None:
         """Add a paragraph, without the paragraphs of text boxes inside of it."""

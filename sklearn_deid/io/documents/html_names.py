@@ -57,7 +57,11 @@ _SPACE = re.compile(
     r"|http://schemas\.microsoft\.com/office/2004/12/omml"
 )
 _PAGE = re.compile(r"(text/html|application/xhtml\+xml)\s*(;\s*charset=[a-z0-9-]+)?|text/css", re.IGNORECASE)
-_VIEWPORT = re.compile(r"[a-z-]+=[a-z0-9.-]+(\s*[,;]\s*[a-z-]+=[a-z0-9.-]+)*")
+_SCREEN = (
+    r"(width|height|(initial|minimum|maximum)-scale|user-scalable|shrink-to-fit|viewport-fit)\s*=\s*"
+    r"([0-9.]{1,6}|device-(width|height)|yes|no|auto|cover|contain)"
+)
+_VIEWPORT = re.compile(rf"{_SCREEN}(\s*[,;]\s*{_SCREEN})*\s*")
 #: Codecs of the encodings that a page may declare. Browsers read Latin-1 as Windows-1252.
 CHARSETS = {
     **dict.fromkeys(("utf-8", "utf8"), "utf-8"),

@@ -18,6 +18,8 @@ class Columns(NamedTuple):
         Columns of texts.
     id, patient : str, optional
         Column that identifies a row in messages, and column of the patient.
+    optional : tuple of str
+        Further columns of texts that a table may lack.
 
     Examples
     --------
@@ -28,6 +30,17 @@ class Columns(NamedTuple):
     texts: tuple[str, ...]
     id: str | None = None
     patient: str | None = None
+    optional: tuple[str, ...] = ()
+
+    def of(self, header: Sequence[str]) -> Columns:
+        """Columns of a table with this header: its optional columns are among the texts.
+
+        Examples
+        --------
+        >>> Columns(("note",), optional=("title", "plan")).of(["id", "note", "title"]).texts
+        ('note', 'title')
+        """
+        return self._replace(texts=(*self.texts, *(name for name in self.optional if name in header)), optional=())
 
     def keys(self) -> list[str]:
         """Columns of identifiers."""
@@ -39,8 +52,8 @@ class Columns(NamedTuple):
         Raises
         ------
         CorpusFormatError
-            If a column is missing, or if its name occurs twice. The message does not show the header, which may be a
-            row of a table without one.
+            If a column is missing, if its name occurs twice, or if another column differs from one of the texts in case
+            or blanks only. The message does not show the header, which may be a row of a table without one.
         """
         wanted = dict.fromkeys([*self.texts, *self.keys()])
         for name in wanted:
@@ -49,6 +62,12 @@ class Columns(NamedTuple):
                 # Spreadsheets of many countries write semicolons.
                 one = " Its first line has a single column: .csv needs commas, .tsv tabs." if len(header) == 1 else ""
                 raise SourceLocation(path).error(f"The table has {reason} of the name {name!r}.{one}")
+        for name in self.texts:
+            if any(other not in wanted and is_alike(other, name) for other in header):
+                raise SourceLocation(path).error(
+                    f"The table has a column that differs from {name!r} in case or blanks only. Its texts would be "
+                    "copied: name it, too, or remove it."
+                )
         return {name: list(header).index(name) for name in wanted}
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -56,3 +75,18 @@ class Columns(NamedTuple):
         found = [None if name is None else row.get(name) for name in (self.id, self.patient)]
         row_id, patient = map(known_id, found)
         return row_id, row_id if self.patient is None else patient
+
+
+def is_alike(name: str, other: str) -> bool:
+    """Whether two names differ in case and blanks at most.
+
+    Examples
+    --------
+    >>> is_alike("Note text ", "note text"), is_alike("note text", "note_text")
+    (True, False)
+    """
+    return _plain(name) == _plain(other)
+
+
+def _plain(name: str) -> str:
+    return name.replace("\ufeff", "").strip().casefold()

@@ -56,6 +56,7 @@ class DelimitedTable:
             form = _Form(self.delimiter, "\r\n" if first.endswith("\r\n") else "\n")
             rows = self._rows(first, text)
             header = next(rows, [])
+            self.columns = self.columns.of(header)
             places = self.columns.places(header, str(self.path))
             yield TableChunk(_digest([header]), [], [], lambda texts: _render([header], [], texts, form))
             number = 0
@@ -86,8 +87,9 @@ class DelimitedTable:
         try:
             # A blank line is no row.
             reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
-            was_cut = False
+            was_cut = was_escaped = False
             while (row := self._next(reader)) is not None:
+                was_escaped = self._check_escapes(row, was_escaped)
                 if any(map(_begins_a_quote, row)):
                     raise SourceLocation(str(self.path)).error(
                         f"A cell before line {reader.line_num} has a blank before its quote, so that the quote does "
@@ -98,6 +100,17 @@ class DelimitedTable:
                     was_cut = is_cut()
         finally:
             csv.field_size_limit(limit)
+
+    def _check_escapes(self, row: list[str], was_escaped: bool) -> bool:
+        """Refuse quotes behind backslashes, which end a cell inside of its text; whether a cell may end so."""
+        for cell in row:
+            if was_escaped and cell.count('"') % 2 == 1:
+                raise SourceLocation(str(self.path)).error(
+                    "The table seems to write a quote in a text with a backslash, so that lines of a text would be "
+                    "rows. Write the table with doubled quotes."
+                )
+            was_escaped = was_escaped or cell.endswith("\\")
+        return was_escaped
 
     def _next(self, reader: Any) -> Any:
         """Next line or row; None at the end."""

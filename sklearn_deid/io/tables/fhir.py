@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
-from .fhir_elements import has_other_spelling, has_unknown_element
-from .fhir_extensions import text_in_extensions
+from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element
+from .fhir_extensions import extension_texts, text_in_extensions, unread_in_extensions
 from .json_lines import JsonLinesTable, TextField
 from .json_text import JsonPlace, find_values
 from .markup import marked_text, tags_tell, with_tags
@@ -29,12 +29,16 @@ from .table import Cell, TableChunk
 FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "DocumentReference": ("text", "description", "content.attachment"),
-        "DiagnosticReport": ("text", "conclusion", "presentedForm", "note.text", "media.comment", "image.comment"),
-        "Composition": ("text", "title", "note.text", "section*.title", "section*.text"),
+        "DiagnosticReport": (
+            *("text", "conclusion", "presentedForm", "note.text", "note.authorString", "media.comment"),
+            *("image.comment", "conclusionCode.text", "codedDiagnosis.text"),
+        ),
+        "Composition": ("text", "title", "note.text", "note.authorString", "section*.title", "section*.text"),
         "Binary": (".",),
         "Observation": (
-            *("text", "note.text", "comment", "valueString", "valueAttachment"),
-            *("component.valueString", "component.valueAttachment"),
+            *("text", "note.text", "note.authorString", "comment", "valueString", "valueAttachment"),
+            *("valueCodeableConcept.text", "component.valueString", "component.valueAttachment"),
+            "component.valueCodeableConcept.text",
         ),
     }
 )
@@ -44,6 +48,10 @@ _STATUSES = (None, "generated", "extensions", "additional", "empty")
 _ATTACHMENT = frozenset(
     "id extension contentType language data url size hash title creation height width frames duration pages".split()
 )
+# The name of a person, and nothing else.
+_PERSON = "authorString"
+# Browsers skip them in addresses.
+_CONTROLS = re.compile(r"[\x00-\x20\s]")
 _HTML = ("text/html", "application/xhtml+xml")
 _REFERENCE = re.compile(r"(?:^|/)(?P<patient>Patient/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]*)?$")
 #: Start of a path that names a structured date.
@@ -109,8 +117,12 @@ class FhirLines(JsonLinesTable):
             raise self._error(
                 "The resource has an element that FHIR does not define there, such as one in another case."
             )
+        if self.paths[kind] and has_misplaced_text(content, kind):
+            raise self._error("The resource has a text where FHIR has a code, a time, a number or an object.")
         if any(text_in_extensions(content, path) for path in self.paths[kind]):
             raise self._error("An extension of a text holds a text, such as a translation, which is not read.")
+        if self.paths[kind] and unread_in_extensions(content):
+            raise self._error("An extension holds a name, an address, data or another value that is not read.")
         yield prefix, content, start
         for index, inner in enumerate(find_values(line, ["contained"], start)):
             if not isinstance(inner.value, dict):
@@ -129,6 +141,9 @@ class FhirLines(JsonLinesTable):
             for index, place in enumerate(find_values(line, path, start)):
                 found += self._texts(line, number, f"{name}[{index}]", place, patient)
             self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before
+        for index, place in enumerate(extension_texts(line, start) if self.paths[kind] else ()):
+            cell = Cell(number, f"{prefix}extension[{index}]", place.value, None, patient)
+            found.append(TextField(cell, partial(_changed, place)))
         for path in self.dates[kind]:
             places = find_values(line, path, start)
             self._counts[f"{kind}: {DATE_PATH}{'.'.join(path)}"] += len(places)
@@ -172,7 +187,8 @@ class FhirLines(JsonLinesTable):
             ]
             data = [] if value.get("data") is None else [self._attachment(line, number, name, place, patient)]
             return found + data
-        return [TextField(Cell(number, name, value, None, patient), partial(_changed, place))]
+        label = "DOCTOR" if name.rpartition(".")[2].startswith(_PERSON) and isinstance(value, str) else None
+        return [TextField(Cell(number, name, value, None, patient, label), partial(_changed, place))]
 
     def _attachment(self, line: str, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
         kind, _, charset = str(place.value.get("contentType")).lower().replace(" ", "").partition(";charset=")
@@ -249,8 +265,16 @@ def _is_known(value: Mapping[str, Any]) -> bool:
     if is_narrative and value.get("status") not in _STATUSES:
         return False
     # Such an address is itself the content.
-    has_content = str(value.get("url")).strip().lower().startswith("data:")
-    return is_narrative or (keys <= _ATTACHMENT and not has_content)
+    has_content = _CONTROLS.sub("", str(value.get("url"))).lower().startswith("data:")
+    # Without the data, a hash is that of a text elsewhere, of which it lets readers test guesses.
+    has_hash = value.get("data") is None and value.get("hash") is not None
+    return is_narrative or (keys <= _ATTACHMENT and not has_content and not has_hash and not _has_words(value))
+
+
+def _has_words(attachment: Mapping[str, Any]) -> bool:
+    """Whether a value of an attachment that is no text has several words."""
+    others = (inner for key, inner in attachment.items() if key not in ("title", "data", "contentType"))
+    return any(isinstance(inner, str) and len(inner.split()) > 1 for inner in others)
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -15,9 +16,22 @@ _INSIDE = "id extension modifierExtension"
 _RESOURCE = f"resourceType implicitRules language meta text contained {_INSIDE}"
 _VALUES = """valueAttachment valueBoolean valueCodeableConcept valueDateTime valueInteger valuePeriod valueQuantity
     valueRange valueRatio valueReference valueSampledData valueString valueTime"""
+_CONCEPT = _elements("id extension coding text")
 _ANNOTATION = _elements(f"{_INSIDE} authorReference authorString text time")
 # Where a string stands for one of these, its data would not be decoded.
 _ATTACHMENTS = ("attachment", "presentedForm", "valueAttachment")
+# Elements whose values are texts of any form, and elements whose values are codes, times or addresses, without blanks.
+# All other elements are objects, numbers or truth values.
+_TEXTS = _elements("authorString comment conclusion data description div name text title valueString version")
+_WORDS = _elements(
+    """confidentiality contentType created date docStatus effectiveDateTime effectiveInstant id implicitRules indexed
+    instantiatesCanonical issued language mode orderedBy profile resourceType status time url valueDateTime valueTime"""
+)
+# Values of observations with parts, and the keys of numbers and times in them.
+_MEASURED = _elements("valueQuantity valueRange valueRatio valuePeriod valueSampledData")
+_NUMBERS = _elements("value start end data period factor lowerLimit upperLimit dimensions interval")
+_SAMPLES = re.compile(r"[-+0-9.eEUL\s]*")
+_TIME = re.compile(r"[-+0-9.:TZ]*")
 #: Elements of FHIR STU3, R4, R4B and R5, by the place of their object.
 ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -32,6 +46,8 @@ ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
             effectiveDateTime effectivePeriod encounter identifier image imagingStudy issued media note performer
             presentedForm result resultsInterpreter specimen status study subject supportingInfo"""
         ),
+        "DiagnosticReport.codedDiagnosis": _CONCEPT,
+        "DiagnosticReport.conclusionCode": _CONCEPT,
         "DiagnosticReport.image": _elements(f"{_INSIDE} comment link"),
         "DiagnosticReport.media": _elements(f"{_INSIDE} comment link"),
         "DiagnosticReport.note": _ANNOTATION,
@@ -51,7 +67,9 @@ ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
             method note partOf performer referenceRange related specimen status subject triggeredBy"""
         ),
         "Observation.component": _elements(f"{_INSIDE} {_VALUES} code dataAbsentReason interpretation referenceRange"),
+        "Observation.component.valueCodeableConcept": _CONCEPT,
         "Observation.note": _ANNOTATION,
+        "Observation.valueCodeableConcept": _CONCEPT,
     }
 )
 
@@ -84,6 +102,61 @@ def has_unknown_element(value: Any, place: str) -> bool:
     return any(
         key.removeprefix("_") not in known
         or has_unknown_element(inner, place if place == f"Composition.{key}" else f"{place}.{key}")
+        for key, inner in value.items()
+    )
+
+
+def has_misplaced_text(value: Any, place: str) -> bool:
+    """Whether an object holds a text where FHIR has a code, a time, a number or an object.
+
+    Parameters
+    ----------
+    value, place
+        As for `has_unknown_element`.
+
+    Examples
+    --------
+    >>> has_misplaced_text({"resourceType": "Observation", "status": "as Roe said"}, "Observation")
+    True
+    >>> has_misplaced_text({"status": "final", "valueQuantity": {"value": 3, "unit": "mm Hg"}}, "Observation")
+    False
+    """
+    if isinstance(value, list):
+        return any(has_misplaced_text(item, place) for item in value)
+    if place not in ELEMENTS or not isinstance(value, dict):
+        return False
+    return any(
+        _is_misplaced(key, inner)
+        or has_misplaced_text(inner, place if place == f"Composition.{key}" else f"{place}.{key}")
+        for key, inner in value.items()
+    )
+
+
+def _is_misplaced(key: str, value: Any) -> bool:
+    if isinstance(value, list):
+        return any(_is_misplaced(key, item) for item in value)
+    if key.startswith("_"):
+        return not isinstance(value, (dict, type(None))) or _is_text_id(value)
+    if isinstance(value, str):
+        return key not in _TEXTS and (key not in _WORDS or len(value.split()) > 1)
+    return _is_text_id(value) or (key in _MEASURED and _has_words(value))
+
+
+def _is_text_id(value: Any) -> bool:
+    """Whether the id of an element is a text."""
+    return isinstance(value, dict) and isinstance(value.get("id"), str) and len(value["id"].split()) > 1
+
+
+def _has_words(value: Any) -> bool:
+    """Whether a number or a time in a measured value is a text."""
+    if isinstance(value, list):
+        return any(map(_has_words, value))
+    if not isinstance(value, dict):
+        return isinstance(value, str)
+    return any(
+        (_SAMPLES if key == "data" else _TIME).fullmatch(inner) is None
+        if key in _NUMBERS and isinstance(inner, str)
+        else isinstance(inner, (dict, list)) and key != "extension" and _has_words(inner)
         for key, inner in value.items()
     )
 

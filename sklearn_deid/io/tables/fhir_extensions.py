@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from .json_text import JsonPlace, find_parts, find_values
 
 # Values that are texts, and keys of texts in values that are objects.
 _TEXTS = ("valueString", "valueMarkdown", "valueBase64Binary")
@@ -13,6 +15,13 @@ _CODES = frozenset(
     for kind in """Boolean Canonical Code Date DateTime Decimal Id Instant Integer Integer64 Oid PositiveInt Time
     UnsignedInt Uri Url Uuid""".split()
 )
+# Values of extensions that are read, with the key of the text in an object.
+_READ = {"valueString": None, "valueMarkdown": None, "valueAnnotation": "text", "valueCodeableConcept": "text"}
+# Values that hold names, addresses or data, which are not read.
+_REFUSED = frozenset(
+    f"value{kind}" for kind in "Address Attachment Base64Binary ContactDetail ContactPoint HumanName Signature".split()
+)
+_NAMES = ("extension", "modifierExtension")
 _BESIDE = frozenset(("id", "extension"))
 _KEYS = frozenset("text data display title family given line div".split())
 
@@ -89,3 +98,60 @@ def _has_key(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(_has_key, value))
     return isinstance(value, dict) and any(key in _KEYS or _has_key(inner) for key, inner in value.items())
+
+
+def unread_in_extensions(value: Any, is_extension: bool = False) -> bool:
+    """Whether an extension of any element holds a text that `extension_texts` does not find.
+
+    Contained resources are left out: they are resources of their own.
+
+    Examples
+    --------
+    >>> unread_in_extensions({"extension": [{"url": "u", "valueHumanName": {"text": "Roe"}}]})
+    True
+    >>> unread_in_extensions({"extension": [{"url": "u", "valueString": "seen by Roe"}]})
+    False
+    """
+    if isinstance(value, list):
+        return any(unread_in_extensions(item, is_extension) for item in value)
+    if not isinstance(value, dict):
+        return is_extension and value is not None
+    if is_extension:
+        return any(_is_unread(key, inner) for key, inner in value.items())
+    return any(unread_in_extensions(inner, key in _NAMES) for key, inner in value.items() if key != "contained")
+
+
+def _is_unread(key: str, value: Any) -> bool:
+    if key in _READ:
+        inner = _READ[key]
+        text = value if inner is None else value.get(inner) if isinstance(value, dict) else 0
+        return not isinstance(text, (str, type(None))) or (inner is not None and unread_in_extensions(value))
+    if key in ("url", "id") or key in _CODES:
+        return _is_compound(value) or (isinstance(value, str) and len(value.split()) > 1)
+    if key in _NAMES:
+        return unread_in_extensions(value, True)
+    if key.startswith("_"):
+        return _is_text_beside(value)
+    return key in _REFUSED or not key.startswith("value") or not isinstance(value, dict) or unread_in_extensions(value)
+
+
+def extension_texts(line: str, start: int = 0, is_extension: bool = False) -> Iterator[JsonPlace]:
+    """Places of the texts in the extensions of all elements of a JSON value, without contained resources.
+
+    Examples
+    --------
+    >>> line = '{"subject": {"extension": [{"url": "u", "valueString": "seen by Roe"}]}}'
+    >>> [place.value for place in extension_texts(line)]
+    ['seen by Roe']
+    """
+    for key, place in find_parts(line, start):
+        if not is_extension and key == "contained":
+            continue
+        name = _READ.get(key, key) if is_extension and key is not None else key
+        if is_extension and key in _READ and name is None:
+            yield from [place] if place.value else []
+        elif is_extension and key in _READ:
+            yield from (found for found in find_values(line, [str(name)], place.start) if found.value)
+        elif _is_compound(place.value):
+            # Items of a list are what the list is.
+            yield from extension_texts(line, place.start, is_extension if key is None else key in _NAMES)

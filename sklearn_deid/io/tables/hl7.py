@@ -20,12 +20,15 @@ from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
-from .hl7_values import CODED, NUMBERS, PEOPLE, text_parts
+from .hl7_values import CODED, CODES, NUMBERS, PEOPLE, text_parts
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 #: Fields with free text. The list names the types in OBX-2 for which OBX-5 holds text; an empty list stands for all.
 HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {"OBX-5": ("TX", "FT", "ST", *sorted(CODED), *sorted(NUMBERS)), "NTE-3": (), "OBR-13": ()}
+    {
+        "OBX-5": ("TX", "FT", "ST", *sorted(CODED | NUMBERS | CODES)),
+        **dict.fromkeys(("NTE-3", "OBR-13", "OBR-31", "OBR-39", "DG1-4", "DSP-3"), ()),
+    }
 )
 # Types of HL7 2 in OBX-2 whose values are no documents. A text of an unknown type, such as "tx", would be copied.
 _TYPES = frozenset(
@@ -39,14 +42,15 @@ _STATUS = frozenset("ABCDFINOPRSUVWX")
 _COMMENT_TYPES = frozenset("PI AI GI 1R 2R RE DR".split())
 _TIME = re.compile(r"[0-9]{4,14}(?:\.[0-9]{1,4})?(?:[-+][0-9]{4})?")
 _SHIFTED = (
-    "segment has other fields behind a text than HL7 has there. The text may hold an unescaped separator, and its rest "
+    "segment has other fields beside a text than HL7 has there. The text may hold an unescaped separator, and its rest "
     "would be copied."
 )
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
 _FRAME = "\x0b\x1c"
-_ENVELOPE = ("FHS", "BHS", "BTS", "FTS")
+# Segments of a batch, with the place of their comment.
+_ENVELOPE = {"FHS": 9, "BHS": 9, "BTS": 2, "FTS": 2}
 _CHARSETS = {"": "utf-8", "ASCII": "utf-8", "UNICODE UTF-8": "utf-8", "UTF-8": "utf-8", "8859/1": "iso8859-1"}
 _CHARSETS |= {f"8859/{n}": f"iso8859-{n}" for n in (2, 5, 7, 9, 15)}
 _NOT_WRITTEN = (
@@ -177,7 +181,7 @@ class _Message:
             is_text = not types or (len(fields) > 2 and fields[2] in types)
             if name == wanted and name != "MSH" and is_text and len(fields) > at and fields[at]:
                 kind = fields[2] if path == "OBX-5" else ""
-                parts = text_parts(kind, fields[at], self.marks.component, self.marks.repetition)
+                parts = self._parts(kind, fields[at])
                 self._field(path, start + sum(map(len, fields[:at])) + at, parts)
 
     def _is_typed(self, kind: str) -> bool:
@@ -188,7 +192,10 @@ class _Message:
     def _is_text(self, kind: str, value: str) -> bool:
         if kind in _TEXTS or kind in CODED:
             return True
-        return kind in NUMBERS and bool(text_parts(kind, value, self.marks.component, self.marks.repetition))
+        return kind in NUMBERS | CODES and bool(self._parts(kind, value))
+
+    def _parts(self, kind: str, value: str) -> list[tuple[int, int]]:
+        return text_parts(kind, value, self.marks.component, self.marks.repetition, self.marks.escape)
 
     def _is_shifted_result(self, fields: list[str]) -> bool:
         """Whether what follows a text in OBX-5 cannot be unit, range, flags, status and time of an observation."""
@@ -201,7 +208,10 @@ class _Message:
         return status not in _STATUS if status else any((unit, reference, flags, chance, nature))
 
     def _is_shifted_note(self, fields: list[str]) -> bool:
-        """Whether what follows a text in NTE-3 cannot be codes (NTE-4, NTE-9), a person (5) and times (6 to 8)."""
+        """Whether what is beside a text in NTE-3 cannot be codes (NTE-2, NTE-4, NTE-9), a person (5) and times (6 to
+        8)."""
+        if len(fields) > 2 and len(fields[2].split()) > 1:
+            return True
         named = {int(path.partition("-")[2]) for path in self.fields if path.startswith("NTE-")}
         after = {at: value for at, value in enumerate(fields) if at > 3 and value and at not in named}
         return any(
@@ -361,7 +371,10 @@ class Hl7Messages:
         problems = []
         for number, data in enumerate(block, start=before + 1):
             if not data.strip(b"\r\n\x0b\x1c ") or _is_envelope(data):
-                found.append(data)
+                if _has_comment(data):
+                    problems.append((place_of(number), "The segment of a batch has a comment, which is not read."))
+                else:
+                    found.append(data)
                 continue
             problem = None
             try:
@@ -394,6 +407,13 @@ def _is_envelope(data: bytes) -> bool:
     """Whether the bytes are one segment of a batch. Segments behind it that belong to no message are not read."""
     segments = [line for line in re.split(rb"[\r\n]", data) if line.strip(_FRAME.encode())]
     return len(segments) == 1 and data[:3].decode("ascii", "replace") in _ENVELOPE
+
+
+def _has_comment(data: bytes) -> bool:
+    """Whether a segment of a batch has a comment. The separator of an end segment is in the header, elsewhere."""
+    name = data[:3].decode("ascii", "replace")
+    fields = data.strip(b"\r\n\x0b\x1c ").split(data[3:4]) if len(data) > 3 and name in _ENVELOPE else []
+    return any(field.strip() for field in fields[_ENVELOPE.get(name, 0) :][:1])
 
 
 def _segments(stream: BinaryIO) -> Iterator[bytes]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 #: Types whose components are codes and texts, such as ``I10^Hypertension^ICD10``.
 CODED = frozenset(("CE", "CF", "CNE", "CWE"))
 #: Types of numbers and times. A value with a word is none, and is read as text.
 NUMBERS = frozenset("DR DT DTM NM NR SI SN TM TS".split())
+#: Types of identifiers, places, prices and others without texts. A component with a blank is none, and is read as text.
+CODES = frozenset("CK CP CQ EI FC GTS HD ID IS JCC MA MO NA PL PT SPD VR".split())
 #: Types that hold names, addresses and identifiers of people.
 PEOPLE = frozenset("AD CN CX DLN PN PPN TN XAD XCN XON XPN XTN".split())
 # Text, alternative text, original text and second alternative text of CWE, counted from 0.
@@ -16,7 +19,7 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _BLANK = re.compile(r"\s")
 
 
-def text_parts(kind: str, value: str, component: str, repetition: str) -> list[tuple[int, int]]:
+def text_parts(kind: str, value: str, component: str, repetition: str, escape: str = "\\") -> list[tuple[int, int]]:
     """Half-open offsets of the texts in a value.
 
     Parameters
@@ -25,8 +28,8 @@ def text_parts(kind: str, value: str, component: str, repetition: str) -> list[t
         Type of the value. All of the value is text for types that this module does not know.
     value : str
         Field of the message.
-    component, repetition : str
-        Separators of the message.
+    component, repetition, escape : str
+        Separators of the message, and the sign of its escape sequences, which can stand for blanks.
 
     Examples
     --------
@@ -37,19 +40,20 @@ def text_parts(kind: str, value: str, component: str, repetition: str) -> list[t
     """
     found, start = [], 0
     for one in value.split(repetition):
-        if kind in CODED:
-            found += _of_code(one, start, component)
+        if kind in CODED or kind in CODES:
+            texts = _TEXT_COMPONENTS if kind in CODED else ()
+            found += _of_code(one, start, component, escape, texts)
         elif kind not in NUMBERS or _WORD.search(one):
             found.append((start, start + len(one)))
         start += len(one) + 1
     return found
 
 
-def _of_code(value: str, start: int, component: str) -> list[tuple[int, int]]:
+def _of_code(value: str, start: int, component: str, escape: str, texts: Collection[int]) -> list[tuple[int, int]]:
     """Texts of a coded value: the components of texts, and others with a blank, which are no codes."""
     found = []
     for number, part in enumerate(value.split(component)):
-        if part and (number in _TEXT_COMPONENTS or _BLANK.search(part)):
+        if part and (number in texts or _BLANK.search(part) or escape in part):
             found.append((start, start + len(part)))
         start += len(part) + 1
     return found

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 from ...exceptions import CorpusFormatError
 from ..checking import SourceLocation
 from ..strict_json import parse_json
-from .columns import Columns
+from .columns import Columns, is_alike
 from .compression import open_decompressed, write_compressed
 from .json_text import JsonPlace, find_member, replace_values
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
@@ -95,14 +95,15 @@ class JsonLinesTable:
         row_id, patient_id = self.columns.identifiers(content)
         for name in self.columns.keys():
             if name not in content:
-                self._check_missing(name, content)
+                self._check_alike(name, content)
         found = []
-        for name in self.columns.texts:
+        for name in (*self.columns.texts, *self.columns.optional):
             place = find_member(line, name)
+            self._check_alike(name, content)
             if place is None:
-                self._check_missing(name, content)
-                self._n_without += 1
-                self._lacking.append((number, content))
+                if name in self.columns.texts:
+                    self._n_without += 1
+                    self._lacking.append((number, content))
                 continue
             self._known_keys.update(content)
             if place.value not in (None, ""):
@@ -124,11 +125,14 @@ class JsonLinesTable:
         if number and missing:
             raise SourceLocation(str(self.path)).error(f"No line of the table has the key {missing[0]!r}.")
 
-    def _check_missing(self, name: str, content: dict[str, Any]) -> None:
-        """Refuse a line that has a key like the name. Other lines may lack the key, as exports leave out nulls."""
-        if any(key.strip().casefold() == name.strip().casefold() for key in content):
+    def _check_alike(self, name: str, content: dict[str, Any]) -> None:
+        """Refuse a line with a key like the name, whose text would be copied. A line may lack a key: exports leave out
+        nulls."""
+        named = (*self.columns.texts, *self.columns.optional, *self.columns.keys())
+        if any(is_alike(key, name) and key not in named for key in content):
+            has = "a key" if name in content else f"no key {name!r}, but one"
             raise SourceLocation(str(self.path)).error(
-                f"The line has no key {name!r}, but one that differs from it in case or spaces."
+                f"The line has {has} that differs from {'it' if name not in content else repr(name)} in case or spaces."
             )
 
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
@@ -169,10 +173,7 @@ class JsonLinesTable:
             {
                 number
                 for number, content in self._lacking
-                if any(
-                    isinstance(value, str) and len(value.split()) > 1 and key not in self._known_keys
-                    for key, value in content.items()
-                )
+                if any(key not in self._known_keys and _has_words(value) for key, value in content.items())
             }
         )
 
@@ -206,3 +207,10 @@ def _render(parsed: Sequence[tuple[str, list[TextField]]], texts: Sequence[str |
         if len(known) == len(changes):
             out.append(replace_values(line, [pair for change in known for pair in change]))
     return "".join(out).encode("utf-8")
+
+
+def _has_words(value: Any) -> bool:
+    """Whether a value is a text of several words, or holds one."""
+    if isinstance(value, dict):
+        return any(map(_has_words, value.values()))
+    return any(map(_has_words, value)) if isinstance(value, list) else isinstance(value, str) and len(value.split()) > 1

@@ -76,6 +76,21 @@ def find_member(text: str, key: str) -> JsonPlace | None:
     return next((place for name, place in _members(text, _after_spaces(text, 0)) if name == key), None)
 
 
+def find_parts(text: str, start: int = 0) -> Iterator[tuple[str | None, JsonPlace]]:
+    """Members of the object, or items of the list, at ``start``; items have no key.
+
+    Examples
+    --------
+    >>> [(key, place.value) for key, place in find_parts('{"a": 1, "b": [2]}')]
+    [('a', 1), ('b', [2])]
+    """
+    start = _after_spaces(text, start)
+    if text[start] == "{":
+        yield from _members(text, start)
+    elif text[start] == "[":
+        yield from ((None, place) for place in _items(text, start))
+
+
 def replace_values(text: str, values: Iterable[tuple[JsonPlace, Any]]) -> str:
     """Write other values at some places of a JSON text.
 

@@ -16,8 +16,9 @@ _ATTRIBUTES = (
     "xmlns|lang|xml:lang|dir|class|style|colspan|rowspan|border|width|height|align|valign|cellpadding|cellspacing"
 )
 _TAG = re.compile(
-    r"<(?:/\s*)?([A-Za-z][A-Za-z0-9]*)"
-    rf"""(?:\s+(?:{_ATTRIBUTES})\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))*\s*/?>|<!DOCTYPE html>""",
+    r"<(/\s*)?([A-Za-z][A-Za-z0-9]*)"
+    # An end tag has no attributes.
+    rf"""(?(1)|(?:\s+(?:{_ATTRIBUTES})\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))*)\s*/?>|<!DOCTYPE html>""",
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"""([A-Za-z:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
@@ -59,7 +60,7 @@ def marked_text(markup: str) -> MarkedText | None:
         return None
     parts, tags, position = [], [], 0
     for tag in _TAG.finditer(markup):
-        name = (tag[1] or "html").lower()
+        name = (tag[2] or "html").lower()
         parts += [html.unescape(markup[position : tag.start()]), _MARK if name in _INLINE else f"\n{_MARK}\n"]
         tags.append(tag[0])
         position = tag.end()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -12,13 +11,14 @@ from typing import Any, BinaryIO
 from ..._optional import import_optional
 from ..checking import SourceLocation
 from .columns import Columns
+from .parquet_metadata import without_texts
 from .table import CHUNK_ROWS, Cell, TableChunk
 
 
 class ParquetTable:
     """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
 
-    The metadata of the file stay, without the attributes of pandas and the metadata of text columns.
+    The metadata stay, without those of text columns and without entries of several words, which can quote a note.
 
     A chunk is a part of a row group. The writer needs the memory of one row group.
 
@@ -44,14 +44,17 @@ class ParquetTable:
         )
         self._file = self._opened()
         schema = self._file.schema_arrow
+        self.columns = columns = columns.of(schema.names)
         places = columns.places(schema.names, str(path))
+        for at, field in enumerate(schema):
+            schema = schema.set(at, field.with_metadata(without_texts(field.metadata)))
         for name in columns.texts:
             field = schema.field(places[name])
             if field.type not in (self._pa.string(), self._pa.large_string()):
                 raise SourceLocation(str(path)).error(f"The column {name!r} holds no text, but {field.type}.")
             # A withheld cell is null, also where the file has promised none. A comment can quote a text.
             schema = schema.set(places[name], field.with_nullable(True).remove_metadata())
-        self._schema, self._places = schema.with_metadata(_without_attributes(schema.metadata)), places
+        self._schema, self._places = schema.with_metadata(without_texts(schema.metadata)), places
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield parts of the row groups."""
@@ -126,20 +129,6 @@ class ParquetTable:
             return "snappy"
         name = metadata.row_group(0).column(0).compression.lower()
         return "none" if name == "uncompressed" else name
-
-
-def _without_attributes(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] | None:
-    """Metadata of a file without the attributes of pandas, which hold what users noted about the rows."""
-    if metadata is None or b"pandas" not in metadata:
-        return metadata  # type: ignore[return-value]
-    try:
-        described = json.loads(metadata[b"pandas"])
-    except ValueError:
-        described = None
-    others = {key: value for key, value in metadata.items() if key != b"pandas"}
-    if not isinstance(described, dict):
-        return others
-    return others | {b"pandas": json.dumps({k: v for k, v in described.items() if k != "attributes"}).encode()}
 
 
 def _decoded(value: bytes) -> str | bytes:

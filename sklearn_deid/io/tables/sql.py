@@ -116,6 +116,7 @@ class SqlTable:
             result = connection.execute(self._sql.text(query), last)
             names = list(result.keys())
             rows = [dict(row) for row in result.mappings()]
+        self.columns = self.columns.of(names)
         self.columns.places(names, "query")
         if len(set(names)) < len(names):
             raise DeidError("The query has two columns of the same name. Name them with AS.")

@@ -64,7 +64,8 @@ _DEVICES = (
     "silicone silastic trocar picc size"
 ).split()
 # A look-behind needs a fixed width, so that each word has its own.
-_NO_SIZE_BEFORE = "".join(rf"(?<!(?i:{word})[\s#])" for word in _DEVICES)
+# Rates of breathing and of the heart are no ages, either: "RR 18 M".
+_NO_SIZE_BEFORE = "".join(rf"(?<!\b(?i:{word})[\s#])" for word in (*_DEVICES, "rr", "hr"))
 _NO_SIZE_AFTER = rf"(?!(?<=F)\s(?i:{'|'.join(_DEVICES)}|(?:dual|double|triple)\slumen))"
 # "potassium 5 M" and "pN1 M" look like a child's age, which therefore needs a verb behind it.
 _CHILD = (

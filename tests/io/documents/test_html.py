@@ -42,6 +42,8 @@ PLANTED = {
     "<p lang='lee'>d</p>": "<p >d</p>",
     "<p style='font: &quot;Zyxwvutski&quot;'>e</p>": "<p style=''>e</p>",
     '<meta name="author" content="Zyxwvutski"><meta charset="utf-8">': '<meta  content=""><meta charset="utf-8">',
+    "<meta name=viewport content='width=zyxwvutski'>": "<meta name=viewport content=''>",
+    "<meta name=viewport content='zyxwvutski=1'>": "<meta name=viewport content=''>",
     "<meta http-equiv=refresh content='0;url=Zyxwvutski'>": "<meta http-equiv=refresh content=''>",
     "<textarea><Zyxwvutski></textarea>": "<textarea><[N]></textarea>",
     "<a name=Zyxwvutski><p id=Zyxwvutski class='a Zyxwvutski'>h</p></a>": "<a ><p  >h</p></a>",

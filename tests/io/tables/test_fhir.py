@@ -349,3 +349,134 @@ def test_reference_that_names_nobody_is_no_patient(tmp_path, reference):
     line = {"resourceType": "Observation", "subject": {"reference": reference}, "note": [{"text": NAME}]}
     _, _, (chunk,) = redacted(tmp_path, [json.dumps(line)], str)
     assert [cell.patient_id for cell in chunk.cells] == [None]
+
+
+SAID = f"{NAME} said so"
+MISPLACED = [
+    {"status": SAID},
+    {"issued": SAID},
+    {"encounter": NAME},
+    {"code": NAME},
+    {"category": [SAID]},
+    {"valueDateTime": SAID},
+    {"valueBoolean": NAME},
+    {"valueQuantity": {"value": NAME}},
+    {"valueRange": {"low": {"value": NAME}}},
+    {"valuePeriod": {"start": NAME}},
+    {"valueSampledData": {"data": NAME}},
+    {"component": [{"valueTime": SAID}]},
+    {"_status": NAME},
+    {"_status": {"id": SAID}},
+    {"subject": {"id": SAID}},
+]
+
+
+@pytest.mark.parametrize("content", MISPLACED, ids=str)
+def test_text_in_the_place_of_a_code_or_an_object_is_left_out(tmp_path, content):
+    """Words in the place of numbers were read in HL7, and copied here."""
+    line = json.dumps({"resourceType": "Observation", **content})
+    found, problems, _ = redacted(tmp_path, [line], str)
+    assert (found, len(problems), NAME in str(problems)) == ([], 1, False)
+
+
+def test_numbers_codes_and_texts_are_not_misplaced(tmp_path):
+    content = {"status": "final", "issued": "2020-01-01T10:00:00.000+01:00", "effectivePeriod": {"start": "2020"}}
+    content |= {"valueSampledData": {"data": "1 2 E -3.5", "period": 1.0}, "code": {"text": "Heart rate"}, "id": "a"}
+    content |= {"component": [{"valueQuantity": {"value": 3, "unit": "mm Hg"}}], "_status": {"id": "a"}, "note": []}
+    line = json.dumps({"resourceType": "Observation", **content})
+    assert redacted(tmp_path, [line], str)[:2] == ([line], [])
+
+
+def test_texts_of_coded_results_and_authors_are_redacted(tmp_path):
+    note = {"note": [{"text": NAME, "authorString": NAME}]}
+    coded = {"coding": [{"code": "x"}], "text": NAME}
+    lines = [
+        {"resourceType": "Observation", "valueCodeableConcept": coded, "component": [{"valueCodeableConcept": coded}]},
+        {"resourceType": "DiagnosticReport", "conclusionCode": [coded], "codedDiagnosis": [coded], **note},
+        {"resourceType": "Composition", **note},
+        {"resourceType": "Observation", **note},
+    ]
+    found, problems, chunks = redacted(tmp_path, map(json.dumps, lines), lambda text: "[X]")
+    assert (problems, NAME in str(found), str(found).count("[X]")) == ([], False, 10)
+    # The name of an author alone says too little to a model.
+    cells = [cell for chunk in chunks for cell in chunk.cells]
+    assert all((cell.label == "DOCTOR") == ("authorString" in cell.column) for cell in cells)
+    assert sum(cell.label is not None for cell in cells) == 3
+
+
+EXTENSIONS = [
+    {"valueString": NAME},
+    {"valueMarkdown": f"**{NAME}**"},
+    {"valueAnnotation": {"text": NAME}},
+    {"valueCodeableConcept": {"coding": [{"code": "x"}], "text": NAME}},
+    {"extension": [{"url": "v", "valueString": NAME}, {"url": "w", "valueInteger": 3}]},
+]
+HOLDERS = [
+    lambda extension: {"extension": [extension]},
+    lambda extension: {"modifierExtension": [extension]},
+    lambda extension: {"note": [{"text": "a", "extension": [extension]}]},
+    lambda extension: {"subject": {"reference": "Patient/1", "extension": [extension]}},
+    lambda extension: {"_status": {"extension": [extension]}},
+    lambda extension: {"component": [{"code": {"coding": [{"extension": [extension]}]}}]},
+    lambda extension: {"valueQuantity": {"value": 3, "_unit": {"extension": [extension]}}},
+]
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_texts_in_extensions_of_all_elements_are_redacted(tmp_path, holder):
+    """Only those of texts were looked at."""
+    whole = [{"resourceType": "Observation", **holder({"url": "u", **extension})} for extension in EXTENSIONS]
+    whole.append({"resourceType": "Observation", "contained": [whole[0]], "extension": whole[0].get("extension", [])})
+    found, problems, chunks = redacted(tmp_path, map(json.dumps, whole), lambda text: text.replace(NAME, "[X]"))
+    assert problems == []
+    assert found == [json.dumps(one).replace(NAME, "[X]") for one in whole]
+    places = [cell.place for chunk in chunks for cell in chunk.cells]
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"valueHumanName": {"text": NAME}},
+        {"valueAddress": {"line": [NAME]}},
+        {"valueBase64Binary": encoded(NAME)},
+        {"valueAttachment": {"data": encoded(NAME)}},
+        {"valueStrin": NAME},
+        {"valueString": [NAME]},
+        {"valueAnnotation": NAME},
+        {"valueCode": SAID},
+        {"_valueCode": NAME},
+        {"extension": NAME},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("holder", HOLDERS[:3])
+def test_extensions_that_are_not_read_are_left_out(tmp_path, value, holder):
+    line = json.dumps({"resourceType": "Observation", **holder({"url": "u", **value})})
+    found, problems, _ = redacted(
+        tmp_path, [line, line.replace('"Observation"', '"Basic"')], str, FHIR_FIELDS | {"Basic": []}
+    )
+    assert (len(problems), found) == (1, [line.replace('"Observation"', '"Basic"')]), "a type without texts is copied"
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        {"url": "da\tta:text/plain,Zyxwvutski"},
+        {"url": "Binary/1", "hash": "aGFzaA=="},
+        {"url": "Binary/1", "creation": SAID},
+        {"contentType": "text/plain", "data": encoded("a"), "language": SAID},
+    ],
+    ids=str,
+)
+def test_attachments_with_texts_in_other_places_are_left_out(tmp_path, attachment):
+    """The hash of a text that stands in another resource let readers test guesses about that text."""
+    good = {"url": "Binary/1", "size": 3, "creation": "2020-01-01"}
+    lines = [{"resourceType": "DocumentReference", "content": [{"attachment": one}]} for one in (attachment, good)]
+    found, problems, _ = redacted(tmp_path, map(json.dumps, lines), str)
+    assert ([place for place, _ in problems], found) == (["row 1"], [json.dumps(lines[1])])
+
+
+def test_end_tags_have_no_attributes():
+    assert marked_text("<div>x</div class='Zyxwvutski'>") is None
+    assert marked_text("<div>x</div >").tags == ("<div>", "</div >")

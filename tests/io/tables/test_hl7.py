@@ -263,3 +263,33 @@ def test_patients_and_text_before_the_first_message(tmp_path):
     assert [cell.patient_id for cell in cells] == ["77^^^H"] * 3 + ["78"] * 3
     done, problems, _ = redacted(tmp_path, f"NTE|1||{NAME}\r" + MESSAGE, str)
     assert done == MESSAGE.encode() and len(problems) == 1
+
+
+@pytest.mark.parametrize("path", ["OBR-31", "OBR-39", "DG1-4", "DSP-3"])
+def test_reasons_comments_and_diagnoses_are_texts(tmp_path, path):
+    """The reason of an examination and the description of a diagnosis are free text in most systems."""
+    name, _, number = path.partition("-")
+    segment = f"{name}{'|' * int(number)}I10^Referred by {NAME}^L|\r"
+    done, problems, _ = redacted(tmp_path, MESSAGE + segment, hide)
+    assert (done.decode(), problems) == (REDACTED + hide(segment), [])
+
+
+@pytest.mark.parametrize("kind", ["ID", "IS", "EI", "GTS", "PL", "VR", "MO", "CK"])
+def test_texts_under_types_of_codes_are_redacted(tmp_path, kind):
+    """A text with the wrong type in OBX-2 was copied."""
+    segment = f"OBX|5|{kind}|D||A1^seen by {NAME}^B||||||F\r"
+    done, problems, _ = redacted(tmp_path, MESSAGE + segment, hide)
+    assert (done.decode(), problems) == (REDACTED + hide(segment), [])
+
+
+def test_a_comment_in_the_place_of_its_source_is_left_out(tmp_path):
+    done, problems, _ = redacted(tmp_path, f"{MESSAGE}NTE|1|seen by {NAME}\r", hide)
+    assert (done, [place for place, _ in problems]) == (b"", ["row 1"])
+
+
+@pytest.mark.parametrize("segment", ["FHS|^~\\&|A|B|C|D|2020||f|{}", "BHS|^~\\&||||||||{}", "BTS|1|{}|3", "FTS|1|{}"])
+def test_comments_of_batches_are_left_out(tmp_path, segment):
+    """They were copied with the segment."""
+    done, problems, _ = redacted(tmp_path, f"{segment.format(NAME)}\r{MESSAGE}{segment.format('')}\r", hide)
+    assert (done.decode(), len(problems)) == (f"{REDACTED}{segment.format('')}\r", 1)
+    assert NAME not in str(problems)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.io.tables.hl7_values import CODED, NUMBERS, PEOPLE, text_parts
+from sklearn_deid.io.tables.hl7_values import CODED, CODES, NUMBERS, PEOPLE, text_parts
 
 TEXT = st.text("ab 1^~", max_size=30)
 
@@ -17,7 +17,7 @@ def test_everything_but_the_separator_of_repetitions_is_text(value, kind):
     assert shown == value
 
 
-@given(TEXT, st.sampled_from(sorted(CODED)))
+@given(TEXT, st.sampled_from(sorted(CODED | CODES)))
 def test_each_text_of_a_code_is_one_component_and_none_with_a_blank_is_left(value, kind):
     parts = text_parts(kind, value, "^", "~")
     components = {value[start:end] for start, end in parts}
@@ -37,5 +37,14 @@ def test_components_of_text_are_found_by_their_number(component):
     assert [value[start:end] for start, end in text_parts("CWE", value, "^", "~") if value[start:end] == "text"]
 
 
+@pytest.mark.parametrize("kind", sorted(CODES))
+def test_codes_without_a_blank_are_no_texts(kind):
+    assert text_parts(kind, "A1^B2~C3", "^", "~") == []
+    # An escape sequence can stand for a blank.
+    assert text_parts(kind, "A1^by\\X20\\Birch~C3", "^", "~") == [(3, 15)]
+    assert text_parts("CWE", "by!.sp!Birch^A1", "^", "~", "!") == [(0, 12), (13, 15)]
+
+
 def test_no_type_has_two_rules():
-    assert not CODED & NUMBERS and not CODED & PEOPLE and not NUMBERS & PEOPLE
+    kinds = [CODED, CODES, NUMBERS, PEOPLE]
+    assert sum(map(len, kinds)) == len(frozenset().union(*kinds))

@@ -323,3 +323,76 @@ def test_columns_of_other_types_are_refused(tmp_path):
         open_table(path, tmp_path / "out.parquet", Columns(("mrn",)))
     with pytest.raises(DeidError, match="same kind as the input: parquet"):
         open_table(path, tmp_path / "out.csv", COLUMNS)
+
+
+@pytest.mark.parametrize("name", ["Text", "text ", "\ufefftext"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+def test_column_that_differs_in_case_or_blanks_is_refused(tmp_path, kind, name):
+    """Its texts were copied: one of the two columns is often a later version of the other."""
+    path, output = written(tmp_path / f"notes.{kind}", [{"text": "a", name: "Zyxwvutski"}]), tmp_path / f"out.{kind}"
+    with pytest.raises(CorpusFormatError, match="differs from 'text' in case or blanks only") as raised:
+        list(open_table(path, output, Columns(("text",))).chunks())
+    assert "Zyxwvutski" not in str(raised.value)
+    change(open_table(path, output, Columns(("text", name))), output, lambda text: "-")
+    assert [list(row.values()) for row in rows_of(output)] == [["-", "-"]]
+
+
+def test_line_with_a_second_key_like_the_text_is_left_out(tmp_path):
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    path.write_text(json.dumps({"text": "a", "Text": "Zyxwvutski"}) + '\n{"text": "b"}\n')
+    (chunk,) = change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert ([place for place, _ in chunk.problems], output.read_text()) == (["row 1"], '{"text": "B"}\n')
+
+
+@pytest.mark.parametrize(
+    "value", [["seen by Zyxwvutski"], {"note": "seen by Zyxwvutski"}, [{"n": [1, "by Zyxwvutski"]}]]
+)
+def test_line_without_a_text_but_with_texts_in_a_list_is_left_out(tmp_path, value):
+    """A misspelt key was found for strings only."""
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    path.write_text('{"text": "b", "codes": ["a b"]}\n' + json.dumps({"txet": value}) + '\n{"codes": ["a b"]}\n')
+    (chunk,) = change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert [place for place, _ in chunk.problems] == ["row 2"]
+    assert "Zyxwvutski" not in output.read_text() and '{"codes": ["a b"]}' in output.read_text()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_optional_columns_are_texts_where_they_are(tmp_path, kind):
+    columns = Columns(("text",), optional=("title",))
+    for rows in ([{"text": "a", "title": "b"}], [{"text": "a", "other": "b"}]):
+        path, output = written(tmp_path / f"notes.{kind}", rows), tmp_path / f"out.{kind}"
+        chunks = change(open_table(path, output, columns), output, str.upper)
+        assert list(rows_of(output)[0].values()) == ["A", "B" if "title" in rows[0] else "b"]
+        assert sum(chunk.n_without for chunk in chunks) == 0
+
+
+def test_quotes_behind_backslashes_are_refused(tmp_path):
+    """The second line of a text was a row of its own, whose first cell was copied."""
+    path, output = tmp_path / "notes.csv", tmp_path / "out.csv"
+    path.write_text('id,text\n1,"height 5\'11\\"\nZyxwvutski came, weight 70"\n')
+    with pytest.raises(CorpusFormatError, match="with doubled quotes"):
+        list(open_table(path, output, Columns(("text",))).chunks())
+    path.write_text('id,text\n1,"C:\\"\n2,"a ""quoted"" word"\n3,\\a\n')
+    change(open_table(path, output, Columns(("text",))), output, str)
+    assert rows_of(output) == rows_of(path)
+
+
+def test_metadata_of_parquet_with_texts_are_left_out(tmp_path):
+    """Metadata of files and of other columns were copied, and can quote the notes."""
+    pd = pytest.importorskip("pandas")
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    frame = pd.DataFrame({"text": ["a", "b"], "ward": pd.Categorical(["x", "y"])})
+    table = pa.Table.from_pandas(frame)
+    described = json.loads(table.schema.metadata[b"pandas"])
+    described["columns"][1]["metadata"] |= {"note": "Zyxwvutski"}
+    described["creator"] |= {"by": "Zyxwvutski"}
+    metadata = {"pandas": json.dumps(described), "owner": "ward", "comment": "by Zyxwvutski", "Seen Zyxwvutski": ""}
+    metadata["spark"] = json.dumps({"fields": [{"name": "text", "comment": "seen by Zyxwvutski"}], "version": 3})
+    ward = table.schema.field("ward").with_metadata({"unit": "x", "comment": "by Zyxwvutski"})
+    table = table.cast(table.schema.set(1, ward)).replace_schema_metadata(metadata)
+    pq.write_table(table, path)
+    change(open_table(path, output, Columns(("text",))), output, str)
+    schema = pq.read_schema(output)
+    assert b"Zyxwvutski" not in output.read_bytes() + schema.serialize().to_pybytes()
+    assert (set(schema.metadata), schema.field("ward").metadata) == ({b"pandas", b"owner"}, {b"unit": b"x"})
+    pd.testing.assert_frame_equal(pd.read_parquet(output), frame)

@@ -205,6 +205,8 @@ SIZES = [
     "pT3 pN1 M",
     "T2 N0 M",
     "pT3 pN1 M with",
+    "RR 18 M",
+    "HR 88, RR 3 M with fever",
 ]
 
 
