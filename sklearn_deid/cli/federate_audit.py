@@ -48,7 +48,6 @@ def audit(arguments: argparse.Namespace) -> int:
     from ..audit import AdversarialPrivacyAuditor
     from ..federated.sites import recorded_ensemble
     from ..io import read_gold
-    from ..tagging.note_sentences import NormalizedSegmenter
 
     set_machine(arguments)
     ensemble = recorded_ensemble(arguments.kit)
@@ -58,7 +57,7 @@ def audit(arguments: argparse.Namespace) -> int:
         raise DeidError(f"The record has updates of {', '.join(sorted(senders))}: name the notes of each by --notes.")
     for line in _attacks_of_the_host(ensemble, corpora, arguments.label or _LABELS):
         print(line)
-    parts = [corpus.to_sentences(segmenter=NormalizedSegmenter()) for corpus in corpora.values()]  # as sites read them
+    parts = [corpus.to_sentences() for corpus in corpora.values()]
     X = [sentence for part in parts for sentence in part.X]
     y = [tags for part in parts for tags in part.y]
     owners = np.repeat(list(corpora), [len(part.X) for part in parts])

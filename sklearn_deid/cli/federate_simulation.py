@@ -44,14 +44,13 @@ def add_simulation(steps: Any) -> None:
 def simulate(arguments: argparse.Namespace) -> int:
     """Train and print the comparison."""
     from ..tagging import DeidTagger
-    from ..tagging.note_sentences import NormalizedSegmenter
 
-    device, segmenter = set_machine(arguments), NormalizedSegmenter()
+    device = set_machine(arguments)
     sites, test = _notes_of(arguments)
     labels = sorted({span.label for corpus in (*sites, test) for note in corpus for span in note.spans})
-    parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences(segmenter=segmenter) for corpus in sites)]
+    parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
     tagger = DeidTagger(hidden_size=arguments.hidden_size, device=device)
-    scored = test.to_sentences(segmenter=segmenter)
+    scored = test.to_sentences()
     print(f"{len(sites)} sites with {', '.join(str(len(corpus)) for corpus in sites)} notes; {len(test)} test notes.")
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": arguments.seed}
     results = {name: _trained(tagger, name, parts, arguments, options) for name in ("local", "fedavg", "centralized")}

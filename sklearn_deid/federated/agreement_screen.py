@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
-from statistics import median_high, median_low
+from statistics import median_high
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from .robust import FEWEST_UPDATES
 _AGAINST_NOW, _AGAINST_LATELY = -0.2, -0.1
 OPPOSED = "The update points against those of most other workers, in this round or in the last ones."
 _N_ROUNDS, _FEWEST_ROUNDS = 5, 3
-# Bounds of the length of an update, as multiples of the median norm of its round: 1.5, or 1.5 times what is usual for
-# the worker, and 2.5. Workers with as many notes have .9 to 1.2 times the median norm, those with twice as many 1.2 to
-# 1.7, and 2.2 in the first round.
-_GROWTH, _LONGEST = 1.5, 2.5
+# Bound of the length of an update, as a multiple of the median norm of its round. Workers with as many notes have .9 to
+# 1.2 times the median norm, those with twice as many 1.2 to 1.7, and 2.2 in the first round.
+_LONGEST, _LONGEST_NOISE = 1.5, 1.0
 # Norm of an update without a change, by which numbers can be divided
 _NO_UPDATE = 1e-30
 
@@ -35,11 +34,10 @@ class AgreementScreen:
     workers of a round are hostile, they cannot have an honest worker opposed that is against no other honest worker.
 
     Not every hostile update points against the others, such as that of a worker which is honest in most rounds.
-    ``longest`` therefore bounds the norm of each update: 1.5 times the median norm of the round, or 1.5 times what is
-    usual for this worker, if that is more, and at most 2.5 times the median norm. Usual is the median of the worker's
-    last five lengths, which are multiples of the median norm of their round. A worker with many notes keeps its longer
-    updates in this way. Of an even number of norms, the median is the larger one of the two in the middle: an honest
-    update is as long as that while fewer than half of the workers are hostile.
+    ``longest`` therefore bounds the norm of each update by 1.5 times the median norm of the round, and by the median
+    norm itself for workers that alone add noise: noise has no direction by which an attack could be noticed. Of an even
+    number of norms, the median is the larger one of the two in the middle: an honest update is as long as that while
+    fewer than half of the workers are hostile.
 
     The object is never changed: `with_round` returns a new one.
 
@@ -49,8 +47,6 @@ class AgreementScreen:
         Cosines of the last rounds, the newest last.
     opposed : sequence of str, default=()
         Opposed workers of the last round.
-    lengths : sequence of mapping, default=()
-        Length of each worker's update in the last rounds, and at most its bound of that time.
 
     Attributes
     ----------
@@ -65,17 +61,15 @@ class AgreementScreen:
     ('c',)
     """
 
-    def __init__(
-        self,
-        rounds: Sequence[Cosines] = (),
-        opposed: Sequence[str] = (),
-        lengths: Sequence[Mapping[str, float]] = (),
-    ) -> None:
+    def __init__(self, rounds: Sequence[Cosines] = (), opposed: Sequence[str] = ()) -> None:
         self.rounds, self.opposed = tuple(rounds)[-_N_ROUNDS:], tuple(opposed)
-        self.lengths, self.longest = tuple(lengths)[-_N_ROUNDS:], dict[str, float]()
+        self.longest = dict[str, float]()
 
-    def with_round(self, updates: Mapping[str, np.ndarray]) -> AgreementScreen:
-        """Return the screen with one more round, from the update of each worker, shape (n,) each."""
+    def with_round(self, updates: Mapping[str, np.ndarray], noisy: Collection[str] = ()) -> AgreementScreen:
+        """Return the screen with one more round, from the update of each worker, shape (n,) each.
+
+        ``noisy`` names workers that add noise where most others do not.
+        """
         names = list(updates)
         products = np.array(
             # The sum is in float64, because squares of finite float32 numbers can overflow.
@@ -86,23 +80,12 @@ class AgreementScreen:
         told = {a: {b: cosines[i][j] for j, b in enumerate(names) if b != a} for i, a in enumerate(names)}
         rounds = (*self.rounds, told)[-_N_ROUNDS:]
         opposed = [one for one in names if self._n_against(one, rounds) * 2 > len(names)]
-        return self._bounded(rounds, opposed, dict(zip(names, norms.tolist(), strict=True)))
-
-    def _bounded(self, rounds: Sequence[Cosines], opposed: list[str], norms: Mapping[str, float]) -> AgreementScreen:
-        """Screen with the lengths of one more round, and their bounds."""
-        usual, lengths, longest = median_high(norms.values()), self.lengths, dict.fromkeys(norms, inf)
+        screen, usual = AgreementScreen(rounds, opposed), median_high(norms.tolist())
         # Workers that learned nothing set no limit.
-        if len(norms) >= FEWEST_UPDATES and usual > _NO_UPDATE:
-            longest = {one: usual * self._longest_of(one) for one in norms}
-            lengths = (*lengths, {one: round(min(norm, longest[one]) / usual, 4) for one, norm in norms.items()})
-        screen = AgreementScreen(rounds, opposed, lengths)
-        screen.longest = longest
+        is_bounded = len(names) >= FEWEST_UPDATES and usual > _NO_UPDATE
+        bounds = {one: usual * (_LONGEST_NOISE if one in noisy else _LONGEST) for one in names}
+        screen.longest = bounds if is_bounded else dict.fromkeys(names, inf)
         return screen
-
-    def _longest_of(self, one: str) -> float:
-        """Bound of the length of a worker's next update, as a multiple of the median norm of its round."""
-        known = [row[one] for row in self.lengths if one in row]
-        return min(_GROWTH * max(1.0, median_low(known)), _LONGEST) if known else _LONGEST
 
     def _n_against(self, one: str, rounds: Sequence[Cosines]) -> int:
         """Number of workers of the last round that a worker is against."""

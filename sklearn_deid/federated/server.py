@@ -6,7 +6,7 @@ import math
 import os
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from statistics import median
@@ -19,7 +19,7 @@ from ..exceptions import ExchangeError
 from .agreement_screen import OPPOSED, AgreementScreen
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
-from .robust import combine_round
+from .robust import RARE_RATIO, combine_round, rare_kind
 from .selection import DOWNLOAD_SELECTIONS, check_finite_vector, select_download
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, write_state
@@ -332,8 +332,13 @@ class ParameterServer:
             self._apply(checked, values, [(worker, sequence, checked)])
             return True
 
-    def check(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> SparseUpdate | None:
+    def check(
+        self, update: SparseUpdate | bytes, worker: str, sequence: int, in_round: bool = False
+    ) -> SparseUpdate | None:
         """Check an update as `upload` does, without adding it. The parameters are those of `upload`.
+
+        With ``in_round``, an update may be four times as long as ``max_ratio`` allows: `add_round`, which knows the
+        other updates of the round, decides.
 
         Returns
         -------
@@ -347,7 +352,7 @@ class ParameterServer:
         """
         with self._lock:
             try:
-                checked = self._check(update, worker, sequence)
+                checked = self._check(update, worker, sequence, RARE_RATIO if in_round else 1.0)
             except ExchangeError as error:
                 self._refuse(worker, sequence, error)
                 raise
@@ -360,6 +365,7 @@ class ParameterServer:
         n_trim: int = 1,
         screened: bool = False,
         factor: float = 1.0,
+        noisy: Collection[str] = (),
     ) -> dict[str, str]:
         """Combine the updates of a round, and add the result to the global parameters as one new version.
 
@@ -374,6 +380,9 @@ class ParameterServer:
             (`AgreementScreen`). What it remembers of the last rounds is a part of the checkpoint.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
+        noisy : collection of str, default=()
+            Workers that add noise. In a screened round, updates of a rare kind, with noise or without (`rare_kind`),
+            may be four times as long as ``max_ratio`` allows. Rare ones with noise are shrunk to the median norm.
 
         Returns
         -------
@@ -391,11 +400,14 @@ class ParameterServer:
         with self._lock:
             names = sorted(updates)  # the order of arrival must not change the last bits of a mean
             vectors = [updates[name][1].dense() for name in names]
-            screen = self._screen.with_round(dict(zip(names, vectors, strict=True))) if screened else self._screen
+            told = dict(zip(names, vectors, strict=True))
+            rare = rare_kind(names, noisy) if screened else []
+            screen = self._screen.with_round(told, {*rare} & {*noisy}) if screened else self._screen
             opposed = [names.index(name) for name in screen.opposed] if screened else []
             longest = [screen.longest[name] for name in names] if screened else None
             ratio = self.limits.max_ratio
-            combined, left_out = combine_round(vectors, how, n_trim, ratio, opposed=opposed, longest=longest)
+            ratios = [ratio * (RARE_RATIO if name in rare else 1.0) for name in names]
+            combined, left_out = combine_round(vectors, how, n_trim, ratios, opposed=opposed, longest=longest)
             whole = SparseUpdate(np.arange(self.size), combined * np.float32(factor), self.size, self.model)
             kept = [(name, *updates[name]) for i, name in enumerate(names) if i not in left_out]
             self._apply(whole, self._sum(whole), kept, screen)
@@ -469,7 +481,7 @@ class ParameterServer:
             own = [*self._versions.get(worker, []), self.version][-self.limits.max_staleness - 1 :]
             self._versions = {**self._versions, worker: own}
 
-    def _check(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> SparseUpdate:
+    def _check(self, update: SparseUpdate | bytes, worker: str, sequence: int, slack: float = 1.0) -> SparseUpdate:
         if not isinstance(worker, str) or not worker:
             raise ExchangeError("The name of a worker must be text.")
         check_sequence(sequence)
@@ -489,7 +501,7 @@ class ParameterServer:
                 "allowed. Download the parameters and train again."
             )
         self._check_values(update)
-        self._check_ratio(update, worker, sequence)
+        self._check_ratio(update, worker, sequence, slack)
         seen = self._delivered.get(worker, Delivered())
         if seen.n_ranges() >= self.limits.max_gaps and seen.opens_range(sequence):
             raise ExchangeError(
@@ -515,8 +527,8 @@ class ParameterServer:
         if self.limits.max_norm < math.inf and update.norm() > self.limits.max_norm:
             raise ExchangeError(f"The norm of the update is above {self.limits.max_norm:g}. {_WAY_OUT} 'max_norm'.")
 
-    def _check_ratio(self, update: SparseUpdate, worker: str, sequence: int) -> None:
-        limit = self.limits.max_ratio
+    def _check_ratio(self, update: SparseUpdate, worker: str, sequence: int, slack: float) -> None:
+        limit = self.limits.max_ratio * slack
         others = [norms for name, norms in self._norms.items() if name != worker]
         # One of two workers cannot be told from the other, and could lower the limit of the other.
         if limit == math.inf or len(others) < 2:
@@ -576,7 +588,7 @@ class ParameterServer:
                 "digests": self._digests,
                 "norms": self._norms,
                 "n_refused": self.n_refused,
-                "screen": {name: getattr(self._screen, name) for name in ("rounds", "opposed", "lengths")},
+                "screen": {name: getattr(self._screen, name) for name in ("rounds", "opposed")},
                 "generator": generator_state(self._rng),
             }
             past, state["past"] = self._past.to_arrays()
@@ -618,7 +630,8 @@ class ParameterServer:
         norms = state.get("norms", {})
         server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms.items()}
         server._past = PastUpdates.from_arrays(server.size, arrays, state.get("past", []))
-        server._screen = AgreementScreen(**state.get("screen", {}))
+        screen = state.get("screen", {})
+        server._screen = AgreementScreen(screen.get("rounds", ()), screen.get("opposed", ()))
         server._rng = generator_from(state["generator"])
         return server
 

@@ -95,10 +95,10 @@ def test_it_remembers_five_rounds_and_outlives_a_file():
     assert screen.opposed == ()
     for _ in range(8):
         screen = screen.with_round(round_of(rng, 3, common=0.15, hostile=[-1]))
-    again = AgreementScreen(*(json.loads(json.dumps(part)) for part in (screen.rounds, screen.opposed, screen.lengths)))
-    assert len(again.rounds) == len(again.lengths) == 5 and again.opposed == ("d",)
+    again = AgreementScreen(*(json.loads(json.dumps(part)) for part in (screen.rounds, screen.opposed)))
+    assert len(again.rounds) == 5 and again.opposed == ("d",)
     following = round_of(rng, 3, common=0.1, hostile=[-4])
-    for name in ("rounds", "lengths", "longest"):
+    for name in ("rounds", "opposed", "longest"):
         assert getattr(again.with_round(following), name) == getattr(screen.with_round(following), name)
 
 
@@ -118,45 +118,29 @@ def test_who_was_opposed_comes_back_by_agreeing():
     assert (found[0], found[-1]) == (("d",), ())
 
 
-def lengths_of(screen, *lengths):
+def bounds_of(screen, *lengths, noisy=()):
     """Bounds after a round of updates with these norms, as multiples of the upper median norm."""
     rng, updates = np.random.default_rng(9), {}
     for name, length in zip("abcdefg", lengths, strict=False):
         values = rng.normal(size=N)
         updates[name] = (length / np.linalg.norm(values) * values).astype(np.float32)
-    screen = screen.with_round(updates)
+    screen = screen.with_round(updates, noisy)
     return screen, [round(bound / sorted(lengths)[len(lengths) // 2], 2) for bound in screen.longest.values()]
 
 
-def test_a_worker_is_bound_by_what_is_usual_for_it():
-    screen, bounds = lengths_of(AgreementScreen(), 1, 1, 1, 1.4)
-    assert bounds == [2.5] * 4, "nothing is known in the first round"
-    screen, bounds = lengths_of(screen, 10, 10, 10, 4.9 * 10)
-    assert bounds == [1.5, 1.5, 1.5, 2.1], "the length of its own round does not count"
-    for _ in range(3):
-        screen, bounds = lengths_of(screen, 1, 1, 1, 4.9)
-    assert bounds == [1.5, 1.5, 1.5, 2.5], "and what it always sends counts up to 2.5"
-
-
-def test_few_long_updates_do_not_become_usual():
-    """Neither those of every third round, nor two of five."""
+def test_long_updates_never_become_usual():
+    """Neither from the first round on, nor those of every third round."""
     screen = AgreementScreen()
     for number in range(12):
-        screen, bounds = lengths_of(screen, 1, 1, 1, 4.9 if number % 3 == 2 else 1)
-        assert bounds[3] == (1.5 if number else 2.5)
-    for _ in range(5):
-        screen, _ = lengths_of(screen, 1, 1, 1, 1)
-    for expected in (1.5, 1.5, 1.5, 2.25):
-        screen, bounds = lengths_of(screen, 1, 1, 1, 4.9)
-        assert bounds[3] == expected, "what is sent for long grows by half, and counts as long as its bound"
+        screen, bounds = bounds_of(screen, 1, 1, 1, 1 if number % 3 == 0 else 4.9)
+        assert bounds == [1.5] * 4
+        assert bounds_of(screen, 10, 10, 10, 49, noisy="d")[1] == [1.5, 1.5, 1.5, 1.0]
 
 
 def test_workers_without_updates_set_no_bound():
-    screen = AgreementScreen()
-    for _ in range(2):
-        screen, _ = lengths_of(screen, 1, 1, 1)
+    screen = bounds_of(AgreementScreen(), 1, 1, 1)[0]
     nothing = screen.with_round({"a": np.zeros(3), "b": np.zeros(3), "c": np.ones(3)})
-    assert nothing.longest["c"] == np.inf and nothing.lengths == screen.lengths
+    assert nothing.longest["c"] == np.inf
     pair = screen.with_round({"a": np.ones(3), "c": np.full(3, 9)})
     assert pair.longest == {"a": np.inf, "c": np.inf}, "one of two cannot be told from the other"
-    assert lengths_of(lengths_of(screen, 0, 1, 1)[0], 1, 1, 1)[1] == [1.5] * 3, "who learned nothing comes back"
+    assert bounds_of(bounds_of(screen, 0, 1, 1)[0], 1, 1, 1)[1] == [1.5] * 3, "who learned nothing comes back"

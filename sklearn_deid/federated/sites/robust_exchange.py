@@ -24,6 +24,9 @@ class RobustExchangeService(ExchangeService):
     site cannot hold a round up; it takes no part in the sum. A round needs at least ``fewest_updates`` sites.
     Updates of a round without an end are sent again in the next session.
 
+    A site tells with its update whether it adds noise. Where most sites do not, or all others do, a screened round
+    compares lengths less strictly (`ParameterServer.add_round`).
+
     Parameters
     ----------
     server : ParameterServer
@@ -60,6 +63,8 @@ class RobustExchangeService(ExchangeService):
         self._terms = {"aggregation": agreement.aggregation, "screened": agreement.screened}
         self._answers |= {"sum": self._sum}
         self._updates: dict[str, tuple[int, SparseUpdate]] = {}
+        # Sites of the open round that add noise.
+        self._noisy: set[str] = set()
         # Sites with the parameters of the open round, and those of them whose update was refused.
         self._joined: set[str] = set()
         self._refused: set[str] = set()
@@ -83,9 +88,10 @@ class RobustExchangeService(ExchangeService):
 
     def _upload(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         sequence: Any = fields.get("sequence")
+        noisy = fields.get("noise") is True
         with self._rounds:
             try:
-                update = self.server.check(body, site, sequence)
+                update = self.server.check(body, site, sequence, in_round=self._is_screened(len(self.sites)))
                 is_new = update is not None and self._is_new(site, sequence, update)
             except ExchangeError:
                 # A site that has joined the round sends nothing of an earlier one, unless it is hostile or broken.
@@ -96,8 +102,10 @@ class RobustExchangeService(ExchangeService):
             if update is not None and is_new:
                 self._updates[site] = sequence, update
                 self._refused.discard(site)
+                self._noisy |= {site} if noisy else set()
                 self._keep("up", site, body)
                 event = {"event": "upload", "site": site, "sequence": sequence, "applied": True, "bytes": len(body)}
+                event |= {"noise": True} if noisy else {}
                 self.record({**event, "norm": round(update.norm(), 3), "version": self.server.version})
                 self._end_if_complete()
         return self._reply(applied=is_new)
@@ -142,7 +150,7 @@ class RobustExchangeService(ExchangeService):
             # A refused update is one that the trimmed mean need not leave out.
             n_trim = min(self.agreement.n_trim, (len(self._updates) - 1) // 2)
             rule = self.agreement.aggregation, n_trim, self.agreement.screened, self._factor(len(answered))
-            left_out = self.server.add_round(self._updates, *rule)
+            left_out = self.server.add_round(self._updates, *rule, self._noisy)
         except ExchangeError as error:
             self.record({"event": "refused", "site": None, "round": number, "reason": error.message})
             # Sites send no second update from the same version.
@@ -153,11 +161,14 @@ class RobustExchangeService(ExchangeService):
         self._results |= {(number, site): "left out" if site in left_out else how for site in self._updates}
         n_votes = len(self._updates) - len(left_out)
         event = {"event": "sum", "round": number, "how": how, "sites": n_votes, "version": self.server.version}
-        is_screened = self.agreement.screened and len(self._updates) >= FEWEST_UPDATES
-        self.record({**event, "screened": is_screened})
+        self.record({**event, "screened": self._is_screened(len(self._updates))})
         self.after_round()
         self._late |= self.sites - answered - self.done
         self._updates, self._joined, self._refused, self._half_since = {}, set(), set(), None
+        self._noisy = set()
+
+    def _is_screened(self, n_updates: int) -> bool:
+        return self.agreement.screened and n_updates >= FEWEST_UPDATES
 
     def _factor(self, n_answered: int) -> float:
         """Factor of the mean of a round in which sites are missing: the step is the square root of their number."""

@@ -19,8 +19,8 @@ PATIENT_LEDGER = "patient-privacy.json"
 class SiteSettings:
     """Settings of one site. The file stays at the site and is part of no message.
 
-    The sizes of messages reveal how many parameters a site fetches and sends. They do not reveal ``clip``,
-    ``threshold`` and the other settings.
+    The sizes of messages reveal how many parameters a site fetches and sends, and in common rounds a site tells that
+    its updates have noise. Messages do not reveal ``clip``, ``threshold`` and the other settings.
 
     Parameters
     ----------
@@ -104,6 +104,11 @@ class SiteSettings:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ExchangeError(f"'{name}' must be a whole number.")
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether updates have noise, on their gradients or on their values. The site tells the server so."""
+        return self.patient_epsilon is not None or self.privacy() is not None
 
     def worker_settings(self) -> WorkerSettings:
         """Create the settings of the `federated.Worker`."""

@@ -60,7 +60,6 @@ class SiteTraining:
     """
 
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
-        from ...tagging.note_sentences import NormalizedSegmenter
         from ..tagger_learner import make_learner
 
         _check(agreement, settings, name)
@@ -70,8 +69,7 @@ class SiteTraining:
         self.folder = Path(settings.state)
         # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # As the tagger will read notes: otherwise it would learn other tokens of names with invisible characters.
-        data = read_site_corpus(settings).to_sentences(segmenter=NormalizedSegmenter())
+        data = read_site_corpus(settings).to_sentences()
         tagger = agreement.tagger_to_train().set_params(random_state=settings.random_state, device=settings.device)
         self.learner = make_learner(
             tagger,

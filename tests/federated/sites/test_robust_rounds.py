@@ -83,10 +83,10 @@ class Desk:
     def values(self):
         return self.rng.normal(0, 0.1, SIZE).astype(np.float32)
 
-    def send(self, site, values, sequence, version=None):
+    def send(self, site, values, sequence, version=None, **told):
         version = self.server.version if version is None else version
         body = SparseUpdate(np.arange(SIZE), values, SIZE, MODEL, version).to_bytes()
-        return self.ask(site, body, ask="upload", sequence=sequence)[0]
+        return self.ask(site, body, ask="upload", sequence=sequence, **told)[0]
 
     def fate(self, site, number):
         return self.ask(site, ask="sum", round=number)[0]["sum"]
