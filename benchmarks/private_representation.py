@@ -13,7 +13,8 @@ Every arm reads the same word vectors and the casing; "raw" reads them without n
 features of a `DeidTagger`, and "unbounded" is the same representer without a bound. "bounded-N" learns from the
 training notes alone, "public-N" starts from the weights that the library ships, "generated-N" learns from generated
 notes first, and "classes-k" releases classes of k words. "surrogates" reads word vectors of notes whose PHI is replaced
-by surrogates, and "surrogates-100" is "public-100" on such notes; the test notes are not changed. With
+by surrogates, and "surrogates-100" is "public-100" on such notes; the test notes are not changed. The representer of
+"surrogates-100-copies" reads two copies of the notes with other surrogates, each half as often, in small batches. With
 ``--other-kinds`` the training and test notes are of other kinds than those of "other-kinds-N", which learns from public
 notes of the remaining kinds first.
 
@@ -81,6 +82,7 @@ ARMS: dict[str, dict[str, Any]] = {
     **{f"public-{n}": {"n_neighbors": n, "public": "auto", "max_epochs": "auto"} for n in (100, 1000)},
     "surrogates": {},
     "surrogates-100": {"n_neighbors": 100, "public": "auto", "max_epochs": "auto"},
+    "surrogates-100-copies": {"public": "auto", "max_epochs": 10, "batch_size": 64, "n_copies": 2},
     "surrogates-100-at-0.7": {
         "public": "auto",
         "max_epochs": "auto",
@@ -187,12 +189,18 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     language = "es" if arguments.corpus == "meddocan" else "en"
     common = {"embeddings": vectors_of(arguments, train), "exclude": language, "random_state": seed}
     row: dict[str, Any] = {"arm": arm, "seed": seed}
+    original = train
     if arm.startswith("surrogates"):
         train = with_surrogates(train, language, seed)
     if arm in ("raw", "words", "surrogates") or arm.startswith(("pseudonyms", "classes")):
         row |= plain_arm(arm, train, test, common)
     else:
         parameters = {"max_epochs": arguments.epochs, "public": None, **ARMS[arm], **common}
+        read = (train.X, train.y, train.groups)
+        if n_copies := parameters.pop("n_copies", None):
+            # The first copy is `train`, of which recipients get one release.
+            surrogates = SurrogatePseudonymizer(locale=language, random_state=seed)
+            read = surrogates.fit_resample(original.X, original.y, original.groups, n_copies=n_copies)
         if parameters["public"] == "other-kinds":
             parameters["public"] = notes_of_kinds(400, 77, PRIVATE_KINDS, among=False)
         if arguments.unit == "patient" and arm.startswith(("bounded", "dense", "public")):
@@ -203,7 +211,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
             parameters |= {"max_epochs": arguments.rounds, "training": training}
         representer = PrivateRepresenter(**parameters)
         fit_start, fit_cpu_start = time.perf_counter(), time.process_time()
-        representer.fit(train.X, train.y, train.groups)
+        representer.fit(*read)
         row["fit_seconds"] = round(time.perf_counter() - fit_start, 1)
         row["fit_cpu_seconds"] = round(time.process_time() - fit_cpu_start, 1)
         row |= {"history": representer.history_, "selected_round": representer.selected_round_}

@@ -21,16 +21,27 @@ def cells(start):
     return re.split(r"\s*\|\s*", rows[0])
 
 
-@pytest.mark.parametrize("notes", [100, 500])
-def test_what_a_recipient_of_private_vectors_loses_after_public_notes(notes):
-    runs = [run for run in results("private_public_start") if (run["notes"], run["arm"]) == (notes, "public-100")]
+@pytest.mark.parametrize(
+    ("file", "arm", "measure", "row", "notes"),
+    [
+        ("public_start", "public-100", "recipient", "private vectors, after generated public notes", 100),
+        ("public_start", "public-100", "recipient", "private vectors, after generated public notes", 500),
+        (
+            *("public_start", "surrogates-100", "recipient"),
+            *("private vectors, surrogates in front, after generated public notes", 500),
+        ),
+        ("classes", "classes-20", "shared", "word classes, k = 20", 500),
+    ],
+)
+def test_what_a_recipient_loses_to_vectors_without_noise(file, arm, measure, row, notes):
+    runs = [run for run in results(f"private_{file}") if (run["notes"], run["arm"]) == (notes, arm)]
     raw = {
         run["seed"]: run["shared_strict_f1"]
         for run in results("private_raw")
         if (run["notes"], run["arm"]) == (notes, "raw")
     }
-    lost = {run["seed"]: 100 * (raw[run["seed"]] - run["recipient_strict_f1"]) for run in runs}
-    _, _, seeds, points, _ = cells(f"private vectors, after generated public notes | {notes} generated")
+    lost = {run["seed"]: 100 * (raw[run["seed"]] - run[f"{measure}_strict_f1"]) for run in runs}
+    _, _, seeds, points, _ = cells(f"{row} | {notes} generated")
     assert seeds == ", ".join(map(str, sorted(lost)))
     assert points == ", ".join(f"{lost[seed]:.1f}" for seed in sorted(lost))
 

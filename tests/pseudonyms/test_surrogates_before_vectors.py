@@ -53,11 +53,20 @@ def filled(word, patient):
     return str(int(word) + patient) if word.isdigit() else word[:-1] + chr(ord("a") + patient)
 
 
-def surrogates(monkeypatch, data, **options):
+def ideal_hash(monkeypatch):
     for module in (patient_chance, surrogate_engine):
         monkeypatch.setattr(module, "KeyedChance", IdealChance)
     monkeypatch.setattr(IdealChance, "numbers", {})
+
+
+def surrogates(monkeypatch, data, **options):
+    ideal_hash(monkeypatch)
     return SurrogatePseudonymizer(locale="en", random_state=0, **options).fit_transform(*data)
+
+
+def copies(monkeypatch, data, n_copies):
+    ideal_hash(monkeypatch)
+    return SurrogatePseudonymizer(locale="en", random_state=0).fit_resample(*data, n_copies=n_copies)
 
 
 @pytest.fixture
@@ -85,6 +94,13 @@ def test_letters_of_annotated_phi_leave_nothing_in_the_release(monkeypatch, pair
     )
     assert bytes_1 == bytes_2 and name_1 == name_2 and bound_1 == bound_2
     assert all(bool((tagger_1[k] == tagger_2[k]).all()) for k in tagger_1)
+
+
+def test_letters_of_annotated_phi_leave_nothing_in_several_copies(monkeypatch, pair):
+    """A representer may read copies with different surrogates: all copies together are equal for both corpora."""
+    first, second = (copies(monkeypatch, data, 2) for data in pair)
+    assert [list(rows) for rows in first[0]] == [list(rows) for rows in second[0]]
+    assert len({tuple(row) for row in first[0] if "pain" in row and "says" in row}) == 2 * N
 
 
 def test_no_span_keeps_its_letters(monkeypatch, pair):
