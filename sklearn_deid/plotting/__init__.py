@@ -10,7 +10,6 @@ __all__, __getattr__, __dir__ = lazy_names(
         "audit_display": "AuditDisplay",
         "noise_display": "NoiseStudyDisplay",
         "price_display": "RecallPriceDisplay",
-        "privacy_grid": "PrivacyUtilityGridDisplay PrivacyUtilityGridPoint",
         "reliability_display": "ReliabilityDisplay",
         "trade_off": "TradeOffDisplay TradeOffPoint",
         "training_curves": "TrainingCurvesDisplay",

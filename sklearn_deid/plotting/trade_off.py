@@ -75,8 +75,8 @@ class TradeOffPoint:
 class TradeOffDisplay:
     """Result of each method (y) against its cost or the information that it reveals (x): one line for each method.
 
-    Three uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
-    the fraction of an update that is sent; F1 after each epoch.
+    Four uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
+    the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search.
 
     Parameters
     ----------
@@ -89,6 +89,10 @@ class TradeOffDisplay:
         Whether the x axis is logarithmic. Every x must then be above 0.
     ranges : {"bars", "band"}, default="bars"
         How intervals are drawn. A band joins the points in the order of x and shows intervals of y only.
+    title : str, default=""
+        Title of the figure.
+    joined : bool, default=True
+        Whether bars of one name are joined by a line.
 
     Attributes
     ----------
@@ -110,10 +114,6 @@ class TradeOffDisplay:
     ValueError
         If there is no point, if x is not above 0 on a logarithmic axis, or if a line with a band has two points at the
         same x.
-
-    See Also
-    --------
-    PrivacyUtilityGridDisplay : Candidates of a grid search.
 
     Examples
     --------
@@ -137,8 +137,11 @@ class TradeOffDisplay:
         y_name: str = "",
         log_x: bool = False,
         ranges: str = "bars",
+        title: str = "",
+        joined: bool = True,
     ) -> None:
         self.points, self.x_name, self.y_name, self.log_x, self.ranges = tuple(points), x_name, y_name, log_x, ranges
+        self.title, self.joined = title, joined
         if not self.points:
             raise ValueError(
                 "The 'points' parameter of TradeOffDisplay must hold at least one point. Got none instead."
@@ -238,6 +241,77 @@ class TradeOffDisplay:
         names = {"x_name": "Local epochs of each worker", "y_name": "F1 on held-out patients, mean and range"}
         return cls(points, **{"ranges": "band"} | names | options)
 
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        *,
+        privacy: str = "privacy",
+        f1: str = "f1",
+        parameter: str | None = None,
+        **options: Any,
+    ) -> TradeOffDisplay:
+        """Create the display of F1 against the privacy score, from the ``cv_results_`` of a search with two scorers.
+
+        The best candidates lie in the upper right corner. Each bar is one standard deviation over the folds; a bar is
+        no confidence interval. A privacy score of 0 can also mean that an audit failed. The title shows the number of
+        candidates without a score, because a fit or an audit failed with an error.
+
+        Parameters
+        ----------
+        cv_results : mapping
+            Results with "params", and with the means and standard deviations of both scorers.
+        privacy, f1 : str, default="privacy", "f1"
+            Names of the scorers.
+        parameter : str, optional
+            Parameter whose values are written beside the points. You may give its full name or leave out the steps
+            before the last "__". A line joins the candidates that differ in this parameter alone. By default, the
+            values of all parameters that differ are written, and no candidates are joined.
+        **options
+            Parameters of the constructor.
+
+        Raises
+        ------
+        ValueError
+            If a column or the parameter is missing, if a mean score is not between 0 and 1, or if no candidate has both
+            scores.
+
+        Examples
+        --------
+        >>> from matplotlib import pyplot
+        >>> results = {"params": [{"n_neighbors": 10}, {"n_neighbors": 100}], "mean_test_privacy": [0.8, 0.9],
+        ...            "std_test_privacy": [0.02, 0.01], "mean_test_f1": [0.97, 0.96], "std_test_f1": [0.01, 0.01]}
+        >>> display = TradeOffDisplay.from_cv_results(results, parameter="n_neighbors").plot()
+        >>> [label.get_text() for label in display.labels_]
+        ['10', '100']
+        >>> pyplot.close(display.figure_)
+        """
+        columns = [f"{part}_test_{name}" for name in (privacy, f1) for part in ("mean", "std")]
+        lacking = [name for name in ("params", *columns) if name not in cv_results]
+        if lacking:
+            raise ValueError(f"The 'cv_results' parameter lacks {', '.join(lacking)}.")
+        # Only parameters that differ between candidates are written beside the points.
+        candidates = list(cv_results["params"])
+        varying = _varying(candidates)
+        name = None if parameter is None else _full_name(parameter, candidates)
+        points = []
+        # scikit-learn writes NaN as the score of a candidate whose fit or scorer failed.
+        for candidate, *scores in zip(candidates, *(cv_results[c] for c in columns), strict=True):
+            if np.isfinite(scores).all():
+                x, dx, y, dy = map(float, scores)
+                if not 0.0 <= min(x, y) <= max(x, y) <= 1.0:
+                    raise ValueError(f"The scores {privacy!r} and {f1!r} must be from 0 to 1. Got {x} and {y} instead.")
+                label, line = _names(candidate, varying, name)
+                points.append(TradeOffPoint(line, y, x, y - dy, y + dy, x - dx, x + dx, label))
+        if not points:
+            raise ValueError("No candidate of 'cv_results' has both scores.")
+        n_left_out = len(candidates) - len(points)
+        title = [f"Beside the points: {parameter}"] if parameter else []
+        title += [f"candidates without a score: {n_left_out}"] if n_left_out else []
+        names = {"x_name": "Privacy score of the audit (0 to 1; right: more private)"}
+        names |= {"y_name": "F1 (0 to 1; up: more useful)", "title": "; ".join(title)}
+        return cls(points, **names | {"joined": parameter is not None} | options)
+
     def plot(self, ax: Axes | None = None) -> TradeOffDisplay:
         """Draw the lines, the reference lines and the labels.
 
@@ -270,8 +344,11 @@ class TradeOffDisplay:
             draw(name, line, looks[name])
         self.ax_.set_xlabel(self.x_name)
         self.ax_.set_ylabel(self.y_name)
+        if self.title:
+            self.ax_.set_title(self.title, fontsize="medium", loc="left")
         grid_behind(self.ax_)
-        legend_beside(self.ax_, fontsize="small", handlelength=3.0)
+        if any(looks):  # a single line needs no name
+            legend_beside(self.ax_, fontsize="small", handlelength=3.0)
         self._draw_labels(looks)
         return self
 
@@ -317,6 +394,7 @@ class TradeOffDisplay:
             xerr=error_lengths(line, "x"),
             yerr=error_lengths(line, "y"),
             label=name,
+            linestyle="-" if self.joined else "none",
             linewidth=1.2,
             elinewidth=0.8,
             markersize=5.5,
@@ -359,3 +437,37 @@ def _value(row: Mapping[str, Any], key: str) -> Any:
     """Value of the row under this key; None if the value is missing or NaN."""
     value = row.get(key)
     return None if isinstance(value, Real) and math.isnan(value) else value
+
+
+def _varying(candidates: list[Mapping[str, Any]]) -> list[str]:
+    """Parameters that differ between candidates, in the order of their first occurrence."""
+    names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    return [name for name in names if len({_shown(c[name]) if name in c else "" for c in candidates}) > 1]
+
+
+def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    # The full name has priority over a name that ends with the parameter.
+    found = [name for name in names if name == parameter] or [n for n in names if n.endswith(f"__{parameter}")]
+    if len(found) != 1:
+        raise ValueError(
+            f"The 'parameter' must be a parameter of the grid: {', '.join(names)}. Got {parameter!r} instead."
+        )
+    return found[0]
+
+
+def _names(candidate: Mapping[str, Any], varying: list[str], parameter: str | None) -> tuple[str, str]:
+    """Label beside the point, and name of the point's line."""
+    texts = {name: _shown(candidate[name]) for name in varying if name in candidate}
+    if parameter is None:
+        # A single varying parameter needs no name beside its values.
+        alone = len(texts) == 1
+        return ", ".join(text if alone else f"{n.split('__')[-1]}={text}" for n, text in texts.items()), ""
+    line = ", ".join(f"{n.split('__')[-1]}={text}" for n, text in texts.items() if n != parameter)
+    return _shown(candidate[parameter]) if parameter in candidate else "", line
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, (str, bool)):
+        return str(value)
+    return f"{value:g}" if isinstance(value, Real) else type(value).__name__
