@@ -384,7 +384,7 @@ class NoteDeidentifier(BaseEstimator):
         return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness, labels)
 
     def _segmenter(self) -> Any:
-        """Segmenter of `annotate`. A tagger that was fitted elsewhere was trained on the sentences of the rules."""
+        """Segmenter of `annotate`. A tagger that was fitted elsewhere was trained on sentences that rules cut."""
         if hasattr(self, "segmenter_"):
             return self.segmenter_
         return None if isinstance(self.segmenter, str) else self.segmenter
