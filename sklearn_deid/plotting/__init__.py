@@ -8,7 +8,6 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "audit_display": "AuditDisplay",
-        "noise_display": "NoiseStudyDisplay",
         "price_display": "RecallPriceDisplay",
         "reliability_display": "ReliabilityDisplay",
         "trade_off": "TradeOffDisplay TradeOffPoint",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+    from ..embeddings import NoiseStudy
+
 _DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 1.5, 1, 1.5)))
 # Largest number of markers (approximately) on a line with a band, however many points the line has.
 _SYMBOLS_SHOWN = 10
@@ -75,8 +77,9 @@ class TradeOffPoint:
 class TradeOffDisplay:
     """Result of each method (y) against its cost or the information that it reveals (x): one line for each method.
 
-    Four uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
-    the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search.
+    Five uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
+    the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search; words that are
+    found again against the noise.
 
     Parameters
     ----------
@@ -239,6 +242,43 @@ class TradeOffDisplay:
                 mean = min(max(float(np.mean(values)), low), high)  # equal values may round beyond themselves
                 points.append(TradeOffPoint(name, mean, place + 1, low, high))
         names = {"x_name": "Local epochs of each worker", "y_name": "F1 on held-out patients, mean and range"}
+        return cls(points, **{"ranges": "band"} | names | options)
+
+    @classmethod
+    def from_noise_study(cls, study: NoiseStudy, **options: Any) -> TradeOffDisplay:
+        """Create the display of the words that are found again from noisy vectors, against the scale of the noise.
+
+        The figure shows one line for each rank, with the 95 % interval as a band, and a line with the mean cosine
+        between the noisy and the original vector. The figure follows Friedrich (2018), figure 6.2 (left).
+
+        Parameters
+        ----------
+        study : NoiseStudy
+            Result of :func:`sklearn_deid.embeddings.noise_study`.
+        **options
+            Parameters of the constructor.
+
+        Examples
+        --------
+        >>> from matplotlib import pyplot
+        >>> from sklearn_deid.embeddings import WordVectors, noise_study
+        >>> vectors = WordVectors(["pain", "fever"], [[1.0, 0.0], [0.0, 1.0]])
+        >>> study = noise_study(vectors, [0, 1], [0.0, 0.5, 1.0], n_draws=50, random_state=0)
+        >>> display = TradeOffDisplay.from_noise_study(study).plot()
+        >>> list(display.lines_)
+        ['nearest', 'among 5 nearest', 'among 10 nearest', 'mean cosine to the original']
+        >>> pyplot.close(display.figure_)
+        """
+        points = []
+        for i, rank in enumerate(study.ranks):
+            name = "nearest" if rank == 1 else f"among {rank} nearest"
+            # study.low, study.high, study.found: shape (n_scales, n_ranks)
+            rows = zip(study.scales, study.found[:, i], study.low[:, i], study.high[:, i], strict=True)
+            points += [TradeOffPoint(name, y, x, low, high) for x, y, low, high in rows]
+        cosines = zip(study.scales, study.mean_cosine, strict=True)
+        points += [TradeOffPoint("mean cosine to the original", cosine, x) for x, cosine in cosines]
+        names = {"x_name": "Standard deviation of the noise in each dimension of a unit vector"}
+        names |= {"y_name": f"Share of originals found (n = {study.n})"}
         return cls(points, **{"ranges": "band"} | names | options)
 
     @classmethod
