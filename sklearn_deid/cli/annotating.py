@@ -41,7 +41,7 @@ class Account:
 
     done: int = 0
     skipped: int = 0
-    withheld: list[CorpusFormatError] = field(default_factory=list)
+    withheld: list[CorpusFormatError | str] = field(default_factory=list)
     unlike: list[DeidError] = field(default_factory=list)
 
     @property

@@ -16,7 +16,7 @@ from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import SURROGATES
 from .declaration import AttackPreset, AuditAttack, timed
 from .surrogate_pairs import years_of
-from .surrogate_spans import SurrogateSpans
+from .surrogate_spans import SurrogateSpans, hits_by_label
 
 _POSITIVE_BAR = 0.9
 
@@ -125,16 +125,9 @@ class MissedPhiAttack(AuditAttack):
             details={
                 "guessing among the spans of the note": float(chances.mean()),
                 "spans of a note": float(np.mean(list(sizes.values()))),
-                "by label": self._by_label(released.labels[trials], hits, groups),
+                "by label": hits_by_label(hits, released.labels[trials], groups, self.confidence, "trials"),
             },
         )
-
-    def _by_label(self, labels: np.ndarray, hits: np.ndarray, groups: np.ndarray) -> dict[str, dict[str, float]]:
-        out = {}
-        for label in np.unique(labels).tolist():
-            found = Estimate.from_hits(hits[labels == label], groups[labels == label], self.confidence)
-            out[label] = {"value": found.value, "low": found.low, "high": found.high, "trials": found.n}
-        return out
 
     def _guessed(self, spans: SurrogateSpans, rng: np.random.Generator) -> np.ndarray:
         """A random span of the note of each span."""

@@ -18,7 +18,7 @@ from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import SURROGATES
 from .declaration import AttackPreset, AuditAttack, timed
-from .surrogate_spans import DATES, SurrogateSpans
+from .surrogate_spans import DATES, SurrogateSpans, hits_by_label
 
 _POSITIVE_BAR = 0.95
 # Labels with fewer training pairs share a model.
@@ -146,19 +146,11 @@ class SurrogatePairAttack(AuditAttack):
             0.5,
             settings={"n_releases": self.n_releases, **({"open_by_declaration": True} if self.dates else {})},
             details={
-                "by label": self._by_label(released, shown[0], hits),
+                "by label": hits_by_label(hits, released.labels[shown[0]], groups, self.confidence, "pairs"),
                 "spans": len(released),
                 "surrogate equals the original": _equal(released),
             },
         )
-
-    def _by_label(self, spans: SurrogateSpans, rows: np.ndarray, hits: np.ndarray) -> dict[str, dict[str, float]]:
-        out = {}
-        for label in np.unique(spans.labels[rows]).tolist():
-            mine = spans.labels[rows] == label
-            found = Estimate.from_hits(hits[mine], spans.groups[rows][mine], self.confidence)
-            out[label] = {"value": found.value, "low": found.low, "high": found.high, "pairs": int(mine.sum())}
-        return out
 
 
 def _with_rivals(spans: SurrogateSpans, dates: bool, rng: np.random.Generator) -> tuple[np.ndarray, list[str]]:
