@@ -190,8 +190,8 @@ class WordVectors:
         """Write the vectors to a new folder, from which `open` maps them into memory.
 
         The folder contains ``vectors.npy`` (unit vectors, float32), ``words.json``, ``subwords.npy`` (only for vectors
-        with n-grams) and ``word_vectors.json``. The last file is written last, so `open` refuses the folder of an
-        interrupted run.
+        with n-grams) and ``word_vectors.json``. `open` needs ``word_vectors.json``, which is written last, so that
+        it refuses the folder of an interrupted run.
 
         Parameters
         ----------
