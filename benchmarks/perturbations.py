@@ -184,7 +184,7 @@ def draw(arguments: argparse.Namespace, rows: list[dict]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    from sklearn_deid.plotting import NoiseStudyDisplay, TradeOffDisplay
+    from sklearn_deid.plotting import TradeOffDisplay
 
     if arguments.figure:
         display = TradeOffDisplay.from_results(
@@ -202,7 +202,7 @@ def draw(arguments: argparse.Namespace, rows: list[dict]) -> None:
         vectors = vectors_of(arguments, load(arguments, 0)[0])
         rows_studied = np.random.default_rng(0).choice(min(len(vectors), 20_000), size=1_000, replace=False)
         study = noise_study(vectors, rows_studied, [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], random_state=0)
-        save_figure(NoiseStudyDisplay.from_study(study).plot(), arguments.noise_figure)
+        save_figure(TradeOffDisplay.from_noise_study(study).plot(), arguments.noise_figure)
 
 
 def figure_row(row: dict) -> dict:

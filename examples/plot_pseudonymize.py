@@ -27,7 +27,7 @@ from sklearn_deid import DeidTagger, NeighborPseudonymizer, make_clinical_notes
 from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.embeddings import noise_study, resolve_embeddings
 from sklearn_deid.metrics import phi_word_prior
-from sklearn_deid.plotting import NoiseStudyDisplay, TradeOffDisplay
+from sklearn_deid.plotting import TradeOffDisplay
 
 train = make_clinical_notes(60, random_state=0).to_sentences()
 test = make_clinical_notes(30, random_state=1).to_sentences()
@@ -102,7 +102,7 @@ for n_releases in (1, 2, 5):
 
 vectors = resolve_embeddings("glove-6b-50d")
 study = noise_study(vectors, range(200, 600), [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4], random_state=0)
-NoiseStudyDisplay.from_study(study).plot()
+TradeOffDisplay.from_noise_study(study).plot()
 plt.show()
 
 # sphinx_gallery_thumbnail_path = 'results/figures/pseudonyms_R17.png'

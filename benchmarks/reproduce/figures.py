@@ -160,7 +160,7 @@ def curves(exhibit: Exhibit, source: Source) -> Any:
     kept = history_of(source, exhibit.rows[0].arm or "")
     if kept is None:
         return None
-    figure: Any = TrainingCurvesDisplay.from_history(kept[0], selected_round=kept[1]).plot().figure_
+    figure: Any = TrainingCurvesDisplay(kept[0], selected_round=kept[1]).plot().figure_
     figure.set_size_inches(9.0, 6.0)
     return figure
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..metrics import Estimate
 from .protocol import THREATS, AttackResult
 from .report_score import exposure, is_bound, is_check, is_weak
-from .report_verdicts import percent
+from .report_verdicts import capital, percent
 
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
 
@@ -243,7 +243,7 @@ def _proved(report: Any) -> Iterator[Block]:
     if not rows and not report.bounds:
         yield Paragraph(_NO_BOUND)
     yield from (
-        Paragraph(f"{_capital(r.measure)}, {r.name}: {_with_interval(r.attack)}.{_tail(r.details)} {r.attacker}")
+        Paragraph(f"{capital(r.measure)}, {r.name}: {_with_interval(r.attack)}.{_tail(r.details)} {r.attacker}")
         for r in rows
     )
     for name, bound in (report.bounds or {}).items():
@@ -331,7 +331,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(_plain, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

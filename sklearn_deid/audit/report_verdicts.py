@@ -108,7 +108,7 @@ def _sentence(result: AttackResult) -> str:
     interval = f"{attack.confidence:.0%} interval {percent(attack.low)} to {percent(attack.high)}".replace("%", " %", 1)
     guess = percent(baseline.value)  # type: ignore[union-attr]
     if not result.phrase:
-        return f"{result.attacker} {_capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."
+        return f"{result.attacker} {capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."
     return f"{result.phrase.format(percent(attack.value))}{_with_what(result)} ({interval}); guessing: {guess}."
 
 
@@ -141,5 +141,5 @@ def _attacks(n: int) -> str:
     return "One attack is" if n == 1 else f"{n} attacks are"
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
     return text[:1].upper() + text[1:]

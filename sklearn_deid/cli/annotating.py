@@ -13,13 +13,21 @@ from typing import Any
 from .. import __version__
 from .._storage import bundle_digest
 from ..exceptions import CorpusFormatError, DeidError, UnlikeNoteWarning, WithheldWarning
-from ..io import FORMATS
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import TRANSFER_ENCODINGS, Document, Span, known_id
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
-from .options import add_encoding, add_machine_options, add_quiet, count, model_folder, quick_imports, set_machine
+from .options import (
+    add_encoding,
+    add_machine_options,
+    add_note_format,
+    add_quiet,
+    count,
+    model_folder,
+    quick_imports,
+    set_machine,
+)
 
 #: Makes what is written of a note and the spans that were found in it.
 Result = Callable[[Document, tuple[Span, ...]], Document]
@@ -33,13 +41,20 @@ class Account:
 
     done: int = 0
     skipped: int = 0
-    withheld: list[CorpusFormatError] = field(default_factory=list)
+    withheld: list[CorpusFormatError | str] = field(default_factory=list)
     unlike: list[DeidError] = field(default_factory=list)
 
     @property
     def seen(self) -> int:
         """Number of notes that are finished, skipped or withheld."""
         return self.done + self.skipped + len(self.withheld)
+
+    def lines(self, what: str) -> list[str]:
+        """Lines of the report at the end of a run. ``what`` names the finished ones, such as "notes redacted"."""
+        skipped = f", {self.skipped} were finished before" if self.skipped else ""
+        head = f"{self.done} {what}, {len(self.withheld)} withheld{skipped}."
+        withheld = [one_line(f"  withheld: {error}") for error in self.withheld]
+        return [head, *withheld, *(one_line(f"  unlike the training notes: {error}") for error in self.unlike)]
 
 
 def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> None:
@@ -52,12 +67,7 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
         help="model folder that 'train' has written, or starter-en, a model for English that comes with the package",
     )
     parser.add_argument("--output", required=True, metavar="OUT", help="folder or .jsonl file to write; see above")
-    parser.add_argument(
-        "--format",
-        choices=tuple(FORMATS),
-        help="format of NOTES; annotations are ignored (default: text, one note in each .txt file; for another "
-        "file the format of its ending)",
-    )
+    add_note_format(parser, "; annotations are ignored")
     parser.add_argument(
         "--labels",
         choices=("all", "hipaa"),
@@ -289,10 +299,7 @@ def collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
 
 
 def _report(account: Account, source: NoteSource, verb: str) -> None:
-    skipped = f", {account.skipped} were finished before" if account.skipped else ""
-    lines = [f"{account.done} notes {verb}, {len(account.withheld)} withheld{skipped}."]
-    lines += [one_line(f"  withheld: {error}") for error in account.withheld]
-    lines += [one_line(f"  unlike the training notes: {error}") for error in account.unlike]
+    lines = account.lines(f"notes {verb}")
     aside = source.left_aside()
     # Files with other endings may be notes, too. Their number shows that a format was wrong.
     if aside:

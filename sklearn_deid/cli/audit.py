@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from ..exceptions import DeidError
 from .audit_redacted import add_redacted_options, run_redacted
 from .failures import DONE, SOME_WITHHELD, one_line
-from .options import add_command as add
-from .options import add_machine_options, add_quiet, add_seed, count, set_machine
+from .note_output import check_new
+from .options import add_machine_options, add_quiet, add_seed, count, score, set_machine
 from .reading import add_corpus_options, read_annotated, show_left_out
 
 if TYPE_CHECKING:
     from ..audit.report import AuditReport
 
 _SUFFIXES = (".html", ".md", ".json")
-_DESCRIPTION = """\
+SUMMARY = "attack private vectors before you share them"
+DESCRIPTION = """\
 Attack the private vectors of a saved representer or of a saved release, and report how much attackers learn.
 
 With --representer alone, CORPUS is a file or folder of annotated notes of patients that the representer was
@@ -34,7 +35,7 @@ fail has score 0.
 --attacks quick takes under two minutes for 2,000 sentences, default about fifteen. The report holds no text
 of notes. A bound is a proof for the attackers that it covers. An attack that fails proves nothing."""
 
-_EPILOG = """\
+EPILOG = """\
 example: attack the vectors before you share them
   sklearn-deid audit held-out-notes/ --representer my-representer --attacks quick --output report.html
   sklearn-deid audit held-out-notes/ --representer my-representer --fail-under 0.9
@@ -47,16 +48,8 @@ exit codes: 0 audited, 1 audited but the audit failed, the score is below --fail
 2 failed, 130 interrupted"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands,
-        "audit",
-        run,
-        summary="attack private vectors before you share them",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument("--representer", metavar="FOLDER", help="folder of a saved PrivateRepresenter")
     parser.add_argument("--release", metavar="FOLDER", help="folder of vectors that save_representation wrote")
     parser.add_argument(
@@ -95,7 +88,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace reports that are there already")
     parser.add_argument(
-        "--fail-under", type=_score, metavar="SCORE", help="end with exit code 1 if the score is below, such as 0.9"
+        "--fail-under", type=score, metavar="SCORE", help="end with exit code 1 if the score is below, such as 0.9"
     )
     add_machine_options(parser)
     add_quiet(parser)
@@ -104,8 +97,7 @@ def add_command(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Load the representer and the notes, run the attacks, and print and write the report."""
     for path in arguments.output:
-        if path.exists() and not arguments.overwrite:
-            raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
+        check_new(path, arguments.overwrite)
     if arguments.redacted is not None:
         return run_redacted(arguments)
     if arguments.verify is not None:
@@ -204,13 +196,3 @@ def _report_file(written: str) -> Path:
     if path.suffix not in _SUFFIXES:
         raise argparse.ArgumentTypeError(f"must end in one of {', '.join(_SUFFIXES)}, not {written!r}")
     return path
-
-
-def _score(written: str) -> float:
-    try:
-        value = float(written)
-    except ValueError:
-        value = -1.0
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number above 0 and at most 1, such as 0.9, not {written!r}")
-    return value

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 from .._atomic import write_file
-from ..exceptions import CorpusFormatError, DataNotFoundError, DeidError
-from ..text import Document
+from ..exceptions import DataNotFoundError, DeidError
 from .annotating import load_deidentifier
 from .failures import DONE, SOME_WITHHELD
 from .note_source import NoteSource
@@ -38,14 +36,8 @@ def run_redacted(arguments: argparse.Namespace) -> int:
     from ..audit import audit_redacted_text
 
     source = NoteSource(arguments.redacted, None, arguments.encoding)
-    if source.left_aside():
-        raise DeidError(
-            "The folder holds other files or sub-folders, which no attacker would read, or hidden files, such as "
-            "copies of an editor. Audit a folder of .txt files only.",
-            path=str(source.path),
-        )
-    notes = list(source.read(_stop))
-    check_texts_only(notes, source.path)
+    check_release(source)
+    notes = list(source.read())
     table = notes_table(arguments.table, [note.doc_id for note in notes])
     report = audit_redacted_text(
         notes,
@@ -69,24 +61,26 @@ def run_redacted(arguments: argparse.Namespace) -> int:
     return SOME_WITHHELD if report.found or report.n_named_ids else DONE
 
 
-def check_texts_only(notes: Iterable[Document], path: Path) -> None:
-    """Refuse a release with annotations, patients or meta data, which nobody would read.
+def check_release(source: NoteSource) -> None:
+    """Refuse a release with other files, annotations, patients or meta data, which nobody would read.
 
     Raises
     ------
     DeidError
-        If a note has any of these.
+        If there are any of these, or a note cannot be read.
     """
-    if any(note.spans or note.meta or note.patient_id is not None for note in notes):
+    if source.left_aside():
+        raise DeidError(
+            "The folder holds other files or sub-folders, which nobody would read, or hidden files, such as copies of "
+            "an editor. A release is a folder of .txt files only.",
+            path=str(source.path),
+        )
+    if any(note.spans or note.meta or note.patient_id is not None for note in source.read()):
         raise DeidError(
             "The release holds annotations, patient ids or meta data, which would leave unread. A release is what "
             "redact writes: ids and texts.",
-            path=str(path),
+            path=str(source.path),
         )
-
-
-def _stop(error: CorpusFormatError) -> None:
-    raise error
 
 
 def _names(path: Path) -> list[str]:

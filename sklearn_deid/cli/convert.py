@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ..exceptions import CorpusFormatError
 from ..io import FORMATS, iter_documents, write_corpus
 from ..io.registry import unanswered_ids
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteOutput, check_apart
-from .options import add_command as add
 from .options import add_encoding, add_label_scheme
 from .reading import add_skip_broken, read_annotated, show_left_out
 
-_DESCRIPTION = """\
+SUMMARY = "change the file format of annotated notes"
+DESCRIPTION = """\
 Change the file format of annotated notes. Texts and offsets stay exactly as they are.
 
 formats:
@@ -36,23 +35,15 @@ stops, unless --lossy allows the loss. Broken files stop the command before anyt
 --skip-broken leaves them out. So do notes that nobody has annotated among annotated ones: they would look
 like notes without PHI."""
 
-_EPILOG = """\
+EPILOG = """\
 example: i2b2 XML files as brat files
   sklearn-deid convert i2b2-notes/ brat-notes/ --from i2b2 --to brat
 
 exit codes: 0 all notes converted, 1 some left out (--skip-broken), 2 failed, 130 interrupted"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands,
-        "convert",
-        run,
-        summary="change the file format of annotated notes",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument("corpus", metavar="SRC", help="file or folder to read")
     parser.add_argument("target", metavar="DST", help="file or folder to write")
     parser.add_argument(

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import shutil
 from pathlib import Path
-from typing import Any
 
 from ..exceptions import DeidError
 from ..text import Corpus, redact
 from .failures import DONE
-from .options import add_command as add
 from .options import add_machine_options, add_quiet, add_seed, count, set_machine
 
 _N_NOTES, _N_EPOCHS, _HELD_OUT, _N_SHOWN = 300, 14, 0.2, 3
@@ -22,7 +20,8 @@ notes/  generated notes that the model was not trained on, with true annotations
 model/  the model
 """
 
-_DESCRIPTION = """\
+SUMMARY = "train, redact and score on generated notes"
+DESCRIPTION = """\
 Train a model on generated notes, show notes before and after redaction, and score the model on notes
 of other patients. This takes about a minute. Nothing is downloaded.
 
@@ -31,7 +30,7 @@ parts work together. They do not show how good a model would be on your notes. T
 
 The folder of an earlier demo is replaced. Any other folder that is not empty is refused."""
 
-_EPILOG = """\
+EPILOG = """\
 example: see the demo, then redact its notes with its model
   sklearn-deid demo
   sklearn-deid redact deid-demo/notes --model deid-demo/model --output redacted
@@ -39,16 +38,8 @@ example: see the demo, then redact its notes with its model
 exit codes: 0 done, 2 failed, 130 interrupted"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands,
-        "demo",
-        run,
-        summary="train, redact and score on generated notes",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument(
         "--output",
         default="deid-demo",

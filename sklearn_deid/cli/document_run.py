@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from .._atomic import write_file
@@ -14,9 +13,9 @@ from ..io.documents import open_document
 from ..io.documents.opening import DOCUMENT_SUFFIXES, REFUSED_SUFFIXES
 from ..surrogates import Replacement
 from ..text import Document, Span
-from .annotating import results_of
-from .failures import DONE, SOME_WITHHELD, one_line
-from .note_output import NoteState, foreign_file
+from .annotating import Account, results_of
+from .failures import DONE, SOME_WITHHELD
+from .note_output import NoteState, changed_file, existing_output, foreign_file
 from .numbering import OutputNumbers, hide_time
 from .run_record import RunRecord
 
@@ -91,11 +90,7 @@ class DocumentOutput:
         if path.is_file() or path.suffix.lower() in (*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES, ".jsonl"):
             raise DeidError("The output has one file for each document and needs a folder.", path=str(path))
         if self._files() and not resume and not overwrite:
-            raise DeidError(
-                "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
-                "output, or another --output.",
-                path=str(path),
-            )
+            raise existing_output(path)
 
     def __enter__(self) -> DocumentOutput:
         try:
@@ -115,9 +110,7 @@ class DocumentOutput:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._close()
 
     def state(self, source: Document) -> NoteState:
@@ -168,10 +161,7 @@ class DocumentOutput:
             if record is None or not is_file or not record.has_output(file.name):
                 raise foreign_file(file)
             if by_content and not record.has_output(file.name, file.read_bytes()):
-                raise DeidError(
-                    "This file was changed after the run wrote it. Move it away, and use --resume again.",
-                    path=str(file),
-                )
+                raise changed_file(file)
 
     def _close(self) -> None:
         self.record.close()
@@ -198,33 +188,28 @@ def redact_documents(
     from tqdm import tqdm
 
     run = _DocumentRun(files, output, n_folders)
+    account = run.account
     with output:
         try:
             with tqdm(total=len(files), unit=" files", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
                 for found, note in results_of(
-                    run.notes(), deidentifier, run.kept(replacements), run.withheld.append, run.unlike
+                    run.notes(), deidentifier, run.kept(replacements), account.withheld.append, account.unlike
                 ):
                     run.write(found.doc_id, note)
-                    bar.update(run.n_seen - bar.n)
-                bar.update(run.n_seen - bar.n)
+                    bar.update(account.seen - bar.n)
+                bar.update(account.seen - bar.n)
         finally:
             run.report()
-    return SOME_WITHHELD if run.withheld else DONE
+    return SOME_WITHHELD if account.withheld else DONE
 
 
 class _DocumentRun:
     def __init__(self, files: Sequence[Path], output: DocumentOutput, n_folders: int) -> None:
         self.paths = {file.name: file for file in files}
         self.output, self.n_folders = output, n_folders
-        self.n_done = self.n_skipped = 0
-        self.withheld: list[CorpusFormatError] = []
-        self.unlike: list[DeidError] = []
+        self.account = Account()
         self._found: dict[str, list[Replacement]] = {}
         self._sources: dict[str, Document] = {}
-
-    @property
-    def n_seen(self) -> int:
-        return self.n_done + self.n_skipped + len(self.withheld)
 
     def notes(self) -> Iterator[Document]:
         """Yield the texts of the files that no earlier run has finished."""
@@ -232,7 +217,7 @@ class _DocumentRun:
             try:
                 opened = open_document(path)
             except CorpusFormatError as error:
-                self.withheld.append(error)
+                self.account.withheld.append(error)
                 continue
             source = Document(name, opened.digest)
             state = self.output.state(source)
@@ -240,9 +225,9 @@ class _DocumentRun:
                 self._sources[name] = source
                 yield Document(name, opened.text)
             elif state is NoteState.DONE:
-                self.n_skipped += 1
+                self.account.skipped += 1
             else:
-                self.withheld.append(CorpusFormatError(_CHANGED, doc_id=name))
+                self.account.withheld.append(CorpusFormatError(_CHANGED, doc_id=name))
 
     def kept(
         self, replacements: Callable[[Document, tuple[Span, ...]], list[Replacement]]
@@ -265,15 +250,12 @@ class _DocumentRun:
                 raise CorpusFormatError("The file has changed while it was read.", doc_id=name)
             self.output.write(source, opened.replaced(found))
         except CorpusFormatError as error:
-            self.withheld.append(error)
+            self.account.withheld.append(error)
         else:
-            self.n_done += 1
+            self.account.done += 1
 
     def report(self) -> None:
         """Print the account of the run."""
-        skipped = f", {self.n_skipped} were finished before" if self.n_skipped else ""
-        lines = [f"{self.n_done} files redacted, {len(self.withheld)} withheld{skipped}."]
-        lines += [one_line(f"  withheld: {error}") for error in self.withheld]
-        lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
+        lines = self.account.lines("files redacted")
         lines += [f"{self.n_folders} sub-folders and hidden files were not read."] if self.n_folders else []
         print(*lines, sep="\n", file=sys.stderr)

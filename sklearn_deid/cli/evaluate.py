@@ -15,12 +15,12 @@ from ..text import Corpus
 from .annotating import load_deidentifier
 from .failures import DONE, one_line
 from .options import ANNOTATED, add_encoding, add_label_scheme, add_machine_options, add_seed
-from .options import add_command as add
 
 if TYPE_CHECKING:
     from ..metrics import LeakList
 
-_DESCRIPTION = """\
+SUMMARY = "compare predicted with true annotations"
+DESCRIPTION = """\
 Compare predicted with true annotations of the same notes. The counts are those of the official scripts of
 i2b2 2014 and MEDDOCAN.
 
@@ -40,7 +40,7 @@ without text. Direct identifiers are labels that HIPAA counts, ids and contacts.
 unusual characters, ... Each row has the recall of PHI tokens (all, and names), the precision, the share of other
 words that are hidden (false alarms), and the share of notes that were withheld, in percent."""
 
-_EPILOG = """\
+EPILOG = """\
 example: how good is a model on annotated notes that it was not trained on?
   sklearn-deid tag gold/ --model my-model --output predicted/
   sklearn-deid evaluate gold/ predicted/ --format brat --label-scheme i2b2-2014 --leaks
@@ -49,16 +49,8 @@ example: how good is a model on annotated notes that it was not trained on?
 exit codes: 0 done, 2 failed"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands,
-        "evaluate",
-        run,
-        summary="compare predicted with true annotations",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument("gold", metavar="GOLD", help="file or folder with true annotations")
     parser.add_argument("predicted", metavar="PREDICTED", nargs="?", help="file or folder with annotations of a model")
     parser.add_argument("--format", choices=ANNOTATED, help="format of GOLD (default: the format of its file endings)")

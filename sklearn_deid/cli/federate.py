@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _EPOCHS, _WORDS_OF_A_NOTE = 50, 300
 _STARTER = "starter-en"
 
-_DESCRIPTION = """\
+SUMMARY = "prepare a training across sites"
+DESCRIPTION = """\
 Prepare a training across sites: one tagger, and no note is moved.
 
 Sites train on their own notes and send their updates to a server, which adds a mean of them (federated
@@ -32,7 +33,7 @@ averaging), over NVIDIA FLARE with certificates on both sides. Sites open no por
 sites shall send less, plan distributed selective SGD with --no-screen, and let them choose --upload-fraction.
 Updates can still reveal notes: see docs/federated.md."""
 
-_EPILOG = """\
+EPILOG = """\
 in this order:
   coordinator  sklearn-deid federate plan FOLDER --project NAME --server HOST --site A --site B --lead EMAIL
   everybody    nvflare cert request, then nvflare package (docs/federated_sites.md)
@@ -43,16 +44,8 @@ in this order:
 exit codes: 0 done, 2 failed, 130 interrupted"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command and of its steps."""
-    parser = add(
-        commands,
-        "federate",
-        _no_step,
-        summary="prepare a training across sites",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the steps of this command."""
     steps = parser.add_subparsers(title="steps", metavar="STEP", required=True)
     _add_plan(steps)
     _add_server(steps)
@@ -272,7 +265,8 @@ def model(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _no_step(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Refuse to run: each step has its own function."""
     raise AssertionError("argparse asks for a step")
 
 

@@ -152,11 +152,7 @@ class NoteOutput:
         if not self.format.one_document and self.path.is_dir():
             raise DeidError("The output is one file with all notes, but the path is a folder.", path=str(self.path))
         if self._is_used() and not self.resume and not self.overwrite:
-            raise DeidError(
-                "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
-                "output, or another --output.",
-                path=str(self.path),
-            )
+            raise existing_output(self.path)
 
     def _is_used(self) -> bool:
         if self.format.one_document:
@@ -182,10 +178,7 @@ class NoteOutput:
             if name is None or not self.record.has_output(name):
                 raise foreign_file(file)
             if not file.name.endswith(_PART) and not self.record.has_output(name, file.read_bytes()):
-                raise DeidError(
-                    "This file was changed after the run wrote it. Move it away, and use --resume again.",
-                    path=str(file),
-                )
+                raise changed_file(file)
 
     def _check_lines(self) -> None:
         part = self.path.with_name(f"{self.path.name}{_PART}")
@@ -222,6 +215,34 @@ def foreign_file(file: Path) -> DeidError:
         "--output.",
         path=str(file),
     )
+
+
+def changed_file(file: Path) -> DeidError:
+    """Error for a file that was changed after an earlier run wrote it."""
+    return DeidError(
+        "This file was changed after the run wrote it. Move it away, and use --resume again.", path=str(file)
+    )
+
+
+def existing_output(path: Path) -> DeidError:
+    """Error for the output of an earlier run, without an option that says what to do with it."""
+    return DeidError(
+        "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the output, or "
+        "another --output.",
+        path=str(path),
+    )
+
+
+def check_new(path: Path, overwrite: bool) -> None:
+    """Refuse to replace a file without ``--overwrite``.
+
+    Raises
+    ------
+    DeidError
+        If there is such a file.
+    """
+    if path.exists() and not overwrite:
+        raise DeidError("The output exists already. Use --overwrite or another --output.", path=str(path))
 
 
 def check_recorded(path: Path, record: RunRecord) -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, iter_documents
 from ..text import Document, decode_body
 
 _STANDARD_INPUT = Path("/dev/stdin")
+
+
+def stop(error: CorpusFormatError) -> NoReturn:
+    """Raise the error."""
+    raise error
 
 
 class NoteSource:
@@ -53,8 +59,8 @@ class NoteSource:
         #: Ids of notes that should come, and were not read yet.
         self.expected: set[str] = set()
 
-    def read(self, on_error: Callable[[CorpusFormatError], object]) -> Iterator[Document]:
-        """Yield the notes. ``on_error`` is called with an error for each note that cannot be read."""
+    def read(self, on_error: Callable[[CorpusFormatError], object] = stop) -> Iterator[Document]:
+        """Yield the notes. ``on_error`` is called with an error for each note that cannot be read (default: raise)."""
         encoded = self.transfer_encoding is not None
         encoding = "ascii" if encoded else self.encoding
         documents = iter_documents(self.path, self.format, on_error=on_error, encoding=encoding, follow_links=False)

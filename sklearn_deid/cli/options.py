@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,16 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
         type=_encoding,
         metavar="NAME",
         help="encoding of the input files, such as latin-1 or cp1252 (default: UTF-8, or what an XML file declares)",
+    )
+
+
+def add_note_format(parser: argparse.ArgumentParser, remark: str = "") -> None:
+    """Add ``--format``: the format of raw notes."""
+    parser.add_argument(
+        "--format",
+        choices=tuple(FORMATS),
+        help=f"format of NOTES{remark} (default: text, one note in each .txt file; for another file the format of its "
+        "ending)",
     )
 
 
@@ -137,30 +148,40 @@ def model_folder(written: str) -> Path:
     return starter_folder(written)
 
 
-def count(written: str) -> int:
-    """Parse a whole number of at least 1."""
-    # isdecimal also accepts digits of other scripts, so that ASCII is required first.
-    if not written.isascii() or not written.isdecimal() or int(written) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {written!r}")
-    return int(written)
+def _number(is_allowed: Callable[[float], bool], wanted: str) -> Callable[[str], float]:
+    """Return a parser of numbers for ``type=``. NaN is never allowed: all comparisons with it are false."""
+
+    def parsed(written: str) -> float:
+        try:
+            value = float(written)
+        except ValueError:
+            value = math.nan
+        if not is_allowed(value):
+            raise argparse.ArgumentTypeError(f"must be {wanted}, not {written!r}")
+        return value
+
+    return parsed
 
 
-def seed(written: str) -> int:
-    """Parse a whole number from 0 to 2**32 - 1."""
-    if not written.isascii() or not written.isdecimal() or int(written) >= 2**32:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 4294967295, not {written!r}")
-    return int(written)
+def _whole_number(least: int, most: float, wanted: str) -> Callable[[str], int]:
+    """Return a parser of whole numbers for ``type=``."""
+
+    def parsed(written: str) -> int:
+        # isdecimal also accepts digits of other scripts, so that ASCII is required first.
+        if not written.isascii() or not written.isdecimal() or not least <= int(written) <= most:
+            raise argparse.ArgumentTypeError(f"must be a whole number {wanted}, not {written!r}")
+        return int(written)
+
+    return parsed
 
 
-def share(written: str) -> float:
-    """Parse a number between 0 and 1, both excluded."""
-    try:
-        value = float(written)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, such as 0.2, not {written!r}")
-    return value
+count = _whole_number(1, math.inf, "of at least 1")
+seed = _whole_number(0, 2**32 - 1, "from 0 to 4294967295")
+share = _number(lambda value: 0 < value < 1, "a number between 0 and 1, such as 0.2")
+score = _number(lambda value: 0 < value <= 1, "a number above 0 and at most 1, such as 0.9")
+fraction = _number(lambda value: 0 <= value <= 1, "a number from 0 to 1")
+positive = _number(lambda value: 0 < value < math.inf, "a positive number")
+not_negative = _number(lambda value: 0 <= value < math.inf, "a number of at least 0")
 
 
 def _encoding(written: str) -> str:
@@ -169,34 +190,3 @@ def _encoding(written: str) -> str:
         return written
     except (LookupError, ValueError):
         raise argparse.ArgumentTypeError(f"is not an encoding of Python: {written!r}") from None
-
-
-def _number(written: str) -> float:
-    try:
-        return float(written)
-    except ValueError:
-        return -1.0
-
-
-def positive(written: str) -> float:
-    """Number above 0."""
-    value = _number(written)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a positive number, not {written!r}")
-    return value
-
-
-def not_negative(written: str) -> float:
-    """Number of at least 0."""
-    value = _number(written)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {written!r}")
-    return value
-
-
-def fraction(written: str) -> float:
-    """Number from 0 to 1."""
-    value = _number(written)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {written!r}")
-    return value

@@ -13,6 +13,7 @@ from .. import __version__
 from ..exceptions import DeidError
 from . import audit, convert, demo, evaluate, federate, redact, review, serve, signoff, suggest, tag, train
 from .failures import FATAL, INTERRUPTED, CrashReport, remember_interrupts, show_error, show_warning
+from .options import add_command
 
 _DESCRIPTION = """\
 Find and redact protected health information (PHI: names, dates, places, ids, ...) in clinical notes.
@@ -50,7 +51,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"sklearn-deid {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (train, redact, tag, review, suggest, signoff, serve, evaluate, convert, audit, federate, demo):
-        command.add_command(commands)
+        name = command.__name__.rpartition(".")[2]
+        texts = {"summary": command.SUMMARY, "description": command.DESCRIPTION, "epilog": command.EPILOG}
+        command.add_options(add_command(commands, name, command.run, **texts))
     return parser
 
 

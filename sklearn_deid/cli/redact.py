@@ -31,7 +31,6 @@ from .document_run import DocumentOutput, document_files, is_document, redact_do
 from .note_output import NoteOutput, check_apart, check_no_work_file
 from .note_source import NoteSource
 from .numbering import OutputNumbers
-from .options import add_command as add
 from .options import count
 from .reviewed_notes import ReviewedNotes
 from .sql_output import SqlOutput
@@ -41,7 +40,8 @@ from .table_run import columns_of, fhir_fields, hl7_fields, redact_table
 #: Text fields of FHIR resources and HL7 messages, where an option names them.
 _Profiles = dict[str, dict[str, list[str]] | None]
 
-_DESCRIPTION = """\
+SUMMARY = "write notes without their PHI"
+DESCRIPTION = """\
 Write notes without the PHI that a model finds in them.
 
 OUT is a folder or a .jsonl file. In a folder, each note becomes a .txt file of the same name. In a .jsonl
@@ -60,7 +60,7 @@ A note keeps its name. Use --number-outputs if file names or ids are names of pa
 
 #: Endings of tables that no format of notes has.
 _TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".hl7", ".gz", ".zst")
-_EPILOG = """\
+EPILOG = """\
 example: redact the .txt files in raw-notes/, and go on after an interruption
   sklearn-deid redact raw-notes/ --model my-model --output redacted/
   sklearn-deid redact raw-notes/ --model my-model --output redacted/ --resume
@@ -71,11 +71,8 @@ exit codes: 0 all notes redacted, 1 some withheld, a field of a profile without 
 A model misses some PHI. Redacted notes need a check by a person before they leave."""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands, "redact", run, summary="write notes without their PHI", description=_DESCRIPTION, epilog=_EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     add_note_options(parser, model_required=False)
     parser.add_argument(
         "--reviewed",
@@ -120,24 +117,19 @@ def run(arguments: argparse.Namespace) -> int:
         raise DeidError("Tables need --text-column or --omop, and HL7 messages --hl7.", path=arguments.notes)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
-    format = "jsonl" if path.suffix.lower() == ".jsonl" else "text"
-    key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
-    check_apart(source.path, [path] if key is None else [path, key])
-    _check_key(key, path)
-    _check_surrogate_options(arguments)
     if arguments.model is None and arguments.reviewed is None:
         raise DeidError("Name the --model that finds the PHI.")
-    if arguments.reviewed is not None:
-        check_apart(Path(arguments.reviewed), [path] if key is None else [path, key])
+    numbers = _numbers(arguments, source.path, *([] if arguments.reviewed is None else [Path(arguments.reviewed)]))
+    _check_surrogate_options(arguments)
     reviewed = None if arguments.reviewed is None else ReviewedNotes(arguments.reviewed)
     # The key and the output are opened before the model, whose loading takes seconds.
     secret = None if arguments.key_file is None else _key(arguments)
     output = NoteOutput(
         path,
-        format,
+        "jsonl" if path.suffix.lower() == ".jsonl" else "text",
         resume=arguments.resume,
         overwrite=arguments.overwrite,
-        numbers=None if key is None else OutputNumbers(key),
+        numbers=numbers,
         stamp=run_stamp(
             arguments,
             command="redact",
@@ -162,18 +154,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_documents(arguments: argparse.Namespace) -> int:
     """Redact Word, HTML and text files."""
     _check_fit(arguments, ("format", "encoding", "transfer_encoding", "reviewed"), "documents")
-    source, path = Path(arguments.notes), Path(arguments.output)
-    key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
+    source = Path(arguments.notes)
     files = document_files(source)
-    check_apart(source, [path] if key is None else [path, key])
-    _check_key(key, path)
+    numbers = _numbers(arguments, source)
     _check_surrogate_options(arguments)
     secret = None if arguments.key_file is None else _key(arguments)
     output = DocumentOutput(
-        path,
+        Path(arguments.output),
         resume=arguments.resume,
         overwrite=arguments.overwrite,
-        numbers=None if key is None else OutputNumbers(key),
+        numbers=numbers,
         stamp=run_stamp(
             arguments, command="redact documents", mode=arguments.mode, **_surrogate_stamp(arguments, secret)
         ),
@@ -193,12 +183,18 @@ def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str)
         raise DeidError("Name the --model that finds the PHI.")
 
 
-def _check_key(key: Path | None, output: Path) -> None:
+def _numbers(arguments: argparse.Namespace, *sources: Path) -> OutputNumbers | None:
+    """Random names of ``--number-outputs``. The output and the list of names must be apart from what is read."""
+    output = Path(arguments.output)
+    key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
+    for source in sources:
+        check_apart(source, [output] if key is None else [output, key])
     if key is None:
-        return
+        return None
     if key.resolve().is_relative_to(output.resolve()):
         raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
     check_no_work_file(key, output)
+    return OutputNumbers(key)
 
 
 def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> int:

@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import CorpusFormatError, DeidError
-from ..io import FORMATS
 from ..text import Document, get_label_scheme
 from .annotating import collected_reasons, load_deidentifier
 from .failures import DONE, SOME_WITHHELD
-from .note_output import check_apart
+from .note_output import check_apart, check_new
 from .note_source import NoteSource
-from .options import add_command as add
-from .options import add_encoding, add_label_scheme, add_machine_options
+from .options import add_encoding, add_label_scheme, add_machine_options, add_note_format
 from .reading import show_left_out
 
 _PAGE = "review.html"
-_DESCRIPTION = """\
+SUMMARY = "correct the PHI that a model finds, in a browser"
+DESCRIPTION = """\
 Write one page, WORK/review.html, in which you correct the PHI that a model finds. Open the page in a browser.
 The page works from the file: it needs no server and no network, and its policy forbids all requests.
 
@@ -33,7 +32,7 @@ Without --model, the page shows the annotations of NOTES: of another tool, or th
 
 The page and reviewed.jsonl hold the whole text of the notes. They are as confidential as NOTES."""
 
-_EPILOG = """\
+EPILOG = """\
 example: review notes, train on the corrections, and redact
   sklearn-deid review raw-notes/ --model my-model --output work/
   sklearn-deid train work/reviewed.jsonl --model my-next-model
@@ -42,24 +41,12 @@ example: review notes, train on the corrections, and redact
 exit codes: 0 all notes are in the page, 1 some withheld, 2 failed, 130 interrupted"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands,
-        "review",
-        run,
-        summary="correct the PHI that a model finds, in a browser",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument("notes", metavar="NOTES", help="a file or a folder")
     parser.add_argument("--model", metavar="FOLDER", help="model folder (default: show the annotations of NOTES)")
     parser.add_argument("--output", required=True, metavar="WORK", help="folder for review.html")
-    parser.add_argument(
-        "--format",
-        choices=tuple(FORMATS),
-        help="format of NOTES (default: text, one note in each .txt file; for another file the format of its ending)",
-    )
+    add_note_format(parser)
     add_encoding(parser)
     add_label_scheme(parser)
     parser.add_argument(
@@ -74,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.output, _PAGE)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
     check_apart(source.path, [path])
-    if path.exists() and not arguments.overwrite:
-        raise DeidError("There is a page already. Use --overwrite or another --output.", path=str(path))
+    check_new(path, arguments.overwrite)
     from ..review import write_review_page
     from ..surrogates import SurrogateEngine
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
-from .options import add_command as add
 from .options import add_machine_options, count, model_folder, set_machine
 
-_DESCRIPTION = """\
+SUMMARY = "redact texts for other programs"
+DESCRIPTION = """\
 Redact texts for other programs, over HTTP and in the forms of Presidio's analyzer and anonymizer.
 
 The service listens on this computer only. For other computers, --token-file is needed, and a proxy that
@@ -24,7 +24,7 @@ encrypts the connection: the service itself speaks HTTP without encryption.
 A request that fails gets an error without text. Logs and metrics hold request ids, paths, codes and times,
 and no text. SIGTERM and Ctrl-C end the service after the accepted requests."""
 
-_EPILOG = """\
+EPILOG = """\
 example: start the service, and redact a note
   sklearn-deid serve --model my-model
   curl -d '{"text": "Seen by Dr. Alder."}' -H 'Content-Type: application/json' http://127.0.0.1:8000/redact
@@ -34,11 +34,8 @@ exit codes: 0 ended by a signal, 2 failed"""
 _SECONDS_TO_ANSWER = 120
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands, "serve", run, summary="redact texts for other programs", description=_DESCRIPTION, epilog=_EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument(
         "--model", required=True, metavar="MODEL", help="model folder that 'train' has written, or starter-en"
     )

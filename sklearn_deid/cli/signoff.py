@@ -15,23 +15,23 @@ from typing import Any
 
 from .. import __version__
 from .._atomic import write_file
-from ..exceptions import CorpusFormatError, DataNotFoundError, DeidError
+from ..exceptions import DataNotFoundError, DeidError
 from ..io import read_gold
 from ..surrogates import SURROGATE
 from ..text import Document, get_label_scheme
-from .audit_redacted import check_texts_only
+from .audit_redacted import check_release
 from .failures import DONE, SOME_WITHHELD
-from .note_output import check_apart
+from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .notes_table import notes_table
-from .options import add_command as add
 from .options import add_encoding, add_label_scheme, add_seed, count, share
 from .run_record import RunRecord
 
 _PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
 #: Options of the sample, and their defaults.
 _DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": 0}
-_DESCRIPTION = """\
+SUMMARY = "bound the leaks of redacted notes from a random sample"
+DESCRIPTION = """\
 Bound the leaks of redacted notes before they leave.
 
 First without --read: a random sample of RELEASE is drawn, and WORK/signoff.html shows it to a reader. The reader
@@ -50,7 +50,7 @@ same model. The same spans are replaced.
 counts as a patient of its own, and the bound is too low if patients have several notes. Choose --sample before the
 reading. A reader who stops when the bound looks good makes the bound wrong."""
 
-_EPILOG = """\
+EPILOG = """\
 example: at most 5 % of the notes leak, with 95 % confidence
   sklearn-deid signoff redacted/ --output signoff/ --sample 60 --target 0.05
   sklearn-deid signoff redacted/ --output signoff/ --read read.jsonl
@@ -58,16 +58,8 @@ example: at most 5 % of the notes leak, with 95 % confidence
 exit codes: 0 page written, or the bound is at most the target; 1 the bound is above the target; 2 failed"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands,
-        "signoff",
-        run,
-        summary="bound the leaks of redacted notes from a random sample",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument("release", metavar="RELEASE", help="folder or file of redacted notes")
     parser.add_argument("--output", required=True, metavar="WORK", help="folder for the page and the record")
     parser.add_argument("--read", metavar="FILE", help="the file that the reader has saved")
@@ -91,20 +83,14 @@ def run(arguments: argparse.Namespace) -> int:
     source = NoteSource(arguments.release, None, arguments.encoding)
     work = Path(arguments.output)
     check_apart(source.path, [work / _PAGE])
-    if source.left_aside():
-        raise DeidError(
-            "The release holds other files or sub-folders, which nobody would read, or hidden files, such as copies of "
-            "an editor. A release to sign off is a folder of .txt files only.",
-            path=str(source.path),
-        )
-    check_texts_only(_notes(source), source.path)
+    check_release(source)
     return _draw(arguments, source, work) if arguments.read is None else _assess(arguments, source, work)
 
 
 def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     from ..review import SignOff, write_review_page
 
-    _check_new(work / _PAGE, arguments.overwrite)
+    check_new(work / _PAGE, arguments.overwrite)
     ids, digest = _listed(source)
     record = RunRecord(source.path)
     stamp, n_foreign = record.stamp(), record.n_foreign(source.files())
@@ -120,7 +106,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     settings = {name: _DRAWN[name] if value is None else value for name, value in given.items()}
     sign_off = SignOff(settings.pop("sample"), random_state=settings.pop("seed"), **settings)
     chosen = sign_off.draw(ids, table.get("type"))
-    notes = {note.doc_id: note for note in _notes(source) if note.doc_id in set(chosen)}
+    notes = {note.doc_id: note for note in source.read() if note.doc_id in set(chosen)}
     scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
     plan = {
         "settings": {name: getattr(sign_off, name) for name in ("n_notes", "target", "confidence", "random_state")},
@@ -148,7 +134,7 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
     from ..review.sign_off import count_hidden
 
     for ending in (".html", ".json"):
-        _check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
+        check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
     for option in (*_DRAWN, "table"):
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option} is not for --read: it was chosen when the sample was drawn.")
@@ -209,26 +195,17 @@ def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Docume
     foreign = sorted(read.keys() - set(sample))
     if foreign:
         raise DeidError("This note is not in the sample.", doc_id=foreign[0])
-    for note in _notes(source):
+    for note in source.read():
         if note.doc_id in read and read[note.doc_id].text != note.text:
             raise DeidError("The text that was read differs from the text of the release.", doc_id=note.doc_id)
     return [read[doc_id] for doc_id in sample]
-
-
-def _notes(source: NoteSource) -> Any:
-    """Notes of the release. A file that cannot be read ends the command: nobody would have read it."""
-    return source.read(_stop)
-
-
-def _stop(error: CorpusFormatError) -> None:
-    raise error
 
 
 def _listed(source: NoteSource) -> tuple[list[str], str]:
     """Ids of all notes, and the digest of the release."""
     # Sorted: the digest must not depend on the order in which a folder lists its files.
     rows = sorted(
-        (note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()) for note in _notes(source)
+        (note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()) for note in source.read()
     )
     return [doc_id for doc_id, _ in rows], sha256(json.dumps(rows).encode()).hexdigest()
 
@@ -249,8 +226,3 @@ def _plan(path: Path) -> dict[str, Any]:
     if not isinstance(plan, dict) or not {"settings", "release", "table", "sample", "key"} <= plan.keys():
         raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))
     return plan
-
-
-def _check_new(path: Path, overwrite: bool) -> None:
-    if path.exists() and not overwrite:
-        raise DeidError("This file is there already. Use --overwrite or another --output.", path=str(path))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from types import TracebackType
 from typing import Any
 
 from .._optional import import_optional
@@ -65,9 +64,7 @@ class SqlOutput:
                 self._check(connection)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.engine.dispose()
 
     def finished(self, number: int, chunk: TableChunk) -> list[tuple[int, str]] | None:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ..exceptions import CorpusFormatError, DeidError
-from ..io import FORMATS, read_corpus, write_corpus
+from ..io import read_corpus, write_corpus
 from .annotating import load_deidentifier
 from .failures import DONE, SOME_WITHHELD
-from .note_output import check_apart
+from .note_output import check_apart, check_new
 from .note_source import NoteSource
-from .options import add_command as add
-from .options import add_encoding, add_machine_options, count
+from .options import add_encoding, add_machine_options, add_note_format, count
 from .reading import show_left_out
 from .review import tagged
 
-_DESCRIPTION = """\
+SUMMARY = "choose the notes to review next"
+DESCRIPTION = """\
 Choose the notes whose review should teach a model most: notes with many uncertain words, unlike each other.
 
 OUT is a .jsonl file with these notes, the best one first, and the PHI that the model finds in them. 'review' shows it.
@@ -25,7 +24,7 @@ OUT holds the whole text of the notes.
 
 Review the notes, train on all reviewed notes, and ask for the next ones with --exclude."""
 
-_EPILOG = """\
+EPILOG = """\
 example: review 20 notes, train, and choose 20 more
   sklearn-deid suggest raw-notes/ --model my-model --notes 20 --output next.jsonl
   sklearn-deid review next.jsonl --output work/
@@ -35,21 +34,14 @@ example: review 20 notes, train, and choose 20 more
 exit codes: 0 chosen, 1 chosen, but some notes cannot be processed, 2 failed, 130 interrupted"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands, "suggest", run, summary="choose the notes to review next", description=_DESCRIPTION, epilog=_EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument("raw", metavar="NOTES", help="a file or a folder of notes that are not annotated yet")
     parser.add_argument("--model", required=True, metavar="FOLDER", help="model folder")
     parser.add_argument("--output", required=True, metavar="OUT", help=".jsonl file to write")
     parser.add_argument("--notes", type=count, default=20, metavar="N", help="number of notes (default: 20)")
     parser.add_argument("--exclude", metavar="FILE", help="annotated notes, which are not chosen again")
-    parser.add_argument(
-        "--format",
-        choices=tuple(FORMATS),
-        help="format of NOTES (default: text, one note in each .txt file; for another file the format of its ending)",
-    )
+    add_note_format(parser)
     add_encoding(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace an existing OUT")
     add_machine_options(parser)
@@ -65,8 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_apart(Path(arguments.exclude), [path])
     if path.suffix.lower() != ".jsonl":
         raise DeidError("OUT must end in .jsonl.", path=str(path))
-    if path.exists() and not arguments.overwrite:
-        raise DeidError("The output exists already. Use --overwrite or another --output.", path=str(path))
+    check_new(path, arguments.overwrite)
     from ..review import suggest_notes
 
     known = set() if arguments.exclude is None else {note.doc_id for note in read_corpus(arguments.exclude)}

@@ -13,7 +13,7 @@ from .._atomic import new_file, write_file
 from ..exceptions import DeidError
 from ..io.tables import Table, TableChunk
 from ..text import Document
-from .note_output import check_recorded
+from .note_output import check_recorded, existing_output
 from .run_record import RunRecord
 
 _WHOLE = "whole table"
@@ -51,11 +51,7 @@ class TableOutput:
         if path.is_dir():
             raise DeidError("The output is one table, but the path is a folder.", path=str(path))
         if self._is_used() and not resume and not overwrite:
-            raise DeidError(
-                "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
-                "output, or another --output.",
-                path=str(path),
-            )
+            raise existing_output(path)
 
     def __enter__(self) -> TableOutput:
         try:

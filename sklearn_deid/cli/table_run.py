@@ -17,8 +17,8 @@ from ..io.tables.sql import SqlTable
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, Span
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from .annotating import Learn, ReadAgain, Result, results_of
-from .failures import DONE, SOME_WITHHELD, one_line
+from .annotating import Account, Learn, ReadAgain, Result, results_of
+from .failures import DONE, SOME_WITHHELD
 from .sql_output import SqlOutput
 from .table_output import TableOutput
 
@@ -126,7 +126,7 @@ def redact_table(
     try:
         with output, tqdm(unit=" texts", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
             for rewritten, document in results_of(
-                run.documents(), deidentifier, result, run.withhold, run.unlike, again
+                run.documents(), deidentifier, result, run.withhold, run.account.unlike, again
             ):
                 run.fill(document, rewritten.text)
                 bar.update(1)
@@ -135,7 +135,7 @@ def redact_table(
             run.is_complete = True
     finally:
         run.report()
-    return SOME_WITHHELD if run.withheld or run.unused_fields() else DONE
+    return SOME_WITHHELD if run.account.withheld or run.unused_fields() else DONE
 
 
 class _Work:
@@ -157,11 +157,10 @@ class _TableRun:
         self.table, self.output, self.result, self.again = table, output, result, again
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
-        self.n_done = self.n_skipped = self.n_without = 0
+        self.n_without = 0
         self.field_counts: Counter[str] = Counter()
         self.is_complete = False
-        self.withheld: list[tuple[str, str]] = []
-        self.unlike: list[DeidError] = []
+        self.account = Account()
 
     def documents(self) -> Iterator[Document]:
         """Yield the texts of the chunks that no earlier run has finished."""
@@ -171,7 +170,7 @@ class _TableRun:
             self.n_without += chunk.n_without
             earlier = self.output.finished(number, chunk)
             if earlier is not None:
-                self.n_skipped += len(chunk.cells) - len(earlier)
+                self.account.skipped += len(chunk.cells) - len(earlier)
                 self._list(chunk, earlier)
                 yield from self._read_again(chunk)
                 continue
@@ -235,7 +234,7 @@ class _TableRun:
                 work.reasons[n], work.texts[n] = reason, None
             failed = sorted(work.reasons.items())
             self.output.write(work.number, work.chunk, work.chunk.render(work.texts), failed)
-            self.n_done += len(work.texts) - len(failed)
+            self.account.done += len(work.texts) - len(failed)
             self._list(work.chunk, failed)
 
     def unused_fields(self) -> list[str]:
@@ -244,10 +243,7 @@ class _TableRun:
 
     def report(self) -> None:
         """Print the account of the run."""
-        skipped = f", {self.n_skipped} were finished before" if self.n_skipped else ""
-        lines = [f"{self.n_done} texts redacted, {len(self.withheld)} withheld{skipped}."]
-        lines += [one_line(f"  withheld: {reason} [{place}]") for place, reason in self.withheld]
-        lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
+        lines = self.account.lines("texts redacted")
         if self.is_complete:
             lines += [
                 f"  no text in the field {name} of the profile. A text elsewhere was copied: check the spelling."
@@ -267,5 +263,5 @@ class _TableRun:
         return work, n
 
     def _list(self, chunk: TableChunk, failed: list[tuple[int, str]]) -> None:
-        self.withheld += chunk.problems
-        self.withheld += [(chunk.cells[n].place, reason) for n, reason in failed]
+        withheld = [*chunk.problems, *((chunk.cells[n].place, reason) for n, reason in failed)]
+        self.account.withheld += [f"{reason} [{place}]" for place, reason in withheld]

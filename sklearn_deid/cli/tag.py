@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..text import Document, Span
 from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .options import ANNOTATED
-from .options import add_command as add
 
-_DESCRIPTION = """\
+SUMMARY = "write notes with their PHI annotated"
+DESCRIPTION = """\
 Write notes in which the PHI that a model finds is annotated. Use them to measure a model with 'evaluate',
 or correct them to annotate new notes faster.
 
@@ -29,18 +28,15 @@ place for them.
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1."""
 
-_EPILOG = """\
+EPILOG = """\
 example: annotate the PHI in the .txt files in raw-notes/, for correction in brat
   sklearn-deid tag raw-notes/ --model my-model --output tagged/
 
 exit codes: 0 all notes tagged, 1 some withheld, 2 failed, 130 interrupted"""
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands, "tag", run, summary="write notes with their PHI annotated", description=_DESCRIPTION, epilog=_EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     add_note_options(parser)
     parser.add_argument(
         "--output-format",

@@ -13,11 +13,11 @@ from ..exceptions import BundleError, DeidError
 from ..text import Corpus, Document
 from .failures import DONE, SOME_WITHHELD
 from .note_source import NoteSource
-from .options import add_command as add
 from .options import add_machine_options, add_seed, count, model_folder, set_machine, share
 from .reading import add_corpus_options, read_annotated, show_left_out
 
-_DESCRIPTION = """\
+SUMMARY = "train a model on your annotated notes"
+DESCRIPTION = """\
 Train a model on annotated notes.
 
 CORPUS is a file or folder of notes in which all PHI is annotated. The model is a folder with two data
@@ -31,7 +31,7 @@ patient ids, as brat files of other tools, each note counts as one patient.
 Time: about 20,000 words a second and epoch on one core. There are 20 epochs, and up to 100 for few notes
 (--epochs). 500 notes of 500 words take about 4 minutes."""
 
-_EPILOG = """\
+EPILOG = """\
 example: train on brat files, and score on a fifth of the patients
   sklearn-deid train my-notes/ --format brat --model my-model --validation-fraction 0.2
 
@@ -52,16 +52,8 @@ _ENCODERS = ("lstm", "gru", "gru-gru", "lstm-gru", "transformer")
 _CONTEXTS = ("sentence", "block", "window", "document")
 
 
-def add_command(commands: Any) -> None:
-    """Add the parser of this command."""
-    parser = add(
-        commands,
-        "train",
-        run,
-        summary="train a model on your annotated notes",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
     parser.add_argument("--model", required=True, metavar="FOLDER", help="folder to save the model in")
     parser.add_argument("--overwrite", action="store_true", help="replace an existing model")
     parser.add_argument(

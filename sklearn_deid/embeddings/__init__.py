@@ -7,8 +7,7 @@ from .noise_study import NoiseStudy, noise_study
 from .reading import FORMATS, from_gensim, read_word_vectors
 from .resolving import corpus_vectors, public_vectors_or_corpus, resolve_embeddings
 from .subwords import SubwordTable, ngram_hashes, normalise_words
-from .vectors import Lookup, WordVectors
-from .word_forms import word_forms
+from .vectors import Lookup, WordVectors, word_forms
 
 __all__ = [
     "FORMATS",

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
 from ..exceptions import BundleError, DataNotFoundError
 from .subwords import SubwordTable
-from .word_forms import word_forms
 
 _MANIFEST, _WORDS, _VECTORS, _SUBWORDS = "word_vectors.json", "words.json", "vectors.npy", "subwords.npy"
 _VERSION = 1
@@ -189,8 +190,8 @@ class WordVectors:
         """Write the vectors to a new folder, from which `open` maps them into memory.
 
         The folder contains ``vectors.npy`` (unit vectors, float32), ``words.json``, ``subwords.npy`` (only for vectors
-        with n-grams) and ``word_vectors.json``. The last file is written last, so `open` refuses the folder of an
-        interrupted run.
+        with n-grams) and ``word_vectors.json``. `open` needs ``word_vectors.json``, which is written last, so that
+        it refuses the folder of an interrupted run.
 
         Parameters
         ----------
@@ -364,3 +365,49 @@ def _read_json(path: Path) -> Any:
         raise BundleError("The word vectors are incomplete; was saving them interrupted?", path=str(path)) from None
     except ValueError:  # also UnicodeDecodeError; the cause would quote the file
         raise BundleError("The file is damaged.", path=str(path)) from None
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def word_forms(word: str) -> Iterator[str]:
+    """Spelling variants of a token, from the token itself to the coarsest variant.
+
+    A lookup uses the first stored variant. The variants are, in this order:
+
+    1. the token itself;
+    2. accents composed (NFC: e + combining acute is é);
+    3. lower-cased;
+    4. capitalised, for "MADRID" if only "Madrid" is stored;
+    5. compatibility characters replaced (NFKC: a full-width or ligature letter becomes the plain letter), lower-cased;
+    6. every digit replaced by 0, then by #, because many public tables store rare numbers in this form.
+
+    Parameters
+    ----------
+    word : str
+        Token to look up.
+
+    Yields
+    ------
+    str
+        Next variant. The same variant may be repeated.
+
+    Examples
+    --------
+    >>> list(dict.fromkeys(word_forms("MAY")))
+    ['MAY', 'may', 'May']
+    >>> list(dict.fromkeys(word_forms("1984")))
+    ['1984', '0000', '####']
+    """
+    yield word
+    composed = normalize("NFC", word)
+    yield composed
+    lowered = composed.lower()
+    yield lowered
+    yield composed.capitalize()
+    plain = normalize("NFKC", word).lower()
+    yield plain
+    zeros = _DIGIT.sub("0", plain)
+    if zeros != plain or "0" in plain:
+        yield zeros
+        yield _DIGIT.sub("#", plain)

@@ -15,12 +15,7 @@ def redact_dask(
     model: str | os.PathLike[str],
     collection: Any,
     columns: str | Sequence[str],
-    *,
-    patient_column: str | None = None,
-    mode: str = "label",
-    key_file: str | os.PathLike[str] | None = None,
-    locale: str | None = None,
-    reason_column: str = "withheld",
+    **options: Any,
 ) -> Any:
     """Redact text columns of a Dask data frame, or texts in the records of a Dask bag.
 
@@ -34,9 +29,10 @@ def redact_dask(
         Data frame, or bag of dicts.
     columns : str or sequence of str
         Columns, or keys, of texts. Missing values stay missing.
-    patient_column, mode, key_file, locale, reason_column
-        As in `RowRedactor`: replacement of PHI, what surrogates need, and the new column with the reason why a text is
-        withheld. A withheld text is a missing value.
+    **options
+        ``patient_column``, ``mode``, ``key_file``, ``locale`` and ``reason_column`` of `RowRedactor`: replacement of
+        PHI, what surrogates need, and the new column with the reason why a text is withheld. A withheld text is
+        missing.
 
     Returns
     -------
@@ -66,15 +62,7 @@ def redact_dask(
     [{'id': 1, 'note': 'Mail to [EMAIL]', 'withheld': None}]
     """
     bags = import_optional("dask.bag", extra="dask", purpose="Dask collections")
-    redactor = RowRedactor(
-        model,
-        columns,
-        patient_column=patient_column,
-        mode=mode,
-        key_file=key_file,
-        locale=locale,
-        reason_column=reason_column,
-    )
+    redactor = RowRedactor(model, columns, **options)
     if isinstance(collection, bags.Bag):
         return collection.map_partitions(_redacted_records, redactor)
     frames = import_optional("dask.dataframe", extra="dask", purpose="Dask data frames")
@@ -98,10 +86,9 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
     """Partition of a data frame with new texts."""
     import pandas as pd
 
-    used = [*redactor.columns, *([] if redactor.patient_column is None else [redactor.patient_column])]
     values = {
         name: [None if missing else value for value, missing in zip(frame[name], frame[name].isna(), strict=True)]
-        for name in used
+        for name in redactor.read_columns
     }
     new = redactor(values, len(frame))
     changed = {
@@ -118,13 +105,12 @@ def _text_type(frame: Any, name: str, pd: Any) -> Any:
 def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedactor) -> list[dict[str, Any]]:
     """Partition of a bag with new texts."""
     rows = [dict(record) for record in records]
-    used = [*redactor.columns, *([] if redactor.patient_column is None else [redactor.patient_column])]
     for row in rows:
         if redactor.reason_column in row:
             raise DeidError(f"A record has a key {redactor.reason_column!r}. Choose another reason_column.")
-    for name in used if rows else ():
+    for name in redactor.read_columns if rows else ():
         _check_key(name, rows)
-    new = redactor({name: [row.get(name) for row in rows] for name in used}, len(rows))
+    new = redactor({name: [row.get(name) for row in rows] for name in redactor.read_columns}, len(rows))
     changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]
     # A key that a record lacks is not added.
     return [

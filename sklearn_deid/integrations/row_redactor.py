@@ -95,6 +95,11 @@ class RowRedactor:
         self.key_file = None if key_file is None else os.fspath(key_file)
         self._digest = bundle_digest(self.model)
 
+    @property
+    def read_columns(self) -> list[str]:
+        """Columns that a call needs: those of texts, and that of the patient."""
+        return [*self.columns, *([] if self.patient_column is None else [self.patient_column])]
+
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse a table without a named column, or with a column of the name of the new one.
 
@@ -103,7 +108,7 @@ class RowRedactor:
         DeidError
             In these cases.
         """
-        for name in (*self.columns, *([] if self.patient_column is None else [self.patient_column])):
+        for name in self.read_columns:
             if list(names).count(name) != 1:
                 raise DeidError(f"The table must have one column of the name {name!r}.")
         if self.reason_column in names:

@@ -15,12 +15,7 @@ def redact_spark(
     model: str | os.PathLike[str],
     frame: Any,
     columns: str | Sequence[str],
-    *,
-    patient_column: str | None = None,
-    mode: str = "label",
-    key_file: str | os.PathLike[str] | None = None,
-    locale: str | None = None,
-    reason_column: str = "withheld",
+    **options: Any,
 ) -> Any:
     """Redact text columns of a Spark data frame. Nothing is computed yet.
 
@@ -36,9 +31,9 @@ def redact_spark(
         Data frame.
     columns : str or sequence of str
         Columns of the type string. NULL stays NULL.
-    patient_column, mode, key_file, locale, reason_column
-        As in `RowRedactor`: replacement of PHI, what surrogates need, and the new column with the reason why a text is
-        withheld. A withheld text is NULL.
+    **options
+        ``patient_column``, ``mode``, ``key_file``, ``locale`` and ``reason_column`` of `RowRedactor`: replacement of
+        PHI, what surrogates need, and the new column with the reason why a text is withheld. A withheld text is NULL.
 
     Returns
     -------
@@ -53,15 +48,7 @@ def redact_spark(
         If PySpark is not installed.
     """
     types = import_optional("pyspark.sql.types", extra="spark", purpose="Spark data frames")
-    redactor = RowRedactor(
-        model,
-        columns,
-        patient_column=patient_column,
-        mode=mode,
-        key_file=key_file,
-        locale=locale,
-        reason_column=reason_column,
-    )
+    redactor = RowRedactor(model, columns, **options)
     redactor.check_columns(frame.columns)
     fields = []
     for field in frame.schema.fields:
@@ -71,7 +58,7 @@ def redact_spark(
         # A comment on a column of texts can quote one.
         metadata = {} if is_text else field.metadata
         fields.append(types.StructField(field.name, field.dataType, field.nullable or is_text, metadata))
-    fields.append(types.StructField(reason_column, types.StringType(), True))
+    fields.append(types.StructField(redactor.reason_column, types.StringType(), True))
     return frame.mapInArrow(arrow_redactor(redactor), types.StructType(fields))
 
 
@@ -90,8 +77,8 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
     import pyarrow as pa
 
     names = batch.schema.names
-    used = [*redactor.columns, *([] if redactor.patient_column is None else [redactor.patient_column])]
-    new = redactor({name: batch.column(names.index(name)).to_pylist() for name in used}, batch.num_rows)
+    values = {name: batch.column(names.index(name)).to_pylist() for name in redactor.read_columns}
+    new = redactor(values, batch.num_rows)
     arrays = list(batch.columns)
     for name in redactor.columns:
         at = names.index(name)

@@ -8,9 +8,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "audit_display": "AuditDisplay",
-        "noise_display": "NoiseStudyDisplay",
         "price_display": "RecallPriceDisplay",
-        "privacy_grid": "PrivacyUtilityGridDisplay PrivacyUtilityGridPoint",
         "reliability_display": "ReliabilityDisplay",
         "trade_off": "TradeOffDisplay TradeOffPoint",
         "training_curves": "TrainingCurvesDisplay",

@@ -12,11 +12,19 @@ import numpy as np
 
 from .._optional import import_optional
 from .drawing import GRAY, axes_or_new, error_lengths, grid_behind, legend_beside, line_style
-from .label_placement import place_labels, strokes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
+    from ..embeddings import NoiseStudy
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
 _DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 1.5, 1, 1.5)))
 # Largest number of markers (approximately) on a line with a band, however many points the line has.
@@ -75,8 +83,9 @@ class TradeOffPoint:
 class TradeOffDisplay:
     """Result of each method (y) against its cost or the information that it reveals (x): one line for each method.
 
-    Three uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
-    the fraction of an update that is sent; F1 after each epoch.
+    Five uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
+    the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search; words that are
+    found again against the noise.
 
     Parameters
     ----------
@@ -89,6 +98,10 @@ class TradeOffDisplay:
         Whether the x axis is logarithmic. Every x must then be above 0.
     ranges : {"bars", "band"}, default="bars"
         How intervals are drawn. A band joins the points in the order of x and shows intervals of y only.
+    title : str, default=""
+        Title of the figure.
+    joined : bool, default=True
+        Whether bars of one name are joined by a line.
 
     Attributes
     ----------
@@ -110,10 +123,6 @@ class TradeOffDisplay:
     ValueError
         If there is no point, if x is not above 0 on a logarithmic axis, or if a line with a band has two points at the
         same x.
-
-    See Also
-    --------
-    PrivacyUtilityGridDisplay : Candidates of a grid search.
 
     Examples
     --------
@@ -137,8 +146,11 @@ class TradeOffDisplay:
         y_name: str = "",
         log_x: bool = False,
         ranges: str = "bars",
+        title: str = "",
+        joined: bool = True,
     ) -> None:
         self.points, self.x_name, self.y_name, self.log_x, self.ranges = tuple(points), x_name, y_name, log_x, ranges
+        self.title, self.joined = title, joined
         if not self.points:
             raise ValueError(
                 "The 'points' parameter of TradeOffDisplay must hold at least one point. Got none instead."
@@ -238,6 +250,114 @@ class TradeOffDisplay:
         names = {"x_name": "Local epochs of each worker", "y_name": "F1 on held-out patients, mean and range"}
         return cls(points, **{"ranges": "band"} | names | options)
 
+    @classmethod
+    def from_noise_study(cls, study: NoiseStudy, **options: Any) -> TradeOffDisplay:
+        """Create the display of the words that are found again from noisy vectors, against the scale of the noise.
+
+        The figure shows one line for each rank, with the 95 % interval as a band, and a line with the mean cosine
+        between the noisy and the original vector. The figure follows Friedrich (2018), figure 6.2 (left).
+
+        Parameters
+        ----------
+        study : NoiseStudy
+            Result of :func:`sklearn_deid.embeddings.noise_study`.
+        **options
+            Parameters of the constructor.
+
+        Examples
+        --------
+        >>> from matplotlib import pyplot
+        >>> from sklearn_deid.embeddings import WordVectors, noise_study
+        >>> vectors = WordVectors(["pain", "fever"], [[1.0, 0.0], [0.0, 1.0]])
+        >>> study = noise_study(vectors, [0, 1], [0.0, 0.5, 1.0], n_draws=50, random_state=0)
+        >>> display = TradeOffDisplay.from_noise_study(study).plot()
+        >>> list(display.lines_)
+        ['nearest', 'among 5 nearest', 'among 10 nearest', 'mean cosine to the original']
+        >>> pyplot.close(display.figure_)
+        """
+        points = []
+        for i, rank in enumerate(study.ranks):
+            name = "nearest" if rank == 1 else f"among {rank} nearest"
+            # study.low, study.high, study.found: shape (n_scales, n_ranks)
+            rows = zip(study.scales, study.found[:, i], study.low[:, i], study.high[:, i], strict=True)
+            points += [TradeOffPoint(name, y, x, low, high) for x, y, low, high in rows]
+        cosines = zip(study.scales, study.mean_cosine, strict=True)
+        points += [TradeOffPoint("mean cosine to the original", cosine, x) for x, cosine in cosines]
+        names = {"x_name": "Standard deviation of the noise in each dimension of a unit vector"}
+        names |= {"y_name": f"Share of originals found (n = {study.n})"}
+        return cls(points, **{"ranges": "band"} | names | options)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        *,
+        privacy: str = "privacy",
+        f1: str = "f1",
+        parameter: str | None = None,
+        **options: Any,
+    ) -> TradeOffDisplay:
+        """Create the display of F1 against the privacy score, from the ``cv_results_`` of a search with two scorers.
+
+        The best candidates lie in the upper right corner. Each bar is one standard deviation over the folds; a bar is
+        no confidence interval. A privacy score of 0 can also mean that an audit failed. The title shows the number of
+        candidates without a score, because a fit or an audit failed with an error.
+
+        Parameters
+        ----------
+        cv_results : mapping
+            Results with "params", and with the means and standard deviations of both scorers.
+        privacy, f1 : str, default="privacy", "f1"
+            Names of the scorers.
+        parameter : str, optional
+            Parameter whose values are written beside the points. You may give its full name or leave out the steps
+            before the last "__". A line joins the candidates that differ in this parameter alone. By default, the
+            values of all parameters that differ are written, and no candidates are joined.
+        **options
+            Parameters of the constructor.
+
+        Raises
+        ------
+        ValueError
+            If a column or the parameter is missing, if a mean score is not between 0 and 1, or if no candidate has both
+            scores.
+
+        Examples
+        --------
+        >>> from matplotlib import pyplot
+        >>> results = {"params": [{"n_neighbors": 10}, {"n_neighbors": 100}], "mean_test_privacy": [0.8, 0.9],
+        ...            "std_test_privacy": [0.02, 0.01], "mean_test_f1": [0.97, 0.96], "std_test_f1": [0.01, 0.01]}
+        >>> display = TradeOffDisplay.from_cv_results(results, parameter="n_neighbors").plot()
+        >>> [label.get_text() for label in display.labels_]
+        ['10', '100']
+        >>> pyplot.close(display.figure_)
+        """
+        columns = [f"{part}_test_{name}" for name in (privacy, f1) for part in ("mean", "std")]
+        lacking = [name for name in ("params", *columns) if name not in cv_results]
+        if lacking:
+            raise ValueError(f"The 'cv_results' parameter lacks {', '.join(lacking)}.")
+        # Only parameters that differ between candidates are written beside the points.
+        candidates = list(cv_results["params"])
+        varying = _varying(candidates)
+        name = None if parameter is None else _full_name(parameter, candidates)
+        points = []
+        # scikit-learn writes NaN as the score of a candidate whose fit or scorer failed.
+        for candidate, *scores in zip(candidates, *(cv_results[c] for c in columns), strict=True):
+            if np.isfinite(scores).all():
+                x, dx, y, dy = map(float, scores)
+                if not 0.0 <= min(x, y) <= max(x, y) <= 1.0:
+                    raise ValueError(f"The scores {privacy!r} and {f1!r} must be from 0 to 1. Got {x} and {y} instead.")
+                label, line = _names(candidate, varying, name)
+                points.append(TradeOffPoint(line, y, x, y - dy, y + dy, x - dx, x + dx, label))
+        if not points:
+            raise ValueError("No candidate of 'cv_results' has both scores.")
+        n_left_out = len(candidates) - len(points)
+        title = [f"Beside the points: {parameter}"] if parameter else []
+        title += [f"candidates without a score: {n_left_out}"] if n_left_out else []
+        names = {"x_name": "Privacy score of the audit (0 to 1; right: more private)"}
+        names |= {"y_name": "F1 (0 to 1; up: more useful)", "title": "; ".join(title)}
+        return cls(points, **names | {"joined": parameter is not None} | options)
+
     def plot(self, ax: Axes | None = None) -> TradeOffDisplay:
         """Draw the lines, the reference lines and the labels.
 
@@ -270,8 +390,11 @@ class TradeOffDisplay:
             draw(name, line, looks[name])
         self.ax_.set_xlabel(self.x_name)
         self.ax_.set_ylabel(self.y_name)
+        if self.title:
+            self.ax_.set_title(self.title, fontsize="medium", loc="left")
         grid_behind(self.ax_)
-        legend_beside(self.ax_, fontsize="small", handlelength=3.0)
+        if any(looks):  # a single line needs no name
+            legend_beside(self.ax_, fontsize="small", handlelength=3.0)
         self._draw_labels(looks)
         return self
 
@@ -317,6 +440,7 @@ class TradeOffDisplay:
             xerr=error_lengths(line, "x"),
             yerr=error_lengths(line, "y"),
             label=name,
+            linestyle="-" if self.joined else "none",
             linewidth=1.2,
             elinewidth=0.8,
             markersize=5.5,
@@ -359,3 +483,177 @@ def _value(row: Mapping[str, Any], key: str) -> Any:
     """Value of the row under this key; None if the value is missing or NaN."""
     value = row.get(key)
     return None if isinstance(value, Real) and math.isnan(value) else value
+
+
+def _varying(candidates: list[Mapping[str, Any]]) -> list[str]:
+    """Parameters that differ between candidates, in the order of their first occurrence."""
+    names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    return [name for name in names if len({_shown(c[name]) if name in c else "" for c in candidates}) > 1]
+
+
+def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    # The full name has priority over a name that ends with the parameter.
+    found = [name for name in names if name == parameter] or [n for n in names if n.endswith(f"__{parameter}")]
+    if len(found) != 1:
+        raise ValueError(
+            f"The 'parameter' must be a parameter of the grid: {', '.join(names)}. Got {parameter!r} instead."
+        )
+    return found[0]
+
+
+def _names(candidate: Mapping[str, Any], varying: list[str], parameter: str | None) -> tuple[str, str]:
+    """Label beside the point, and name of the point's line."""
+    texts = {name: _shown(candidate[name]) for name in varying if name in candidate}
+    if parameter is None:
+        # A single varying parameter needs no name beside its values.
+        alone = len(texts) == 1
+        return ", ".join(text if alone else f"{n.split('__')[-1]}={text}" for n, text in texts.items()), ""
+    line = ", ".join(f"{n.split('__')[-1]}={text}" for n, text in texts.items() if n != parameter)
+    return _shown(candidate[parameter]) if parameter in candidate else "", line
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, (str, bool)):
+        return str(value)
+    return f"{value:g}" if isinstance(value, Real) else type(value).__name__
+
+
+# Distances between a label and its point, in typographic points (1/72 inch). From the third distance on, a thin line
+# connects the label with the point.
+_DISTANCES = (7.0, 11.0, 18.0, 28.0, 40.0)
+_NEAR = 11.5
+_FONT_SIZE = "small"
+_DIRECTIONS = ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
+_MARKER_RADIUS = 4.5
+# Costs of a position, in units of one typographic point of distance: for each square pixel of another label that is
+# covered, and for each two pixels of a line that is crossed.
+_COVERED, _CROSSED = 1000.0, 3.0
+
+
+def place_labels(
+    ax: Axes, points: np.ndarray, labels: Sequence[str], colors: Sequence[str], strokes: Sequence[np.ndarray] = ()
+) -> list[Annotation]:
+    """Write a label beside each point.
+
+    The labels are placed in their order. Each label takes the cheapest of 40 positions. A position is very costly if
+    the label leaves the axes or covers a point, an earlier label or the legend. Among the other positions, near ones
+    that cross few lines are cheap. Limits and size of the axes must be final.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes that hold the points.
+    points : ndarray of float, shape (n, 2)
+        Points in data coordinates.
+    labels : sequence of str, length n
+        Texts of the labels. An empty text is not written.
+    colors : sequence of str, length n
+        Colours of the labels.
+    strokes : sequence of ndarray of float, shape (n_vertices, 2)
+        Lines in the plot, in data coordinates.
+
+    Returns
+    -------
+    list of matplotlib Annotation
+        The written labels.
+    """
+    from matplotlib.patheffects import withStroke
+
+    figure = ax.get_figure()
+    assert figure is not None  # axes that are drawn belong to one
+    # The layout must be computed first: only then do pixel positions and the size of the legend exist.
+    figure.draw_without_rendering()  # type: ignore[union-attr]
+    # pixels in one typographic point
+    pixel = figure.dpi / 72.0
+    # shape: (n, 2), in pixels
+    at = ax.transData.transform(points).reshape(-1, 2)
+    taken = _occupied(ax, at, _MARKER_RADIUS * pixel)
+    # shape: (n_samples, 2), points along all lines, in pixels
+    drawn = np.concatenate([_along(ax.transData.transform(line)) for line in strokes] or [np.empty((0, 2))])
+    written = []
+    for xy, center, label, color in zip(points, at, labels, colors, strict=True):
+        if not label:
+            continue
+        size = _size_of(ax, label, xy)
+        box, offset = _best_place(center, size, pixel, (np.array(ax.bbox.extents), taken, drawn))
+        leads = np.hypot(*offset) > _NEAR * pixel
+        text = ax.annotate(
+            label,
+            tuple(xy),
+            xytext=tuple((box[:2] - center) / pixel),
+            textcoords="offset points",
+            fontsize=_FONT_SIZE,
+            color=color,
+            path_effects=[withStroke(linewidth=2, foreground="white")],  # legible where it crosses a line
+            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.5, "shrinkA": 0, "shrinkB": 3} if leads else None,
+        )
+        # Greedy, in the order of the points. An optimum over all labels would move labels whenever one point is added.
+        taken.append(box)
+        written.append(text)
+    return written
+
+
+def _occupied(ax: Axes, at: np.ndarray, radius: float) -> list[np.ndarray]:
+    """Boxes (x0, y0, x1, y1) of the points and of the legend, in pixels."""
+    boxes = [np.array([x - radius, y - radius, x + radius, y + radius]) for x, y in at]
+    legend = ax.get_legend()
+    return boxes if legend is None else [*boxes, np.array(legend.get_window_extent().extents)]
+
+
+def _size_of(ax: Axes, label: str, xy: np.ndarray) -> tuple[float, float]:
+    """Width and height of the label of a point, in pixels."""
+    # Only a label that is drawn has a size, so a trial label is written at its point, measured and removed.
+    text = ax.annotate(label, tuple(xy), xytext=(0, 0), textcoords="offset points", fontsize=_FONT_SIZE)
+    size = text.get_window_extent()
+    text.remove()
+    return size.width, size.height
+
+
+def strokes_of(containers: Iterable[Any]) -> list[np.ndarray]:
+    """Vertices of the lines and bars of errorbar containers, in the form of the ``strokes`` of `place_labels`."""
+    strokes = []
+    for container in containers:
+        line, _, bars = container.lines
+        strokes.append(np.asarray(line.get_xydata()))
+        strokes += [np.asarray(segment) for bar in bars for segment in bar.get_segments()]
+    return strokes
+
+
+def _best_place(
+    center: np.ndarray, size: tuple[float, float], pixel: float, scene: tuple[np.ndarray, list[np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Box of the label (x0, y0, x1, y1) and offset of the edge that is near the point, in pixels."""
+    inside, taken, drawn = scene
+    best: tuple[float, np.ndarray, np.ndarray] | None = None
+    for distance, direction in product(_DISTANCES, _DIRECTIONS):
+        offset = distance * pixel * np.array(direction) / np.hypot(*direction)
+        # The edge or corner that faces the point lies at the offset. A direction of 1 puts the low edge there, -1 the
+        # high edge, and 0 the middle. Shape: (2,)
+        low = center + offset - np.array(size) * (1 - np.array(direction)) / 2
+        box = np.concatenate([low, low + size])
+        outside = np.maximum(inside[:2] - box[:2], 0).sum() + np.maximum(box[2:] - inside[2:], 0).sum()
+        # square pixels
+        covered = sum(_overlap(box, other) for other in taken)
+        # number of sampled points of lines inside the box
+        crossed = ((drawn >= box[:2]) & (drawn <= box[2:])).all(axis=1).sum()
+        cost = _COVERED * (outside + covered) + _CROSSED * crossed + distance
+        if best is None or cost < best[0]:
+            best = cost, box, offset
+    assert best is not None
+    return best[1], best[2]
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> float:
+    width, height = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+    return float(width * height) if width > 0 and height > 0 else 0.0
+
+
+def _along(line: np.ndarray) -> np.ndarray:
+    """Points along a line, about one for every two pixels."""
+    pieces = []
+    for start, end in zip(line[:-1], line[1:], strict=True):
+        n = int(np.clip(np.hypot(*(end - start)) / 2, 2, 2000))
+        # shape: (n, 2)
+        pieces.append(start + (end - start) * np.linspace(0, 1, n)[:, None])
+    return np.concatenate(pieces) if pieces else np.empty((0, 2))

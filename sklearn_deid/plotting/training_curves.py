@@ -98,7 +98,7 @@ class TrainingCurvesDisplay:
     ...            {"phase": "P2", "epoch": 1, "t2_loss": 0.3, "valid_t2_accuracy": 0.9},
     ...            {"phase": "P3b", "epoch": 1, "deid_loss": 5.0, "t2_loss": 0.6},
     ...            {"phase": "P3a", "epoch": 1, "deid_loss": 4.5, "t2_loss": 0.7, "valid_t2_accuracy": 0.5}]
-    >>> display = TrainingCurvesDisplay.from_history(history, selected_round=1).plot()
+    >>> display = TrainingCurvesDisplay(history, selected_round=1).plot()
     >>> list(display.axes_), list(display.phases_)
     (['loss', 'accuracy'], ['P1', 'P2', 'P3'])
     >>> pyplot.close(display.figure_)
@@ -123,26 +123,6 @@ class TrainingCurvesDisplay:
                 f"The 'selected_round' parameter must be one of the {self.history.n_rounds} rounds of the history. "
                 f"Got {selected_round!r} instead."
             )
-
-    @classmethod
-    def from_history(
-        cls,
-        history: Iterable[Mapping[str, Any]],
-        *,
-        selected_round: int | None = None,
-        max_attack_accuracy: float | None = None,
-        quantile_attack_accuracy: float | None = None,
-    ) -> TrainingCurvesDisplay:
-        """Create the display from the rows of a training; call :meth:`plot` to draw.
-
-        The parameters are those of the class.
-        """
-        return cls(
-            history,
-            selected_round=selected_round,
-            max_attack_accuracy=max_attack_accuracy,
-            quantile_attack_accuracy=quantile_attack_accuracy,
-        )
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> TrainingCurvesDisplay:

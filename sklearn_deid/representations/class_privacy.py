@@ -28,7 +28,7 @@ class ClassPrivacy:
         equally likely beforehand: the mean of 1 / size. An attacker who knows more about the patients is right more
         often, with their probability of the likeliest word among those of the class.
     n_neighbors : int
-        N of the pairs.
+        Number of nearest words N that are paired with each PHI token.
     pair_accuracy : float
         Accuracy of the best attacker on pairs of a PHI token and one of its N nearest words: 1/2 if both words are in
         one class, 1 otherwise. The mean over all such pairs; compare `PrivateRepresenter.certify`.

@@ -196,7 +196,7 @@ class WordClassRepresenter(SentenceTransformer):
         X, y
             Sentences and IOB2 tags.
         n_neighbors : int, default=100
-            N of the pairs of a PHI token and one of its nearest words.
+            Number of nearest words that are paired with each PHI token.
 
         Raises
         ------

@@ -145,7 +145,10 @@ def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
 
 
 def _spelled(left: WrittenDate, right: WrittenDate) -> WrittenDate | None:
-    """The day of a first half, followed by a month as in the second half, where the month is behind the day."""
+    """Return the first date of a range with the month of the second: "3 May" for "3" in "3-5 May".
+
+    None if the month stands in front of the day.
+    """
     roles = [role for _, role in right.pieces]
     behind = next((i for i, role in enumerate(roles) if role in (MONTH, MONTH_NAME)), 0)
     if roles[0] != DAY or DAY in roles[1:] or behind == 0:

@@ -26,7 +26,7 @@ def copy_weights(
 
     A tag that the source does not know keeps its new weights, and so does each transition from or to such a tag. A tag
     that the target does not know is dropped. A network that reads several sentences together may start from one that
-    reads single sentences: the marks of the sentences then start without effect.
+    reads single sentences: the inputs that mark sentences then have no effect when the training starts.
 
     Parameters
     ----------

@@ -50,12 +50,12 @@ class NoteAugmenter(SentenceTransformer):
     ocr_errors : float in [0, 1], default=0.15
         Probability that one or two characters of a word become others that scanners confuse with them, such as 0 and O.
     lost_punctuation : float in [0, 1], default=0.15
-        Probability that a copied sentence of a `DeidTagger` loses its ``. , ; : - / ( )``. No effect on `sample`, which
-        keeps the number of tokens.
+        Probability that a copied sentence of a `DeidTagger` loses its ``. , ; : - / ( )``. `sample` ignores the
+        parameter, because it keeps the number of tokens.
     line_breaks : float in [0, 1], default=0.3
         Probability that the lines of a copied document end at other places, as in notes that were wrapped: sentences
-        are cut, inside of spans above all, and some are joined. No effect on `sample`, or if the tagger reads each
-        sentence alone (``context="sentence"``).
+        are cut, inside of spans above all, and some are joined. `sample` ignores the parameter, and so does a tagger
+        that reads each sentence alone (``context="sentence"``).
     random_state : int, RandomState or None, default=None
         Random seed. A `DeidTagger` sets the seed of its augmenter.
 

@@ -79,7 +79,10 @@ class CharacterCNN(nn.Module):
 
 
 def _by_position(characters: Tensor, width: int) -> tuple[list[Tensor], list[int], Tensor]:
-    """Characters around each position of words: first positions of all words, longest word first, and so on.
+    """Collect the characters around each position of a word, position by position over all words.
+
+    The first positions of all words come first, those of the longest word in front; then the second positions, and so
+    on.
 
     Parameters
     ----------

@@ -1,10 +1,9 @@
 """Documents, PHI spans, tokens with offsets, sentences, tags, label schemes and redaction."""
 
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
-from .border_repair import border_counts, joined_at_borders
 from .casing import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids, casing_pattern
 from .characters import N_CHARACTER_CLASSES, N_SHAPE_CLASSES, character_ids, shape_ids, word_shape
-from .corpus import Corpus, SentenceData, patient_of
+from .corpus import Corpus, SentenceData, border_counts, joined_at_borders, patient_of
 from .documents import Document, Span
 from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, propose_label_map, relabel
 from .learned_segmenter import LearnedSegmenter

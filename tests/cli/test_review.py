@@ -50,7 +50,7 @@ def test_only_the_owner_reads_the_page(work):
 
 def test_an_existing_page_is_kept(run, work, raw, model):
     code, _, err = run("review", raw, "--model", model, "--output", work)
-    assert (code, "There is a page already" in err) == (2, True)
+    assert (code, "The output exists already" in err) == (2, True)
 
 
 def test_withheld_notes_are_listed(run, with_broken, model, tmp_path, notes):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sklearn_deid.datasets.notes.builder import NoteBuilder
 from sklearn_deid.datasets.notes.context import Style
-from sklearn_deid.datasets.notes.noise import add_noise
+from sklearn_deid.datasets.notes.writing import add_noise
 from sklearn_deid.surrogates import Chance
 from sklearn_deid.text import I2B2_2014
 

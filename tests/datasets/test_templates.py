@@ -12,8 +12,7 @@ import sklearn_deid
 from sklearn_deid.datasets.notes.case import CASE_PHRASES, MODALITY_PHRASES, STAY_FACTS
 from sklearn_deid.datasets.notes.grammar import Choice, Number, Slot, compile_template
 from sklearn_deid.datasets.notes.kind import KINDS
-from sklearn_deid.datasets.notes.template_checks import slots_of, template_of
-from sklearn_deid.datasets.notes.template_files import read_library
+from sklearn_deid.datasets.notes.template_files import read_library, slots_of, template_of
 from sklearn_deid.datasets.notes.words import WORDS
 from sklearn_deid.datasets.notes.writing import shipped_library
 from sklearn_deid.surrogates import read_data_file

@@ -8,7 +8,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.metrics.bleu import corpus_bleu
+from sklearn_deid.metrics.utility import corpus_bleu
 
 
 def grams(tokens, n):

@@ -9,7 +9,7 @@ import pytest
 
 from sklearn_deid.audit import AttackResult, AuditReport
 from sklearn_deid.metrics import Estimate
-from sklearn_deid.plotting import AuditDisplay, PrivacyUtilityGridDisplay, PrivacyUtilityGridPoint
+from sklearn_deid.plotting import AuditDisplay, TradeOffDisplay, TradeOffPoint
 
 
 def result(name, threat="representation", value=0.62, control=0.5, **more):
@@ -96,27 +96,27 @@ GRID = {
 
 
 def test_candidates_that_differ_in_the_parameter_alone_are_joined():
-    display = PrivacyUtilityGridDisplay.from_cv_results(GRID, parameter="n_neighbors").plot()
-    lines = {name: container.lines[0].get_xydata().tolist() for name, container in display.lines_.items()}
+    display = TradeOffDisplay.from_cv_results(GRID, parameter="n_neighbors").plot()
+    lines = {name: line.get_xydata().tolist() for name, line in display.lines_.items()}
     assert lines == {"lr=0.001": [[0.7, 0.97], [0.8, 0.96]], "lr=0.01": [[0.6, 0.98]]}
     assert [label.get_text() for label in display.labels_] == ["10", "100", "10"]
-    horizontal, vertical = (np.array(bar.get_segments()) for bar in display.lines_["lr=0.001"].lines[2])
+    horizontal, vertical = (np.array(bar.get_segments()) for bar in display.bars_["lr=0.001"].lines[2])
     assert horizontal[1, :, 0] == pytest.approx([0.79, 0.81]) and vertical[1, :, 1] == pytest.approx([0.94, 0.98])
     assert display.ax_.get_title(loc="left").endswith("candidates without a score: 1")
 
 
 def test_without_a_parameter_nothing_is_joined_and_all_that_differ_are_written():
-    display = PrivacyUtilityGridDisplay.from_cv_results(GRID).plot()
+    display = TradeOffDisplay.from_cv_results(GRID).plot()
     labels = [label.get_text() for label in display.labels_]
     assert labels[1:] == ["n_neighbors=100, lr=0.001", "n_neighbors=10, lr=0.01"]
-    assert display.lines_[""].lines[0].get_linestyle() == "None"
+    assert display.lines_[""].get_linestyle() == "None"
 
 
 def test_other_scorers_and_values_that_are_objects():
     grid = {k.replace("f1", "strict"): v for k, v in GRID.items()} | {
         "params": [{"step": value} for value in (None, True, object(), "glove")]
     }
-    display = PrivacyUtilityGridDisplay.from_cv_results(grid, f1="strict", parameter="step")
+    display = TradeOffDisplay.from_cv_results(grid, f1="strict", parameter="step")
     assert [point.label for point in display.points] == ["None", "True", "object"]
 
 
@@ -132,8 +132,8 @@ def test_results_of_a_search_are_read():
         cv=2,
     )
     search.fit(np.zeros((8, 1)), np.array([0, 1] * 4))
-    display = PrivacyUtilityGridDisplay.from_cv_results(search.cv_results_, parameter="strategy")
-    assert [(point.label, point.f1) for point in display.points] == [("most_frequent", 0.5), ("prior", 0.5)]
+    display = TradeOffDisplay.from_cv_results(search.cv_results_, parameter="strategy")
+    assert [(point.label, point.y) for point in display.points] == [("most_frequent", 0.5), ("prior", 0.5)]
 
 
 @pytest.mark.parametrize(
@@ -143,16 +143,16 @@ def test_results_of_a_search_are_read():
         (GRID, {"f1": "f2"}, "lacks mean_test_f2, std_test_f2"),
         (GRID, {"parameter": "depth"}, "must be a parameter of the grid: rep__n_neighbors, tag__lr. Got 'depth'"),
         (GRID | {"mean_test_f1": np.full(4, math.nan)}, {}, "No candidate"),
-        (GRID | {"mean_test_f1": np.full(4, 2.0)}, {}, "'f1' must be from 0 to 1"),
+        (GRID | {"mean_test_f1": np.full(4, 2.0)}, {}, "'f1' must be from 0 to 1. Got 0.7 and 2.0"),
     ],
 )
 def test_what_does_not_fit_is_refused(grid, options, message):
     with pytest.raises(ValueError, match=message):
-        PrivacyUtilityGridDisplay.from_cv_results(grid, **options)
+        TradeOffDisplay.from_cv_results(grid, **options)
 
 
 def test_no_point_is_refused():
     with pytest.raises(ValueError, match="at least one point"):
-        PrivacyUtilityGridDisplay([])
-    with pytest.raises(ValueError, match="its deviation at least 0"):
-        PrivacyUtilityGridPoint("", "", 0.5, 0.5, -1.0)
+        TradeOffDisplay([])
+    with pytest.raises(ValueError, match="must be a number in its interval"):  # a negative standard deviation
+        TradeOffPoint("", 0.5, 0.5, 0.5 + 1.0, 0.5 - 1.0)

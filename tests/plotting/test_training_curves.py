@@ -64,7 +64,7 @@ def epochs_of(history):
 
 @pytest.mark.parametrize("name", HISTORIES)
 def test_lines_are_the_rows(name):
-    display = TrainingCurvesDisplay.from_history(HISTORIES[name]).plot()
+    display = TrainingCurvesDisplay(HISTORIES[name]).plot()
     drawn = [key for key in display.lines_ if not key.startswith(("control", "probe"))]
     assert drawn
     for key in drawn:
@@ -84,7 +84,7 @@ def test_lines_are_the_rows(name):
     ],
 )
 def test_phases_are_shaded_in_each_of_the_axes_and_named(name, phases):
-    display = TrainingCurvesDisplay.from_history(HISTORIES[name]).plot()
+    display = TrainingCurvesDisplay(HISTORIES[name]).plot()
     assert list(display.axes_) == ["loss", "f1", "accuracy"]
     found = {phase: {(p.get_x(), p.get_x() + p.get_width()) for p in ps} for phase, ps in display.phases_.items()}
     assert found == {phase: {ends} for phase, ends in phases.items()}
@@ -101,7 +101,7 @@ def test_names_of_phases_do_not_overlap(lengths):
     history = [row("P1", e, deid_loss=1.0) for e in range(1, p1 + 1)]
     history += [row("P2", e, valid_t2_accuracy=0.6) for e in range(1, p2 + 1)]
     history += [row(p, e, deid_loss=1.0) for e in range(1, n_rounds + 1) for p in ("P3b", "P3a")]
-    display = TrainingCurvesDisplay.from_history(history).plot()
+    display = TrainingCurvesDisplay(history).plot()
     display.figure_.draw_without_rendering()
     boxes = [label.get_window_extent() for label in display.phase_labels_]
     assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
@@ -109,12 +109,12 @@ def test_names_of_phases_do_not_overlap(lengths):
 
 
 def test_no_line_joins_two_phases_that_are_apart():
-    x = TrainingCurvesDisplay.from_history(HISTORIES["paper"]).plot().lines_["deid_loss"].get_xdata()
+    x = TrainingCurvesDisplay(HISTORIES["paper"]).plot().lines_["deid_loss"].get_xdata()
     assert np.isnan(x[3]) and x[[2, 4]].tolist() == [3, 6]
 
 
 def test_control_and_probes_stand_where_they_were_measured():
-    display = TrainingCurvesDisplay.from_history(adversarial("strong", n_rounds=4)).plot()
+    display = TrainingCurvesDisplay(adversarial("strong", n_rounds=4)).plot()
     assert display.lines_["control_t2"].get_xydata().tolist() == [[5, 0.93]]
     # Rounds 2 and 4 end with epochs 9 and 13.
     assert display.lines_["probe_t2"].get_xydata().tolist() == [[9, 0.7], [13, 0.7]]
@@ -122,9 +122,9 @@ def test_control_and_probes_stand_where_they_were_measured():
 
 
 def test_the_adversary_that_judges_is_shown_while_it_learns():
-    paper = TrainingCurvesDisplay.from_history(HISTORIES["paper"]).plot().lines_
+    paper = TrainingCurvesDisplay(HISTORIES["paper"]).plot().lines_
     assert "average_accuracy" in paper and "valid_t2_accuracy" in paper and "t2_accuracy" not in paper
-    assert "t2_accuracy" in TrainingCurvesDisplay.from_history(HISTORIES["strong"]).plot().lines_
+    assert "t2_accuracy" in TrainingCurvesDisplay(HISTORIES["strong"]).plot().lines_
 
 
 def test_chance_and_what_was_asked_for_are_lines():
@@ -139,13 +139,13 @@ def test_chance_and_what_was_asked_for_are_lines():
 
 @pytest.mark.parametrize(("name", "selected", "place"), [("paper", 2, 8), ("strong", 2, 9), ("dann", 3, 8)])
 def test_the_round_that_was_kept_is_marked(name, selected, place):
-    display = TrainingCurvesDisplay.from_history(HISTORIES[name], selected_round=selected).plot()
+    display = TrainingCurvesDisplay(HISTORIES[name], selected_round=selected).plot()
     assert [set(line.get_xdata()) for line in display.selected_] == [{place}] * 3
-    assert TrainingCurvesDisplay.from_history(HISTORIES[name]).plot().selected_ == []
+    assert TrainingCurvesDisplay(HISTORIES[name]).plot().selected_ == []
 
 
 def test_without_held_out_patients_there_is_no_f1():
-    display = TrainingCurvesDisplay.from_history(bounded(valid=False)).plot()
+    display = TrainingCurvesDisplay(bounded(valid=False)).plot()
     assert list(display.axes_) == ["loss", "accuracy"]
     assert list(display.lines_) == ["train_deid_loss", "mean_accuracy", "quantile_accuracy"]
 
@@ -153,10 +153,10 @@ def test_without_held_out_patients_there_is_no_f1():
 def test_interrupted_in_the_first_phase_and_missing_values():
     history = adversarial("strong")[:2]
     history[1] |= {"valid_token_f1": float("nan"), "valid_deid_loss": None}
-    display = TrainingCurvesDisplay.from_history(history).plot()
+    display = TrainingCurvesDisplay(history).plot()
     assert (list(display.axes_), list(display.phases_)) == (["loss", "f1"], ["P1"])
     assert display.lines_["valid_deid_loss"].get_xydata().tolist() == [[1, 8.0]]
-    losses_only = TrainingCurvesDisplay.from_history([row("P1", 1, deid_loss=1.0)]).plot()
+    losses_only = TrainingCurvesDisplay([row("P1", 1, deid_loss=1.0)]).plot()
     assert list(losses_only.axes_) == ["loss"]
 
 
@@ -195,15 +195,15 @@ def test_real_training():
 )
 def test_wrong_rows(history, message):
     with pytest.raises(ValueError, match=message):
-        TrainingCurvesDisplay.from_history(history)
+        TrainingCurvesDisplay(history)
 
 
 def test_wrong_round_and_wrong_number_of_axes():
     from matplotlib import pyplot
 
     with pytest.raises(ValueError, match="one of the 3 rounds of the history. Got 4"):
-        TrainingCurvesDisplay.from_history(HISTORIES["paper"], selected_round=4)
-    display = TrainingCurvesDisplay.from_history(HISTORIES["paper"])
+        TrainingCurvesDisplay(HISTORIES["paper"], selected_round=4)
+    display = TrainingCurvesDisplay(HISTORIES["paper"])
     axes = pyplot.subplots(3)[1]
     assert list(display.plot(axes).axes_.values()) == list(axes)
     with pytest.raises(ValueError, match="'axes' parameter must hold 3 axes. Got 2"):

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, deid_report
 from sklearn_deid.exceptions import AlignmentWarning, DeidError, SequenceError, WithheldWarning
-from sklearn_deid.tagging.note_input import checked_notes
+from sklearn_deid.tagging.note_deidentifier import checked_notes
 from sklearn_deid.text import LearnedSegmenter, Segmentation, Tokens, segment, unreadable_reason
 
 from .conftest import make_sentences

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log2
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...metrics import Estimate
 from ...sequences import TokenSequences, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL
-from .declaration import AttackPreset, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise
 
 _POSITIVE_BAR = 0.99
@@ -191,6 +190,7 @@ class CanaryAttack(AuditAttack):
         self._tags = check_tags([tags for _, tags in written], self._sentences)
         return self
 
+    @timed
     def attack(self, released: TrainingSet) -> AttackResult:
         """Train with the names planted, and rank them.
 
@@ -199,7 +199,6 @@ class CanaryAttack(AuditAttack):
         released : TrainingSet
             Training set of the tagger that is to be released.
         """
-        started = perf_counter()
         # Three disjoint sets of names: planted, never planted (for the negative control), and competitors.
         planted, held_out, others = np.split(self._order, [self.n_canaries, 2 * self.n_canaries])
         figures: dict[str, Any] = {"largest possible exposure in bits": log2(len(others) + 1)}
@@ -219,7 +218,6 @@ class CanaryAttack(AuditAttack):
             Estimate.from_hits(_beaten(open_book, planted, others)),
             _POSITIVE_BAR,
             Estimate.from_hits(_beaten(clean, held_out, others), confidence=CONTROL_CONFIDENCE),
-            seconds=perf_counter() - started,
             settings={"n_canaries": self.n_canaries, "repeats": self.repeats, "n_candidates": len(others) + 1},
             details=figures,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...text import CASING_CLASSES, casing_ids
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
 from .casing_draws import CASING_LEVEL, DrawnCasing, drawn_casing_checks
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .noise_checks import alarms
 
 # Probability that an intact release raises the alarm.
@@ -130,11 +129,6 @@ class CasingLengthsAttack(AuditAttack):
             raise ValueError(f"The 'n_candidates' parameter must be at least 2. Got {n_candidates} instead.")
         self.n_candidates, self.confidence, self.random_state = n_candidates, confidence, random_state
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> CasingLengthsAttack:
-        """Build the attack with the audit's number of candidates."""
-        return cls(n_candidates=settings.n_candidates, **settings.shared)
-
     def run(self, release: Any) -> list[AttackResult]:
         """Pick the measured sentences. If the casing is said to stay, test the vectors of all sentences."""
         data = release.data
@@ -147,6 +141,7 @@ class CasingLengthsAttack(AuditAttack):
         """Nothing to learn."""
         return self
 
+    @timed
     def attack(
         self,
         released: OpenSentences,
@@ -169,7 +164,6 @@ class CasingLengthsAttack(AuditAttack):
         ValueError
             If there are fewer than two distinct sentences.
         """
-        started = perf_counter()
         rows, candidates = self._candidates(released.X)
         n_tokens: list[tuple[int, ...]] = [(n,) for n in released.X.lengths.tolist()]
         known = _split(casing_ids(released.X.data.tolist()), released.X)
@@ -192,7 +186,6 @@ class CasingLengthsAttack(AuditAttack):
             Estimate.exact(found.value),
             Estimate.from_hits(_picked(rows, candidates, words, words)),
             _POSITIVE_BAR,
-            seconds=perf_counter() - started,
             faults=self._faults(furthest, limit, drawn),
             settings={"open_by_declaration": True, "casing_left": released.casing is not None},
             details=details,

@@ -7,7 +7,6 @@ attack or the bound is wrong, and the audit is invalid.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +25,7 @@ from ...representations.part_bound import mean_accuracy
 from ..audit_data import random_streams
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .pairs import PairKnowledge, PairRelease
 
 
@@ -100,11 +99,6 @@ class CertifiedBound(AuditAttack):
         times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
         return f"certified bound, {times}"
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> CertifiedBound:
-        """Build the bound with the preset's number of releases. The bound does not use the audit's confidence."""
-        return cls(**cls.options_of(preset, settings), random_state=settings.seed)
-
     def requires(self, release: Any) -> str | None:
         """Return why no bound exists: the representer has no noise at the output."""
         return None if release.is_bounded else "Without noise at the output no attacker is bounded."
@@ -126,9 +120,9 @@ class CertifiedBound(AuditAttack):
         self._knowledge = knowledge
         return self
 
+    @timed
     def attack(self, released: PairRelease) -> AttackResult:
         """Compute the bound for the sentences of a release, as a row beside the attacks on the release."""
-        since = time.perf_counter()
         device = self._knowledge.device
         _, generator = random_streams(self.random_state, device)
         batches = PairBatches(released.data, self.batch_size, device)
@@ -139,7 +133,6 @@ class CertifiedBound(AuditAttack):
         return self.result(
             found.mean_accuracy,
             0.5,
-            seconds=time.perf_counter() - since,
             settings={"n_releases": self.n_releases, "n_draws": self.n_draws, "pairwise": True, "bound": True},
             details={k: v for k, v in found.to_dict().items() if k not in ("mean_accuracy", "n_releases")},
         )

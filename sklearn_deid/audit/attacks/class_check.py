@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from ...representations.released_classes import wrong_classes
 from ..protocol import AttackResult
 from ..released_step import CLASS_FILE, CLASSES
 from .check_results import check_result
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,11 +80,6 @@ class ClassCheck(AuditAttack):
     measure = "share of tests in which the release holds more than the class of each word"
     phrase = "An attacker who compares the release with the published classes finds a fault in {} of tests"
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> ClassCheck:
-        """Build the check, which has no parameters."""
-        return cls()
-
     def run(self, release: Any) -> list[AttackResult]:
         """Check the release. Without the published classes nothing can be checked, which blocks a pass."""
         released = release.released_classes
@@ -97,9 +91,10 @@ class ClassCheck(AuditAttack):
         """Nothing to learn."""
         return self
 
+    @timed
     def attack(self, released: ReleasedClassVectors) -> AttackResult:
         """Check released vectors."""
-        since, faults = time.perf_counter(), []
+        faults = []
         classes = released.classes, released.centroids, released.class_size
         wrong = wrong_classes(released.table, *classes, released.kinds)
         if wrong is not None:
@@ -119,6 +114,5 @@ class ClassCheck(AuditAttack):
             self,
             faults,
             4,
-            seconds=time.perf_counter() - since,
             details={"classes": len(released.centroids) - 1, "tokens": len(vectors), **released.figures},
         )

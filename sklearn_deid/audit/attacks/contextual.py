@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from ...tagging.tagger_data import distinct_words
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, WORDS
 from .control_representers import slightly_noisy
-from .declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack, timed
 from .lookup import LookupKnowledge
 from .pairs import PairRelease
 from .pseudonymised_text import PseudonymisedText, PseudonymKnowledge, Unmoved, release_numbers
@@ -147,7 +146,7 @@ class ContextualAttack(AuditAttack):
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> ContextualAttack:
         """Build the attack. A skipped attack also needs the right threat: vectors or text."""
-        attack = cls(n_candidates=settings.n_candidates, **settings.shared)
+        attack: ContextualAttack = super().make(preset, settings, release)
         attack.threat = "pseudonymised text" if release.kind == WORDS else "representation"
         return attack
 
@@ -181,6 +180,7 @@ class ContextualAttack(AuditAttack):
         self._prior = SentencePrior(knowledge.sentences, words)
         return self
 
+    @timed
     def attack(self, released: PseudonymisedText | PairRelease) -> AttackResult:
         """Decode a release.
 
@@ -194,7 +194,6 @@ class ContextualAttack(AuditAttack):
         ValueError
             If there is no word to decode.
         """
-        started = perf_counter()
         in_text = isinstance(released, PseudonymisedText)
         lattices = list(self._lattices(released, False))
         if not lattices:
@@ -209,7 +208,6 @@ class ContextualAttack(AuditAttack):
             Estimate.from_hits(prior, groups, self.confidence),
             Estimate.from_hits(self._hits(openly)[0]),
             _POSITIVE_BAR,
-            seconds=perf_counter() - started,
             settings={"order": 3, "n_candidates": self.n_candidates, "n_sentences": self.n_sentences},
             details=_figures(both, prior, alone, groups, self.confidence),
             threat="pseudonymised text" if in_text else "representation",

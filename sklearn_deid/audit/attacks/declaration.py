@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from functools import wraps
+from inspect import signature
+from time import perf_counter
+from typing import Any, ClassVar, ParamSpec
 
 from ..protocol import AttackResult
 
+_Arguments = ParamSpec("_Arguments")
+
 #: Why attacks on text cannot run that compare it with its mechanism. Without one of them, the originals would pass.
 UNKNOWN_MECHANISM = "The mechanism that made the text is not known."
+
+
+def timed(attack: Callable[_Arguments, AttackResult]) -> Callable[_Arguments, AttackResult]:
+    """Decorate the method ``attack``: its result states the seconds that the attack took."""
+
+    @wraps(attack)
+    def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> AttackResult:
+        since = perf_counter()
+        result = attack(*arguments, **options)
+        return replace(result, seconds=perf_counter() - since)
+
+    return run
 
 
 @dataclass(frozen=True)
@@ -33,10 +50,11 @@ class AttackSettings:
     seed: int
     quick: bool = False
 
-    @property
-    def shared(self) -> dict[str, Any]:
-        """Constructor parameters that nearly every attack accepts."""
-        return {"confidence": self.confidence, "random_state": self.seed}
+    def shared(self, attack: type) -> dict[str, Any]:
+        """Those of the shared parameters that the constructor of an attack has."""
+        given = {"n_candidates": self.n_candidates, "confidence": self.confidence, "random_state": self.seed}
+        accepted = signature(attack).parameters
+        return {name: value for name, value in given.items() if name in accepted}
 
 
 @dataclass(frozen=True)
@@ -116,8 +134,8 @@ class AuditAttack:
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> Any:
-        """Build the attack with the parameters of a preset and of an audit."""
-        return cls(**cls.options_of(preset, settings), **settings.shared)
+        """Build the attack with the parameters of a preset, and with those of the audit that its constructor has."""
+        return cls(**cls.options_of(preset, settings), **settings.shared(cls))
 
     @classmethod
     def options_of(cls, preset: AttackPreset, settings: AttackSettings) -> dict[str, Any]:

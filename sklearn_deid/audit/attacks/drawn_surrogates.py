@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from scipy.stats import binom
 from ..protocol import AttackResult
 from ..released_step import SURROGATES
 from .check_results import check_result
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
@@ -81,11 +80,6 @@ class DrawnSurrogatesAttack(AuditAttack):
     attacker = "A recipient of one or two releases who knows the method and the notes."
     measure = "share of comparisons in which originals were left or surrogates returned"
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> DrawnSurrogatesAttack:
-        """Build the check. Its level is fixed and does not depend on the audit's confidence."""
-        return cls()
-
     def run(self, release: Any) -> list[AttackResult]:
         """Compare all PHI tokens and return the result."""
         return [self.fit(None).attack(release.repeated_surrogates)]
@@ -94,9 +88,9 @@ class DrawnSurrogatesAttack(AuditAttack):
         """Return the attack: it learns nothing."""
         return self
 
+    @timed
     def attack(self, released: RepeatedSurrogates) -> AttackResult:
         """Compare the releases."""
-        since = time.perf_counter()
         cells, members = _cells(released.patients, released.labels)
         p = {}
         for fault, reference, candidate in (
@@ -109,7 +103,6 @@ class DrawnSurrogatesAttack(AuditAttack):
             self,
             [fault for fault, value in p.items() if value < FALSE_ALARM / len(p)],
             len(p),
-            seconds=time.perf_counter() - since,
             settings={"level": FALSE_ALARM},
             details={"tokens": len(released.originals), "releases": 2 + len(released.own)},
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from ...pseudonyms.token_mechanism import TokenMechanism
 from ..protocol import AttackResult
 from ..released_step import WORDS
 from .check_results import check_result
-from .declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
 from .word_draws import WordDraws
 
 # Probability that an intact release raises the alarm, over all comparisons together.
@@ -97,11 +96,6 @@ class DrawnWordsAttack(AuditAttack):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> DrawnWordsAttack:
-        """Build the check. Its level is fixed and does not depend on the audit's confidence."""
-        return cls(random_state=settings.seed)
-
     def requires(self, release: Any) -> str | None:
         """Return why the check cannot run: the mechanism is not known."""
         return UNKNOWN_MECHANISM if release.pseudonymizer is None else None
@@ -121,6 +115,7 @@ class DrawnWordsAttack(AuditAttack):
         self._mechanism: TokenMechanism = getattr(knowledge, "mechanism_", knowledge)
         return self
 
+    @timed
     def attack(self, released: RepeatedTexts) -> AttackResult:
         """Compare the releases with each other and with draws of the mechanism.
 
@@ -130,7 +125,7 @@ class DrawnWordsAttack(AuditAttack):
             At least one release.
         """
         # Not the stream of the seed itself: a seeded release may have been drawn from it.
-        since, rng = time.perf_counter(), np.random.default_rng(self.random_state).spawn(1)[0]
+        rng = np.random.default_rng(self.random_state).spawn(1)[0]
         words = released.draws.words
         made = self._mechanism.replace(words, np.arange(len(words)), rng).words.tolist()
         own = _folded(made)
@@ -147,7 +142,6 @@ class DrawnWordsAttack(AuditAttack):
             self,
             [fault for fault, value in p.items() if value < FALSE_ALARM / len(p)],
             len(p),
-            seconds=time.perf_counter() - since,
             settings={"level": FALSE_ALARM},
             details={
                 "words": len(words),

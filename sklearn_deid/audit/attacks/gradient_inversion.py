@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ...federated.sparse import SparseUpdate
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import UPDATES
-from .declaration import AttackPreset, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .updates import ReleasedUpdates
 
 _POSITIVE_BAR = 0.7
@@ -183,6 +182,7 @@ class GradientInversionAttack(AuditAttack):
         self._table = torch.as_tensor(np.asarray(knowledge.table), dtype=torch.float64, device=device)
         return self
 
+    @timed
     def attack(self, released: SentenceUpdates) -> AttackResult:
         """Invert updates and return the result.
 
@@ -196,7 +196,6 @@ class GradientInversionAttack(AuditAttack):
         ExchangeError
             If an update belongs to another network.
         """
-        started = perf_counter()
         rng = np.random.default_rng(self.random_state)
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         named = [self._invert(u, len(w), generator) for u, w in zip(released.updates, released.words, strict=True)]
@@ -213,7 +212,6 @@ class GradientInversionAttack(AuditAttack):
             _POSITIVE_BAR,
             Estimate.from_hits(blind, confidence=CONTROL_CONFIDENCE),
             chance=1.0 / len(self._table),
-            seconds=perf_counter() - started,
             settings={"n_steps": self.n_steps, "n_starts": self.n_starts},
             details={"sentences": len(named), "named in any order": _in_any_order(named, released.words)},
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_lowercase, digits
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ...pseudonyms.token_mechanism import TokenMechanism
 from ...text import apply_casing
 from ..protocol import AttackResult
 from ..released_step import WORDS
-from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
 from .reidentification import known_table
 from .word_draws import WordDraws
 
@@ -107,6 +106,7 @@ class KeptTokensAttack(AuditAttack):
         self._mechanism: TokenMechanism = getattr(knowledge, "mechanism_", knowledge)
         return self
 
+    @timed
     def attack(self, released: WordDraws) -> AttackResult:
         """Compare the number of unchanged words with the mechanism.
 
@@ -115,7 +115,6 @@ class KeptTokensAttack(AuditAttack):
         released : WordDraws
             Draws of the release, from `draws_of_text`.
         """
-        started = perf_counter()
         chances = self._chances(released)
         threshold = FALSE_ALARM / 2 / (len(np.unique(released.label_ids)) + 1)
         counts = _counts(released, chances)
@@ -132,7 +131,6 @@ class KeptTokensAttack(AuditAttack):
             # The same comparison where the release is the original text.
             Estimate.exact(float(_tail(len(released), chances) < threshold or chances.mean() >= _NOTHING_MOVES)),
             _POSITIVE_BAR,
-            seconds=perf_counter() - started,
             faults=(fault,) if alarms else (),
             settings={"false_alarm": FALSE_ALARM},
             details={

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...metrics import Estimate
 from ...sequences import TokenSequences, TokenVectors
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import CLASSES, REPRESENTATION, SURROGATES, VECTORS, WORDS
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AttackSettings, AuditAttack, timed
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 
 _POSITIVE_BAR = 0.9
@@ -111,7 +110,7 @@ class LinkageAttack(AuditAttack):
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LinkageAttack:
         """Build the attack. A skipped attack also needs the right threat: vectors or text."""
-        attack = cls(**cls.options_of(preset, settings), **settings.shared)
+        attack: LinkageAttack = super().make(preset, settings, release)
         attack.threat = "pseudonymised text" if release.kind in (WORDS, SURROGATES) else "representation"
         return attack
 
@@ -134,6 +133,7 @@ class LinkageAttack(AuditAttack):
         self._knowledge = knowledge
         return self
 
+    @timed
     def attack(self, released: ReleasedSentences) -> AttackResult:
         """Decide for pairs of released sentences whether they are of one patient.
 
@@ -147,7 +147,6 @@ class LinkageAttack(AuditAttack):
         ValueError
             If there are too few patients, or `fit` saw words and the release holds vectors (or the reverse).
         """
-        started = perf_counter()
         if type(released.X) is not type(self._knowledge.X):
             raise ValueError("What the attacker learns from and the release must both be words, or both vectors.")
         rng = np.random.default_rng(self.random_state)
@@ -161,7 +160,6 @@ class LinkageAttack(AuditAttack):
             Estimate.from_hits(open_hits),
             _POSITIVE_BAR,
             Estimate.from_hits(blind_hits, blind_pairs.patients, CONTROL_CONFIDENCE),
-            seconds=perf_counter() - started,
             settings={"use_casing": self.use_casing, "use_tags": self.use_tags, "n_pairs": self.n_pairs},
             details={"area under the curve": auc, "patients": len(np.unique(pairs.patients)), "pairs": len(pairs)},
             threat="representation" if isinstance(released.X, TokenVectors) else self.threat,

@@ -20,7 +20,7 @@ from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
 from .candidates import CandidateSet, one_token_candidates, unrelated_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack
 from .pairs import PairRelease
 
 # Averaged noisy templates find less: on open word vectors with a little noise, 76 % of the originals rank first of 101.
@@ -181,11 +181,6 @@ class LookupAttack(AuditAttack):
     def declared(self) -> dict[str, Any]:
         """Declarations of the attack. The key depends on the candidates, so that verdicts keep both kinds apart."""
         return super().declared | {"key": "lookup" if self.candidates == "one_token" else "lookup_unrelated"}
-
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LookupAttack:
-        """Build a lookup with the audit's number of candidates."""
-        return cls(n_candidates=settings.n_candidates, **cls.options_of(preset, settings), **settings.shared)
 
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the casing is needed and is not released."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ...metrics import Estimate
 from ...sequences import check_groups, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL, REPRESENTATION
-from .declaration import AttackPreset, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
 
 _METHODS = {"threshold": "loss threshold", "shadow": "likelihood ratio over shadow models"}
@@ -189,6 +188,7 @@ class MembershipAttack(AuditAttack):
         self._shadows, self._inside = self._trained(knowledge.train)
         return self
 
+    @timed
     def attack(self, released: ReleasedTagger) -> AttackResult:
         """Judge sentences by the losses of a released tagger.
 
@@ -202,7 +202,6 @@ class MembershipAttack(AuditAttack):
         ValueError
             If there are fewer than two distinct members, or four distinct others.
         """
-        started = perf_counter()
         members = np.asarray(released.members, dtype=bool)
         pool = self._knowledge
         if members.shape != (len(pool.X),):
@@ -224,7 +223,6 @@ class MembershipAttack(AuditAttack):
             _POSITIVE_BAR,
             negative,
             chance=0.5,
-            seconds=perf_counter() - started,
             settings={"method": self.method, "n_shadows": self.n_shadows},
             details=_figures(scores[inside], scores[outside], self.confidence),
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import SURROGATES
-from .declaration import AttackPreset, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .surrogate_pairs import years_of
-from .surrogate_spans import SurrogateSpans
+from .surrogate_spans import SurrogateSpans, hits_by_label
 
 _POSITIVE_BAR = 0.9
 
@@ -88,6 +87,7 @@ class MissedPhiAttack(AuditAttack):
         self._knowledge = knowledge
         return self
 
+    @timed
     def attack(self, released: SurrogateSpans) -> AttackResult:
         """Miss each span once, and let the attacker pick a span of its note.
 
@@ -101,7 +101,6 @@ class MissedPhiAttack(AuditAttack):
         ValueError
             If all notes have one span.
         """
-        started = perf_counter()
         rng = np.random.default_rng(self.random_state)
         sizes = Counter(released.notes.tolist())
         trials = np.array([sizes[note] > 1 for note in released.notes.tolist()])
@@ -122,21 +121,13 @@ class MissedPhiAttack(AuditAttack):
             _POSITIVE_BAR,
             Estimate.from_hits(self._guessed(released, rng) == picked, released.groups, CONTROL_CONFIDENCE),
             float((1.0 / np.array([sizes[note] for note in released.notes.tolist()])).mean()),
-            seconds=perf_counter() - started,
             settings={"open_by_declaration": True},
             details={
                 "guessing among the spans of the note": float(chances.mean()),
                 "spans of a note": float(np.mean(list(sizes.values()))),
-                "by label": self._by_label(released.labels[trials], hits, groups),
+                "by label": hits_by_label(hits, released.labels[trials], groups, self.confidence, "trials"),
             },
         )
-
-    def _by_label(self, labels: np.ndarray, hits: np.ndarray, groups: np.ndarray) -> dict[str, dict[str, float]]:
-        out = {}
-        for label in np.unique(labels).tolist():
-            found = Estimate.from_hits(hits[labels == label], groups[labels == label], self.confidence)
-            out[label] = {"value": found.value, "low": found.low, "high": found.high, "trials": found.n}
-        return out
 
     def _guessed(self, spans: SurrogateSpans, rng: np.random.Generator) -> np.ndarray:
         """A random span of the note of each span."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +13,7 @@ from ...metrics import Estimate
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .check_results import BITS_LEVEL, NOISE_LEVEL, check_result
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .noise_by_property import property_checks
 from .noise_checks import Check, alarms, noise_checks
 from .noise_residuals import noise_size, released_with, standardised
@@ -137,11 +136,6 @@ class NoiseAttack(AuditAttack):
         self.controls, self.random_state = controls, random_state
         self._template: NoiseTemplate | None = None
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> NoiseAttack:
-        """Build the test. Its level is fixed and does not depend on the audit's confidence."""
-        return cls(random_state=settings.seed)
-
     def requires(self, release: Any) -> str | None:
         """Return why there is nothing to test: the release states that it carries no noise."""
         return None if release.is_bounded else "The release states no noise."
@@ -155,6 +149,7 @@ class NoiseAttack(AuditAttack):
         self._template = knowledge
         return self
 
+    @timed
     def attack(self, released: NoisyVectors) -> AttackResult:
         """Test the noise of a release.
 
@@ -163,13 +158,13 @@ class NoiseAttack(AuditAttack):
         ValueError
             If `fit` was not called, or the template has other tokens.
         """
-        template, since = self._template, time.perf_counter()
+        template = self._template
         if template is None or len(template) != len(released.vectors) or not len(template):
             raise ValueError("The noise test needs the template of the released tokens.")
         silent = int((template.std <= 0.0).sum())
         if silent:
             faults = [f"The published network adds no noise to {silent} of {len(template.std)} dimensions."]
-            return check_result(self, [*released.statements, *faults], 1, seconds=time.perf_counter() - since)
+            return check_result(self, [*released.statements, *faults], 1)
         rng = np.random.default_rng(self.random_state)
         faults, n_checks = self._faults(released, template, rng)
         steps, n_of_steps = self._faults_of_steps(released, template)
@@ -182,7 +177,6 @@ class NoiseAttack(AuditAttack):
             n_checks,
             positive_control=Estimate.exact(float(np.mean(sure))) if sure else None,
             min_positive_control=1.0 if sure else None,
-            seconds=time.perf_counter() - since,
             settings={"level": NOISE_LEVEL},
             details={
                 "tokens": len(template),

@@ -226,7 +226,7 @@ class PairAttack(AuditAttack):
         against = getattr(getattr(release.representer, "training_", None), "adversary", None)
         if options.get("start") == "continued" and against == "paper":
             options = _PAPER | options
-        return cls(n_epochs=n_epochs, patience=max(5, n_epochs // 5), **options, **settings.shared)
+        return cls(n_epochs=n_epochs, patience=max(5, n_epochs // 5), **options, **settings.shared(cls))
 
     @property
     def n_rounds(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ...metrics import Estimate, normalised_prior
 from ..bayes import bayes_reidentification
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import WORDS
-from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
 
 _POSITIVE_BAR = 0.99
@@ -146,6 +145,7 @@ class ReidentificationAttack(AuditAttack):
         self._categories: _Categories = normalised_prior(knowledge.prior)
         return self
 
+    @timed
     def attack(self, released: PseudonymisedText | None = None) -> AttackResult:
         """Name the words behind a release, or behind simulated releases.
 
@@ -160,9 +160,8 @@ class ReidentificationAttack(AuditAttack):
         ValueError
             If the mechanism lacks the probabilities or the draws that the attacker needs.
         """
-        started = perf_counter()
         if released is None and self.kind == "exact":
-            return self._computed(started)
+            return self._computed()
         rng = np.random.default_rng(self.random_state)
         trials = self._simulated(rng) if released is None else self._given(released)
         hits, guessed, groups, by_label = self._arms(self._mechanism, trials, rng)
@@ -172,7 +171,6 @@ class ReidentificationAttack(AuditAttack):
         positive = self._control(Unmoved(everything), trials, rng)
         negative = self._control(Blind(), trials, rng)
         return self._result(
-            started,
             estimate,
             Estimate.from_hits(guessed, groups, self.confidence),
             (Estimate.from_hits(positive), Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE)),
@@ -183,7 +181,7 @@ class ReidentificationAttack(AuditAttack):
 
     # ---- results that are computed from the mechanism
 
-    def _computed(self, started: float) -> AttackResult:
+    def _computed(self) -> AttackResult:
         """Result for the mechanism itself, without counting on a given text."""
         everything = [token for tokens, _, _ in self._categories.values() for token in tokens]
         options: dict[str, Any] = {"n_releases": self.n_releases, "n_samples": max(100, self.n_trials)}
@@ -200,11 +198,10 @@ class ReidentificationAttack(AuditAttack):
             "summed over all releases": found.method == "exact",
         }
         controls, guess = (open_text.probability, blind_estimate), Estimate.exact(found.prior_guess)
-        return self._result(started, found.probability, guess, controls, details, _POSITIVE_BAR)
+        return self._result(found.probability, guess, controls, details, _POSITIVE_BAR)
 
     def _result(
         self,
-        started: float,
         attack: Estimate,
         baseline: Estimate,
         controls: tuple[Estimate, Estimate],
@@ -217,7 +214,6 @@ class ReidentificationAttack(AuditAttack):
             controls[0],
             min_positive_control,
             controls[1],
-            seconds=perf_counter() - started,
             settings={"attacker": self.kind, "n_releases": self.n_releases, "n_simulated": self.n_simulated},
             details=details,
         )

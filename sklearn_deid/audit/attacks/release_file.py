@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from ..._randomness import n_signed_zeros
 from ..protocol import AttackResult
 from ..released_step import RELEASE_FILE
 from .check_results import FILE_LEVEL, check_result
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .noise_checks import Check, alarms
 
 _FEWEST = 20
@@ -87,11 +86,6 @@ class FileCheck(AuditAttack):
     measure = "share of tests in which the folder is not what its manifest states"
     phrase = "An attacker who reads the folder finds a wrong statement in {} of tests"
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> FileCheck:
-        """Build the check, which has no parameters."""
-        return cls()
-
     def run(self, release: Any) -> list[AttackResult]:
         """Check the folder."""
         return [self.fit().attack(release.saved_sentences)]
@@ -100,9 +94,9 @@ class FileCheck(AuditAttack):
         """Nothing to learn."""
         return self
 
+    @timed
     def attack(self, released: SavedSentences) -> AttackResult:
         """Check the content of a folder."""
-        since = time.perf_counter()
         checks = list(_order_checks(released)) if released.shuffled else []
         failed, n_checks = alarms(checks, FILE_LEVEL) if checks else ([], 0)
         equal = repeated_vectors(released)
@@ -116,7 +110,6 @@ class FileCheck(AuditAttack):
             self,
             faults,
             n_checks + 2,
-            seconds=time.perf_counter() - since,
             settings={"level": FILE_LEVEL},
             details={
                 "sentences": len(released.offsets) - 1,

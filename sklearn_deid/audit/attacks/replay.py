@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +13,7 @@ from ...metrics import Estimate
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .check_results import REPLAY_LEVEL, check_result
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .noise_by_property import property_checks
 from .noise_checks import best_pairs, p_of_cosine
 from .noise_residuals import noise_size, released_with, standardised
@@ -92,11 +91,6 @@ class ReplayAttack(AuditAttack):
         self.random_state = random_state
         self._template: NoiseTemplate | None = None
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> ReplayAttack:
-        """Build the comparison. Its level is fixed and does not depend on the audit's confidence."""
-        return cls(random_state=settings.seed)
-
     def requires(self, release: Any) -> str | None:
         """Return why there is nothing to compare: no noise is stated, or the release cannot be repeated."""
         if not release.is_bounded:
@@ -113,6 +107,7 @@ class ReplayAttack(AuditAttack):
         self._template = knowledge
         return self
 
+    @timed
     def attack(self, released: RepeatedReleases) -> AttackResult:
         """Compare the releases of each pair.
 
@@ -121,7 +116,7 @@ class ReplayAttack(AuditAttack):
         ValueError
             If `fit` was not called, or a release has other tokens than the template.
         """
-        template, since = self._template, time.perf_counter()
+        template = self._template
         if template is None or any(len(one) != len(template) for one in released.releases.values()):
             raise ValueError("The comparison needs the template of the released tokens.")
         rng = np.random.default_rng(self.random_state)
@@ -151,7 +146,6 @@ class ReplayAttack(AuditAttack):
             len(released.pairs) + len(released.releases) * released.has_size,
             positive_control=control,
             min_positive_control=None if control is None else 1.0,
-            seconds=time.perf_counter() - since,
             settings={"level": REPLAY_LEVEL},
             details={"releases": len(released.releases), "tokens": len(template)},
         )

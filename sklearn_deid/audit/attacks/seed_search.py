@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from ...tagging.batching import LengthBucketSampler
 from ..protocol import AttackResult
 from ..released_step import RELEASE_FILE, REPRESENTATION
 from .check_results import SEED_LEVEL, check_result
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 
 _CELLS = 4096  # padded tokens of a batch, as `PrivateRepresenter` encodes
 _MOST_NUMBERS, _FEWEST_NUMBERS = 16_384, 48
@@ -99,11 +98,6 @@ class SeedSearch(AuditAttack):
             raise ValueError(f"'n_seeds' must be at least 1 and 'first' not negative. Got {n_seeds} and {first}.")
         self.first, self.n_seeds, self.random_state = first, n_seeds, random_state
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> SeedSearch:
-        """Build the search. Its level is fixed and does not depend on the audit's confidence."""
-        return cls(**preset.options, random_state=settings.seed)
-
     def requires(self, release: Any) -> str | None:
         """Return why there is nothing to search: the release states that it carries no noise."""
         return None if release.is_bounded else "The release states no noise."
@@ -116,6 +110,7 @@ class SeedSearch(AuditAttack):
         """Nothing to learn: the attacker knows the generators."""
         return self
 
+    @timed
     def attack(self, released: SeedTarget) -> AttackResult:
         """Try the seeds of the window for each generator.
 
@@ -124,7 +119,6 @@ class SeedSearch(AuditAttack):
         ValueError
             If there are too few tokens to recognise any noise.
         """
-        since = time.perf_counter()
         layout = NoiseLayout(released)
         seeds = range(self.first, self.first + self.n_seeds)
         planted_seed = int(np.random.default_rng(self.random_state).integers(seeds.start, seeds.stop))
@@ -146,7 +140,6 @@ class SeedSearch(AuditAttack):
             len(GENERATORS),
             positive_control=Estimate.exact(float(np.mean(controls))),
             min_positive_control=1.0,
-            seconds=time.perf_counter() - since,
             settings={"first": self.first, "n_seeds": self.n_seeds, "level": SEED_LEVEL},
             details={"highest score": best, "score of an alarm": limit, "numbers compared": layout.n_numbers},
         )

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from math import log1p
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import SURROGATES
-from .declaration import AttackPreset, AuditAttack
-from .surrogate_spans import DATES, SurrogateSpans
+from .declaration import AttackPreset, AuditAttack, timed
+from .surrogate_spans import DATES, SurrogateSpans, hits_by_label
 
 _POSITIVE_BAR = 0.95
 # Labels with fewer training pairs share a model.
@@ -114,6 +113,7 @@ class SurrogatePairAttack(AuditAttack):
         self._knowledge = knowledge
         return self
 
+    @timed
     def attack(self, released: SurrogateSpans) -> AttackResult:
         """Choose between the original and another original of the same form, for each span.
 
@@ -127,7 +127,6 @@ class SurrogatePairAttack(AuditAttack):
         ValueError
             If no two originals of the release, or of the knowledge, have the same label and form.
         """
-        started = perf_counter()
         rng = np.random.default_rng(self.random_state)
         known, shown = (_with_rivals(spans, self.dates, rng) for spans in (self._knowledge, released))
         if not len(known[0]) or not len(shown[0]):
@@ -145,22 +144,13 @@ class SurrogatePairAttack(AuditAttack):
             _POSITIVE_BAR,
             Estimate.from_hits(blind_hits, groups, CONTROL_CONFIDENCE),
             0.5,
-            seconds=perf_counter() - started,
             settings={"n_releases": self.n_releases, **({"open_by_declaration": True} if self.dates else {})},
             details={
-                "by label": self._by_label(released, shown[0], hits),
+                "by label": hits_by_label(hits, released.labels[shown[0]], groups, self.confidence, "pairs"),
                 "spans": len(released),
                 "surrogate equals the original": _equal(released),
             },
         )
-
-    def _by_label(self, spans: SurrogateSpans, rows: np.ndarray, hits: np.ndarray) -> dict[str, dict[str, float]]:
-        out = {}
-        for label in np.unique(spans.labels[rows]).tolist():
-            mine = spans.labels[rows] == label
-            found = Estimate.from_hits(hits[mine], spans.groups[rows][mine], self.confidence)
-            out[label] = {"value": found.value, "low": found.low, "high": found.high, "pairs": int(mine.sum())}
-        return out
 
 
 def _with_rivals(spans: SurrogateSpans, dates: bool, rng: np.random.Generator) -> tuple[np.ndarray, list[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import SequenceError
+from ...metrics import Estimate
 from ...sequences import TokenSequences
 from ...surrogates import label_kinds, written_form
 from ...surrogates.locale_words import guess_locale
@@ -55,6 +56,17 @@ class SurrogateSpans:
 
     def __repr__(self) -> str:
         return f"SurrogateSpans(n={len(self)})"
+
+
+def hits_by_label(
+    hits: np.ndarray, labels: np.ndarray, groups: np.ndarray, confidence: float, unit: str
+) -> dict[str, dict[str, float]]:
+    """Share of hits of each label with its interval over patients, and the number of trials under the name ``unit``."""
+    out = {}
+    for label in np.unique(labels).tolist():
+        found = Estimate.from_hits(hits[labels == label], groups[labels == label], confidence)
+        out[label] = {"value": found.value, "low": found.low, "high": found.high, unit: found.n}
+    return out
 
 
 def spans_of_sentences(

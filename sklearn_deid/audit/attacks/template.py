@@ -17,7 +17,7 @@ from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
 from .candidates import CandidateSet, one_token_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack
 from .lookup import LookupKnowledge, cosine_score, log_likelihood_of_directions, log_likelihood_of_vectors
 from .pairs import PairRelease
 from .released_tokens import Ranks, expected_hits
@@ -90,11 +90,6 @@ class TemplateAttack(AuditAttack):
             raise ValueError(f"The 'n_candidates' parameter must be at least 2. Got {n_candidates} instead.")
         self.n_candidates, self.n_sentences = n_candidates, n_sentences
         self.confidence, self.random_state = confidence, random_state
-
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> TemplateAttack:
-        """Build the attack with the audit's number of candidates."""
-        return cls(n_candidates=settings.n_candidates, **settings.shared)
 
     def run(self, release: Any) -> list[AttackResult]:
         """Attack the measured sentences; one result for each score."""

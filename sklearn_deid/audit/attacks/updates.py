@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from ...federated.sparse import SparseUpdate
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import UPDATES
-from .declaration import AttackPreset, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 
 
 @dataclass(frozen=True, repr=False)
@@ -315,6 +314,7 @@ class UpdateLeakageAttack(AuditAttack):
             raise ValueError("kind='span' needs the 'table' of public word vectors.")
         return self
 
+    @timed
     def attack(self, released: ReleasedUpdates) -> AttackResult:
         """Attack updates and return the result.
 
@@ -330,7 +330,6 @@ class UpdateLeakageAttack(AuditAttack):
         ValueError
             If the parameter does not exist or has the wrong shape, or in every update all rows or no rows occurred.
         """
-        started = perf_counter()
         rng = np.random.default_rng(self.random_state)
         parts = released.parameter(self._layout, self.parameter)
         present = [frozenset(rows) for rows in released.present]
@@ -346,7 +345,6 @@ class UpdateLeakageAttack(AuditAttack):
             _POSITIVE_BAR,
             Estimate.from_hits(_told_apart(blind, pairs), pairs.group, CONTROL_CONFIDENCE),
             chance=0.5,
-            seconds=perf_counter() - started,
             settings={"kind": self.kind, "against": self.against, "n_pairs": self.n_pairs},
             details=_named(scores, present),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,7 +14,7 @@ from ..._randomness import n_signed_zeros, on_grid
 from ..protocol import AttackResult
 from ..released_step import UPDATES
 from .check_results import check_result
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .noise_checks import Check, alarms
 from .noisy_messages import MOST_PAIRS, SparseVectorUploads, StepUploads
 
@@ -87,11 +86,6 @@ class UploadNoise(AuditAttack):
     measure = "share of tests in which the noise of the uploads is not the stated noise"
     phrase = "A server that tests the uploads finds a deviation from the stated noise in {} of tests"
 
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> UploadNoise:
-        """Build the test, which has no parameters."""
-        return cls()
-
     def requires(self, release: Any) -> str | None:
         """Return why there is nothing to test: no noise on the uploads is stated."""
         return "The exchange states no noise that can be tested." if release.noisy_uploads is None else None
@@ -104,9 +98,9 @@ class UploadNoise(AuditAttack):
         """Nothing to learn."""
         return self
 
+    @timed
     def attack(self, released: NoisyUploads | SparseVectorUploads | StepUploads) -> AttackResult:
         """Test uploads."""
-        since = time.perf_counter()
         failed, n_checks = alarms(released.checks(), UPLOAD_LEVEL)
         faults = [*dict.fromkeys(check.fault for check in failed)]
         if isinstance(released, NoisyUploads) and not _is_on_grid(released):
@@ -115,7 +109,6 @@ class UploadNoise(AuditAttack):
             self,
             faults,
             n_checks + 1,
-            seconds=time.perf_counter() - since,
             settings={"level": UPLOAD_LEVEL},
             details={"uploads": _n_uploads(released), "tests": n_checks},
         )

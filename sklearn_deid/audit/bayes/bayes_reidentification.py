@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import combinations, islice
+from math import comb, log, sqrt
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.special import gammaln
 
 from ...metrics import Estimate, normalised_prior
-from .bayes_attack import Attack, Target, bracket_attack, monte_carlo_attack
-from .bayes_exact import exact_attack, n_multisets
-from .bayes_plug_in import plug_in_attack
+from ...metrics.intervals import exact_interval
+from .bayes_attack import LOG_TIE, Attack, Target, bracket_attack, monte_carlo_attack
 
 _DELTA = 0.05
 _METHODS = ("auto", "exact", "monte carlo", "bracket", "plug-in")
@@ -253,3 +256,168 @@ def _flat(found: Any) -> dict[str, Any]:
     of, names = found.probability, [f.name for f in fields(found) if f.name != "probability"]
     rest = {name: getattr(found, name) for name in names}
     return {"probability": of.value, "lower": of.low, "upper": of.high, **rest}
+
+
+_TIE = 1e-12
+_MULTISETS_AT_ONCE = 4096
+
+
+def n_multisets(target: Target, enough: int) -> int:
+    """Number of multisets of releases. The count stops as soon as the number exceeds ``enough``."""
+    columns: set[int] = set()
+    found = 0
+    for _, block in target.blocks:
+        columns.update(np.unique(block.indices).tolist())
+        found = comb(len(columns) + target.n_releases - 1, target.n_releases)
+        if found > enough:
+            break
+    return found
+
+
+def exact_attack(target: Target) -> Attack:
+    """Sum the largest joint probability over all releases, ``sum_r max_w prior(w) P(r | w)``."""
+    value, worst = _exact_several(target) if target.n_releases > 1 else _exact_one(target)
+    return Attack(Estimate.exact(min(1.0, value)), min(1.0, worst))
+
+
+def _exact_one(target: Target) -> tuple[float, float]:
+    """Success over all tokens and on the most exposed token.
+
+    Three passes over the table: the largest joint probability of each release, the number of ties, and the proportion
+    of each tied token.
+    """
+    prior, blocks = target.prior, target.blocks
+    best = np.zeros(0)
+    for part, block in blocks:
+        best = best if len(best) else np.zeros(block.shape[1])
+        np.maximum.at(best, block.indices, block.data * prior[part][_row_of(block)])
+    ties = np.zeros(len(best))
+    for part, block in blocks:
+        ties += np.bincount(block.indices[_is_best(block, prior[part], best)], minlength=len(best))
+    worst = 0.0
+    for part, block in blocks:
+        hit = _is_best(block, prior[part], best)
+        share = block.data[hit] / ties[block.indices[hit]]
+        worst = max(worst, float(np.bincount(_row_of(block)[hit], weights=share, minlength=1).max()))
+    return float(best.sum()), worst
+
+
+def _row_of(block: csr_array) -> np.ndarray:
+    """Row of each stored entry."""
+    return np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+
+
+def _is_best(block: csr_array, prior: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """Whether each stored entry is the largest of its column, ties included."""
+    joint = block.data * prior[_row_of(block)]
+    return (joint > 0) & (joint >= best[block.indices] * (1 - _TIE))
+
+
+def _exact_several(target: Target) -> tuple[float, float]:
+    """Success over all tokens and on the most exposed token, for several releases.
+
+    The order of the releases carries no information. The function therefore counts each multiset of releases once, and
+    multiplies its probability by the number of its orders.
+    """
+    whole = [block for _, block in target.blocks]
+    columns = np.unique(np.concatenate([block.indices for block in whole]))
+    # shape: (n_tokens, n_columns)
+    table = np.concatenate([block[:, columns].toarray() for block in whole])
+    # A separate mask for zero probabilities, because 0 * log(0) would be NaN in the products below.
+    impossible = (table == 0).astype(np.float64)
+    logs = np.log(np.where(table > 0, table, 1.0))
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(target.prior)[:, None]
+    total, success = 0.0, np.zeros(len(table))
+    for counts in _multisets(len(columns), target.n_releases, target.rows_of(5 * len(table) + 3 * len(columns))):
+        # Multinomial coefficient: number of orders of a multiset. shape: (n_multisets,)
+        orders = gammaln(target.n_releases + 1) - gammaln(counts + 1.0).sum(axis=1)
+        # In logarithms, because products of many probabilities underflow and numbers of orders overflow.
+        # shape: (n_tokens, n_multisets)
+        likelihood = np.where(impossible @ counts.T > 0, -np.inf, logs @ counts.T + orders)
+        joint = likelihood + log_prior
+        largest = joint.max(axis=0)
+        named = np.isfinite(joint) & (joint >= largest - LOG_TIE)
+        total += float(np.exp(largest).sum())
+        # Tied tokens are named equally often.
+        success += (np.where(named, np.exp(likelihood), 0.0) / np.maximum(named.sum(axis=0), 1)).sum(axis=1)
+    return total, float(success.max())
+
+
+def _multisets(n_columns: int, n_releases: int, at_once: int) -> Iterator[np.ndarray]:
+    """Counts of each column in all multisets, a batch at a time; shape (n_multisets, n_columns)."""
+    # Stars and bars: n_columns - 1 bars among the releases cut them into the counts.
+    n_places = n_releases + n_columns - 1
+    bars = combinations(range(n_places), n_columns - 1)
+    at_once = min(at_once, _MULTISETS_AT_ONCE)
+    while chosen := list(islice(bars, at_once)):
+        cuts = np.array(chosen, dtype=np.int64).reshape(len(chosen), n_columns - 1)
+        ends = np.full((len(chosen), 1), n_places)
+        yield (np.diff(np.hstack([np.full_like(ends, -1), cuts, ends]), axis=1) - 1).astype(np.float64)
+
+
+_SAMPLES_AT_ONCE = 20_000
+
+
+def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
+    """Success of an attacker who learns the mechanism from draws, and an upper bound for every attacker.
+
+    The success of this attacker on new draws is a lower bound for the best attacker (interval of Clopper and Pearson).
+    The same sum on the draws of the learning phase is too large on average, because the largest of means is at least
+    the mean of the largest. With McDiarmid's inequality this sum becomes an upper bound for one release. For several
+    releases the upper bound is 1.
+    """
+    prior, guess = target.prior, float(target.prior.max())
+    learned = max(20, n_samples // 10)
+    table = _estimated(target, learned, rng)
+    truth = rng.choice(len(target.tokens), size=n_samples, p=prior)
+    hits = 0
+    at_once = min(_SAMPLES_AT_ONCE, target.rows_of(4 * len(target.tokens)))
+    for start in range(0, n_samples, at_once):
+        part = truth[start : start + at_once]
+        hits += int((_guesses(target, table, part, rng) == part).sum())
+    low, _ = exact_interval(hits, n_samples, 1 - target.delta)
+    upper = 1.0
+    if target.n_releases == 1:
+        # Replacing one draw of a token with prior p changes the sum by at most p / learned (McDiarmid's condition).
+        resubstituted = float(table.multiply(prior[:, None]).tocsr().max(axis=0).sum())
+        upper = resubstituted + sqrt(log(2 / target.delta) / 2 * float((prior**2).sum()) / learned)
+    # A guess without the release is right with the largest prior, and the best attacker is no worse.
+    value = max(guess, hits / n_samples)
+    return Attack(Estimate(value, max(guess, low), min(1.0, max(upper, value)), n_samples), None)
+
+
+def _draw(target: Target, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw releases, and check that the mechanism numbers its releases."""
+    drawn = np.asarray(target.draw(truth, rng))
+    if drawn.ndim != 1 or drawn.dtype.kind not in "iu" or (drawn < 0).any():
+        raise ValueError(
+            "method='plug-in' needs a mechanism whose releases are numbers of at least 0. For vectors, give the "
+            "mechanism a 'log_likelihood' and use method='monte carlo'."
+        )
+    return drawn
+
+
+def _estimated(target: Target, each: int, rng: np.random.Generator) -> csr_array:
+    """Proportion of each release among ``each`` draws of each token."""
+    rows, columns = [], []
+    n_tokens, at_once = len(target.tokens), max(1, _SAMPLES_AT_ONCE // each)
+    for start in range(0, n_tokens, at_once):
+        truth = np.repeat(np.arange(start, min(start + at_once, n_tokens)), each)
+        rows.append(truth)
+        columns.append(_draw(target, truth, rng))
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    return coo_array((np.full(len(row), 1 / each), (row, column)), shape=(n_tokens, int(column.max()) + 1)).tocsr()
+
+
+def _guesses(target: Target, table: csr_array, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the most likely token under the learned table. A release that was never drawn is ignored."""
+    # shape: (n_tokens, n_samples)
+    score = np.tile(np.log(np.maximum(target.prior, 1e-300))[:, None], len(truth))
+    by_column = table.tocsc()
+    floor = 0.01 * table.data.min()
+    for _ in range(target.n_releases):
+        drawn = _draw(target, truth, rng)
+        known = np.flatnonzero(drawn < table.shape[1])
+        score[:, known] += np.log(by_column[:, drawn[known]].toarray() + floor)
+    return score.argmax(axis=0)

@@ -7,8 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from sklearn_deid.audit.bayes.bayes_attack import Target
-from sklearn_deid.audit.bayes.bayes_exact import exact_attack, n_multisets
-from sklearn_deid.audit.bayes.bayes_plug_in import plug_in_attack
+from sklearn_deid.audit.bayes.bayes_reidentification import exact_attack, n_multisets, plug_in_attack
 
 WORDS = ("alder", "birch", "maple")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.embeddings import NoiseStudy, WordVectors, noise_study
-from sklearn_deid.plotting import NoiseStudyDisplay
+from sklearn_deid.plotting import TradeOffDisplay
 
 
 @pytest.fixture(scope="module")
@@ -17,18 +17,18 @@ def study() -> NoiseStudy:
 
 
 def test_draws_what_it_is_given(study):
-    display = NoiseStudyDisplay.from_study(study).plot()
-    assert display.study is study
-    assert [line.get_label() for line in display.lines_[:3]] == ["nearest", "among 5 nearest", "among 10 nearest"]
-    for i, line in enumerate(display.lines_[:3]):
+    display = TradeOffDisplay.from_noise_study(study).plot()
+    *found, cosine = display.lines_.values()
+    assert [line.get_label() for line in found] == ["nearest", "among 5 nearest", "among 10 nearest"]
+    for i, line in enumerate(found):
         assert np.array_equal(line.get_xydata(), np.column_stack([study.scales, study.found[:, i]]))
-    assert np.array_equal(display.lines_[3].get_ydata(), study.mean_cosine)
+    assert np.array_equal(cosine.get_ydata(), study.mean_cosine)
     assert "n = 100" in display.ax_.get_ylabel()
     display.figure_.canvas.draw()
 
 
 def test_bands_are_the_intervals(study):
-    display = NoiseStudyDisplay.from_study(study).plot()
+    display = TradeOffDisplay.from_noise_study(study).plot()
     for i, band in enumerate(display.ax_.collections):
         vertices = band.get_paths()[0].vertices
         for scale, low, high in zip(study.scales, study.low[:, i], study.high[:, i], strict=True):
@@ -40,8 +40,8 @@ def test_given_axes_are_used_and_hold_all_lines(study):
     from matplotlib import pyplot
 
     ax = pyplot.subplots()[1]
-    display = NoiseStudyDisplay(study)
+    display = TradeOffDisplay.from_noise_study(study)
     assert display.plot(ax) is display
     assert (display.ax_, display.figure_) == (ax, ax.figure)
     low, high = ax.get_ylim()
-    assert all(low <= line.get_ydata().min() <= line.get_ydata().max() <= high for line in display.lines_)
+    assert all(low <= line.get_ydata().min() <= line.get_ydata().max() <= high for line in display.lines_.values())
