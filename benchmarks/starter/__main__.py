@@ -29,7 +29,7 @@ from sklearn_deid.text import I2B2_2014
 from ..environment import describe
 from .card import write_card
 from .measuring import calibration_texts, deciding, diagnoses, sweep
-from .ordinary_words import ordinary_words
+from .ordinary_words import word_levels
 from .report import on_corpora, on_generated, rates
 from .rewriting import make_notes
 from .training import N_UNMIXED, SEED, STAGES, new_tagger, train_stage
@@ -38,7 +38,7 @@ from .training import N_UNMIXED, SEED, STAGES, new_tagger, train_stage
 #: 1,000 of their words are hidden.
 #: Notes of visits have more words that could be names than these texts: 5 of 1,000 words are the aim there.
 MOST_TOUCHED, MOST_FALSE = 0.10, 3.25
-#: Added to the log odds of PHI of ordinary words.
+#: Added to the log odds of PHI of ordinary words, once for each level.
 WORD_BIAS = -1.0
 GRID = tuple(np.arange(-5, 4.01, 0.25).tolist())
 #: How many times wider than among these texts the letters of notes may spread. Without it, 21 of 2,000 lines of
@@ -97,18 +97,21 @@ def _calibration() -> tuple[list[Document], list[Document]]:
     return plain, calibration_texts("phi", N_PHI, CALIBRATION_SEED)
 
 
-def _less_ordinary(tagger: DeidTagger) -> WordBiasTagger:
+def _less_ordinary(tagger: DeidTagger, held_out: bool = False) -> WordBiasTagger:
     """The tagger, with more evidence needed to take an ordinary word for PHI. Nothing is trained."""
     data = Corpus(_calibration()[1][:2]).to_sentences()
-    biased = WordBiasTagger(FrozenEstimator(tagger), words=ordinary_words(), bias=WORD_BIAS)
+    biased = WordBiasTagger(FrozenEstimator(tagger), words=word_levels(held_out), bias=WORD_BIAS)
     return biased.fit(data.X, data.y)
 
 
-def with_bias(tagger: DeidTagger, bias: float) -> NoteDeidentifier:
-    """A de-identifier with this bias, which knows the language of the calibration texts and of generated notes."""
+def with_bias(tagger: DeidTagger, bias: float, held_out: bool) -> NoteDeidentifier:
+    """A de-identifier with this bias, which knows the language of the calibration texts and of generated notes.
+
+    With ``held_out``, no name needs more evidence that is held out in most stages.
+    """
     plain, phi = _calibration()
     data = Corpus([*phi, *plain]).to_sentences()
-    biased = _less_ordinary(tagger.set_params(warm_start=False))
+    biased = _less_ordinary(tagger.set_params(warm_start=False), held_out)
     tuned = RecallTunedTagger(biased, decision_bias=bias, cv="prefit")
     tuned.fit(data.X, data.y, groups=data.groups)
     final = NoteDeidentifier(tuned, labels="hipaa")
@@ -129,8 +132,8 @@ def main(argv: list[str] | None = None) -> None:
     # The last stages mix in what is held out from the others. Only the model before them has never seen it.
     before = trained(work, min(N_UNMIXED, arguments.stages))
     figures = chosen_bias(before)
-    save(with_bias(before, figures["decision_bias"]), work / "before", overwrite=True, compact=True)
-    model = with_bias(trained(work, arguments.stages), figures["decision_bias"])
+    save(with_bias(before, figures["decision_bias"], held_out=False), work / "before", overwrite=True, compact=True)
+    model = with_bias(trained(work, arguments.stages), figures["decision_bias"], held_out=arguments.stages > N_UNMIXED)
     save(model, arguments.folder, overwrite=True, compact=True)
     result: dict[str, Any] = {"benchmark": "starter", "seed": SEED, "calibration": figures, **describe()}
     if arguments.measure is not None:

@@ -82,6 +82,11 @@ def _written(name: str, scene: Scene) -> str:
     return normalize("NFC", name) if scene.accents else without_accents(name) or name
 
 
+def foreign_towns() -> list[str]:
+    """Names of towns in the lists of Faker, in Latin letters as they are written there."""
+    return [name for locale in _TOWNS for name in _of_locale(locale, "cities")]
+
+
 def city(scene: Scene) -> str:
     """A town: a real one, one of another country, or one that bears a name."""
     chance = scene.chance

@@ -119,9 +119,9 @@ def invented_name(chance: Chance, most: int = 3) -> str:
 
 
 @cache
-def word_names() -> tuple[str, ...]:
-    """Names that are words elsewhere ("Hope", "Banks"), for training."""
-    return tuple(name for name in _written()["words"] if not is_held_out(name))
+def word_names(held_out: bool = False) -> tuple[str, ...]:
+    """Names that are words elsewhere ("Hope", "Banks"), for training or for measurements."""
+    return tuple(name for name in _written()["words"] if is_held_out(name) == held_out)
 
 
 @cache

@@ -37,6 +37,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "temperature_scaled_tagger": "TemperatureScaledTagger",
         "voting_tagger": "VotingTagger",
         "word_bias_tagger": "WordBiasTagger",
+        "word_levels": "WordLevels",
         "word_set": "WordSet",
     },
 )

@@ -17,7 +17,12 @@ from .held_out import fit_on, labels_in
 from .marginals import PhiMarginals, TokenTagger, marginal_parts, tag_columns
 from .note_deidentifier import default_tagger
 from .saved_labels import with_labels
+from .word_levels import WordLevels
 from .word_set import WordSet
+
+#: Words with or without levels.
+Words = Collection[str] | Mapping[str, int] | WordSet | WordLevels
+_MOST = 50.0  # of the bias of a word
 
 
 class WordBiasTagger(TokenTagger, BaseEstimator):
@@ -25,24 +30,25 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
 
     A tagger that was trained on few texts does not know that an ordinary word with a capital ("Consent obtained.") is
     no name. With a list of such words and a negative bias, it needs more evidence to tag one of them. Words that are
-    also names should not be in the list.
+    also names should not be in the list. Words that are seldom names can have a higher level than others.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
         Tagger of words with ``predict_proba``, or a pipeline that ends with such a tagger.
-    words : collection of str or WordSet, default=()
-        Words, without regard to casing. A saved model answers for any word whether the list has it: take a public list,
-        never the words of notes.
+    words : collection of str, mapping of str to int, WordSet or WordLevels, default=()
+        Words, without regard to casing, or words and their levels from 0 to 8. A collection has level 1 for each word.
+        A saved model answers for any word whether the list has it: take a public list, never the words of notes.
     bias : float, default=-1.0
-        Number that is added to the log odds of PHI of each of these words.
+        Number that is added to the log odds of PHI of each of these words, once for each level. At most 50 is added or
+        subtracted in all.
 
     Attributes
     ----------
     estimator_ : fitted estimator
         Fitted tagger.
-    word_set_ : WordSet
-        The words.
+    word_levels_ : WordLevels
+        The words and their levels.
     classes_ : ndarray of str
         IOB2 tags, in the order of the columns of `predict_proba`.
 
@@ -62,11 +68,11 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
-        "words": ["array-like", set, frozenset, WordSet],
+        "words": ["array-like", set, frozenset, Mapping, WordSet, WordLevels],
         "bias": [Interval(Real, -50, 50, closed="both")],
     }
 
-    def __init__(self, estimator: Any = None, *, words: Collection[str] | WordSet = (), bias: float = -1.0) -> None:
+    def __init__(self, estimator: Any = None, *, words: Words = (), bias: float = -1.0) -> None:
         self.estimator, self.words, self.bias = estimator, words, bias
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> WordBiasTagger:
@@ -90,7 +96,7 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
         tags = check_tags(y, X)
         estimator = default_tagger() if self.estimator is None else self.estimator
         with unfitted_if_failed(self):
-            self.word_set_ = self.words if isinstance(self.words, WordSet) else WordSet.of(self.words)
+            self.word_levels_ = levels_of(self.words)
             self.estimator_ = fit_on(estimator, X, tags, check_groups(groups, len(X)))
             self._labels = labels_in(self.estimator_.classes_)
             self.classes_ = tag_columns(self._labels)
@@ -141,42 +147,58 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
         X = check_sequences(X)
         if not all(isinstance(word, str) for word in X.data):
             raise SequenceError("WordBiasTagger reads words, not vectors of tokens.")
-        member = {word: word in self.word_set_ for word in dict.fromkeys(X.data)}
+        level = {word: self.word_levels_[word] for word in dict.fromkeys(X.data)}
         start = 0
         for part in marginal_parts(self.estimator_, X, X, self._labels):
             words = X.data[start : start + len(part.data)]
-            listed = np.array([member[word] for word in words], dtype=bool)
-            yield PhiMarginals(self._labels, shifted(part.data, listed, self.bias), part.offsets)
+            bias = np.clip(self.bias * np.array([level[word] for word in words], dtype=float), -_MOST, _MOST)
+            yield PhiMarginals(self._labels, shifted(part.data, bias), part.offsets)
             start += len(words)
 
 
-def shifted(probabilities: np.ndarray, listed: np.ndarray, bias: float) -> np.ndarray:
-    """Probabilities of O (first column) and PHI tags, after a bias on the log odds of PHI of the listed tokens.
+def levels_of(words: Words) -> WordLevels:
+    """Levels of words, in any form that `WordBiasTagger` accepts.
 
     Examples
     --------
-    >>> shifted(np.array([[0.5, 0.3, 0.2], [0.5, 0.5, 0.0]]), np.array([True, False]), np.log(0.25)).round(2).tolist()
+    >>> levels_of(["rod"])["Rod"], levels_of({"rod": 2})["Rod"]
+    (1, 2)
+    """
+    if isinstance(words, WordLevels):
+        return words
+    if isinstance(words, WordSet):
+        return WordLevels([words])
+    return WordLevels.of(words if isinstance(words, Mapping) else dict.fromkeys(words, 1))
+
+
+def shifted(probabilities: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Probabilities of O (first column) and PHI tags, after the bias of each token on its log odds of PHI.
+
+    Examples
+    --------
+    >>> shifted(np.array([[0.5, 0.3, 0.2], [0.5, 0.5, 0.0]]), np.array([np.log(0.25), 0])).round(2).tolist()
     [[0.8, 0.12, 0.08], [0.5, 0.5, 0.0]]
     """
     odds = np.ones_like(probabilities)
-    odds[listed, 1:] = np.exp(bias)
+    odds[:, 1:] = np.exp(bias)[:, None]
     weighed = probabilities * odds
     # A tagger whose probabilities do not add up to 1 keeps its sums.
     total, own = weighed.sum(axis=1, keepdims=True), probabilities.sum(axis=1, keepdims=True)
-    return weighed * np.where(listed[:, None] & (total > 0), own / np.maximum(total, np.finfo(float).tiny), 1.0)
+    changed = (bias != 0)[:, None] & (total > 0)
+    return weighed * np.where(changed, own / np.maximum(total, np.finfo(float).tiny), 1.0)
 
 
 def word_bias_apart(model: WordBiasTagger) -> tuple[dict[str, Any], list[Any]]:
     """State of a fitted tagger, and the tagger inside."""
     check_is_fitted(model)
-    return {"bias": model.bias, "words": model.word_set_.to_state(), "labels": model._labels}, [model.estimator_]
+    return {"bias": model.bias, "words": model.word_levels_.to_state(), "labels": model._labels}, [model.estimator_]
 
 
 def word_bias_together(state: Mapping[str, Any], taggers: list[Any]) -> WordBiasTagger:
     """Build the fitted tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
     (tagger,) = taggers
-    words = WordSet.from_state(state["words"])
+    words = WordLevels.from_state(state["words"])
     model = WordBiasTagger(tagger, words=words, bias=state["bias"])
-    model.estimator_, model.word_set_ = tagger, words
+    model.estimator_, model.word_levels_ = tagger, words
     check_constraints(model)
     return with_labels(model, state["labels"])

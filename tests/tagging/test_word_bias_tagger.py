@@ -1,4 +1,4 @@
-"""WordBiasTagger and WordSet: log odds move by the bias for listed words alone, and a set knows its members."""
+"""WordBiasTagger, WordSet and WordLevels: log odds move by the bias for listed words alone, once for each level."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.special import logit
 from sklearn_deid import RecallTunedTagger, TokenSequences
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.sequences import TokenVectors
-from sklearn_deid.tagging import WordBiasTagger, WordSet
+from sklearn_deid.tagging import WordBiasTagger, WordLevels, WordSet
 from sklearn_deid.tagging.marginals import TokenTagger
 
 X = [["Consent", "by", "Alder"], ["consent"], ["CONSENT", "Birch"]]
@@ -45,6 +45,17 @@ def test_log_odds_of_listed_words_move_by_the_bias_and_no_others(bias):
     np.testing.assert_allclose(after[:, 1:] * before[:, 1:2], before[:, 1:] * after[:, 1:2], atol=1e-6)
 
 
+@pytest.mark.parametrize("wrapped", [dict, WordLevels.of])
+@pytest.mark.parametrize(("bias", "moved"), [(-1.5, [-3.0, 0.0, -4.5]), (4.0, [8.0, 0.0, 12.0]), (-40, [-50, 0, -50])])
+def test_a_word_of_a_higher_level_moves_more_and_at_most_by_50(wrapped, bias, moved):
+    sentence = [["Consent", "by", "Alder"]]
+    # The log odds of PHI are log(7 / 3) for each word.
+    found = biased(bias, words=wrapped({"consent": 2, "by": 0, "alder": 3})).predict_proba(sentence)[0].astype(float)
+    for shifted, (outside, *phi) in zip(moved, found, strict=True):
+        # A probability of less than 1e-20 is a number of few digits in float32.
+        assert np.log(sum(phi) / outside) == pytest.approx(np.log(7 / 3) + shifted, abs=1e-4)
+
+
 def test_a_strong_bias_keeps_listed_words_and_only_those():
     assert list(biased(-20.0).predict(X)) == [["O", "B-DOCTOR", "B-DOCTOR"], ["O"], ["O", "B-DOCTOR"]]
     assert list(biased(-20.0, words=WordSet.of(["BY"])).predict(X)[0]) == ["B-DOCTOR", "O", "B-DOCTOR"]
@@ -76,6 +87,26 @@ def test_set_knows_every_member_and_takes_few_others_for_members():
     assert 5 not in known and "a" not in WordSet.of([])
     again = WordSet.from_state(known.to_state())
     assert [word in again for word in words] == [word in known for word in words]
+
+
+def test_levels_are_never_less_than_given_and_come_back_from_their_state():
+    rng = np.random.default_rng(1)
+    words = ["".join(chr(c) for c in row) for row in rng.integers(97, 123, size=(4000, 8))]
+    given = {word: int(level) for word, level in zip(words, rng.integers(0, 5, size=4000), strict=True)}
+    levels = WordLevels.of(given)
+    more = np.array([levels[word.upper()] - level for word, level in given.items()])
+    assert more.min() == 0
+    # Expected: 1.3 % of the 3,200 words below level 4, with a standard deviation of 6.
+    assert 10 < (more > 0).sum() < 75
+    again = WordLevels.from_state(levels.to_state())
+    assert [again[word] for word in words] == [levels[word] for word in words]
+    assert WordLevels.of({})["a"] == 0
+
+
+@pytest.mark.parametrize("level", [-1, 9, 1.5, "2", None])
+def test_a_level_that_is_no_small_whole_number_is_refused(level):
+    with pytest.raises(ValueError, match="whole number from 0 to 8"):
+        biased(-1.0, words={"consent": level})
 
 
 @pytest.mark.parametrize("state", [{}, {"bits": 5}, {"bits": "xyz"}, {"bits": ""}, {"bits": "ff" * 40}])

@@ -32,7 +32,7 @@ def models():
     tuned.estimator = voting.fit(X, Y)
     fixed = RecallTunedTagger(tagger, decision_bias=2.0)
     scaled = TemperatureScaledTagger(tagger, cv="prefit")
-    biased = WordBiasTagger(tagger, words=["mr", "seen"], bias=-2.0)
+    biased = WordBiasTagger(tagger, words={"mr": 1, "seen": 2}, bias=-2.0)
     united = HybridTagger(RuleTagger(), RecallTunedTagger(scaled, decision_bias=1.0), on_conflict="union")
     every = {"rules": rules, "voting": voting, "tuned": tuned, "fixed": fixed, "scaled": scaled, "united": united}
     every["biased"] = biased
@@ -110,6 +110,9 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("biased", lambda m: m["state"].update({"bias": float("nan")})),
         ("biased", lambda m: m["state"].update({"bias": "-1"})),
         ("biased", lambda m: m["state"]["words"].update({"bits": "ff"})),
+        ("biased", lambda m: m["state"]["words"]["sets"][0].update({"bits": "ff"})),
+        ("biased", lambda m: m["state"]["words"]["sets"].extend(m["state"]["words"]["sets"] * 8)),
+        ("biased", lambda m: m["state"]["words"].update({"sets": 5})),
         ("biased", lambda m: m["state"].pop("words")),
         ("united", lambda m: m["state"].update({"precision": 2})),
         ("united", lambda m: m["state"].update({"on_conflict": "none"})),
