@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     row["warned"] = [str(one.message) for one in warned if "min_precision" in str(one.message)]
     report = deidentifier.estimator_.report_
     assert report is not None
-    row |= {"promised": list(report.recall), "held_out_precision": list(report.precision)}
+    row |= {"promised": report.recall.to_dict(), "held_out_precision": report.precision.to_dict()}
     row["cpu_seconds"] = round(time.process_time() - start)
     found = deidentifier.annotate(test)
     every = [compare("binary_token", note, note.spans, spans) for note, spans in zip(test, found, strict=True)]
