@@ -34,12 +34,12 @@ def cells(start):
     ],
 )
 def test_what_a_recipient_loses_to_vectors_without_noise(file, arm, measure, row, notes):
-    runs = [run for run in results(f"private_{file}") if (run["notes"], run["arm"]) == (notes, arm)]
-    raw = {
-        run["seed"]: run["shared_strict_f1"]
-        for run in results("private_raw")
-        if (run["notes"], run["arm"]) == (notes, "raw")
-    }
+    def of(name, arm):
+        found = [run for run in results(name) if (run["corpus"], run["notes"], run["arm"]) == ("generated", notes, arm)]
+        return {run["seed"]: run for run in found}
+
+    runs = of(f"private_{file}", arm).values()
+    raw = {seed: run["shared_strict_f1"] for seed, run in of("private_raw", "raw").items()}
     lost = {run["seed"]: 100 * (raw[run["seed"]] - run[f"{measure}_strict_f1"]) for run in runs}
     _, _, seeds, points, _ = cells(f"{row} | {notes} generated")
     assert seeds == ", ".join(map(str, sorted(lost)))
