@@ -66,7 +66,7 @@ def write_file(
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name the file in errors of writing that name none, such as those of a full disk."""
+    """Add the file name to write errors that lack one, such as the error of a full disk."""
     try:
         yield
     except OSError as error:

@@ -90,7 +90,7 @@ def check_constraints(estimator: Any) -> None:
 
 @contextmanager
 def unfitted_if_failed(estimator: Any) -> Iterator[None]:
-    """Delete what `fit` has learned if the block does not end: half of it would be new, and the rest of an earlier fit.
+    """Delete the fitted attributes if the block raises: otherwise they would come from two different fits.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def unfitted_if_failed(estimator: Any) -> Iterator[None]:
 def with_objects(
     estimator: Any, parameters: Mapping[str, Any], long_forms: Mapping[str, Callable[[Any], Any]]
 ) -> dict[str, Any]:
-    """Return parameters for ``set_params`` in which short forms are settings objects if a nested parameter is set.
+    """Return parameters for ``set_params``; a short form becomes a settings object if a nested parameter is set.
 
     For example, ``dropout__input=0.1`` needs a `Dropout` object, also if the tagger has ``dropout="auto"``.
 

@@ -18,7 +18,7 @@ def import_optional(name: str, *, extra: str, purpose: str) -> ModuleType:
     extra : str
         Extra of this library that installs the package.
     purpose : str
-        Purpose of the package. The word completes the message "... is needed for".
+        Purpose of the package. Noun that completes the message "... is needed for".
 
     Raises
     ------

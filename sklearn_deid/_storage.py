@@ -202,7 +202,7 @@ def bundle_digest(path: str | os.PathLike[str]) -> str:
 def check_nothing_else(path: str | os.PathLike[str]) -> None:
     """Raise BundleError if the folder of a bundle holds anything but the manifest and the arrays.
 
-    Whoever hands the folder out hands out everything in it, and no digest covers other files.
+    A recipient of the folder receives all its files, and no digest covers other files.
     """
     others = sum(1 for item in Path(path).iterdir() if item.name not in (_MANIFEST, ARRAYS_FILE))
     if others:
@@ -272,7 +272,7 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _left_beside(folder: Path) -> str:
-    """Where the earlier bundle is, if a process was killed while it replaced it."""
+    """Location of the earlier bundle, if a process was killed during the replacement."""
     whole = folder.resolve()
     left = sorted(path.name for path in whole.parent.glob(f".{glob.escape(whole.name)}-*-old"))
     if folder.exists() or not left:
@@ -286,7 +286,7 @@ def _manifest_digest(manifest: Any) -> str:
 
 
 def _check_regular(path: Path) -> int:
-    """Size of a regular file. At a FIFO or a device, reading would wait for ever or never end."""
+    """Size of a regular file. Reading a FIFO or a device could block or never end."""
     status = path.stat()
     if not S_ISREG(status.st_mode):
         raise BundleError(f"{path.name} is no regular file, but a device, a pipe or a folder.", path=str(path.parent))

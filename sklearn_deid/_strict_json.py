@@ -10,8 +10,8 @@ from typing import Any
 def load_strict(content: str | bytes) -> Any:
     """Read a JSON value. A repeated key, NaN and infinity are a ValueError.
 
-    Python's parser keeps the last value of a repeated key. Of an annotated note, the annotations under the first key
-    would be lost; in a request, a second, empty list of spans would take those of the first one away.
+    Python's parser keeps the last value of a repeated key. In an annotated note, the annotations under the first key
+    would be lost. In a request, an empty second list of spans would replace the first list.
 
     Examples
     --------

@@ -102,7 +102,10 @@ class SequenceError(DeidError, ValueError):
 
 
 class TrainingDivergedError(DeidError, ValueError):
-    """A training left the range of numbers. Its weights would find nothing. The message names the setting to change."""
+    """The parameters of a training became infinite or NaN.
+
+    The tagger would find nothing. The message names the setting to change.
+    """
 
 
 class CorpusFormatError(DeidError, ValueError):
@@ -134,7 +137,7 @@ class AlignmentWarning(UserWarning):
 
 
 class PartlyAnnotatedWarning(UserWarning):
-    """Nobody has marked PHI in some notes of a corpus. A training would take them for notes without PHI."""
+    """Some notes of a corpus were never annotated. A training would treat them as notes without PHI."""
 
 
 class UnsafeToShareWarning(UserWarning):
@@ -146,7 +149,7 @@ class InsecureReleaseWarning(UserWarning):
 
 
 class FewNotesWarning(UserWarning):
-    """The notes are few for the bound asked: taggers of the vectors will find much less PHI than taggers of words."""
+    """Few notes for the requested bound: taggers of the vectors will find much less PHI than taggers of words."""
 
 
 class UnlikeNoteWarning(UserWarning):

@@ -345,7 +345,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         )
 
     def _key(self, releases: Mapping[str, Any], X: Any, y: Any, groups: Any) -> tuple[Any, ...] | None:
-        """Key under which the report of a release is kept: its content, never settings alone; None keeps no report."""
+        """Key of the stored report of a release, computed from its content; None if no report is stored."""
         digests = [release.digest() for release in releases.values()]
         if None in digests:
             return None

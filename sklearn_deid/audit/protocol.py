@@ -69,8 +69,8 @@ class AttackResult:
         Findings of a check: in what the release is not what was stated, one sentence each. A fault makes the result
         invalid.
     blocks : bool
-        Whether the audit cannot be passed, for the ``reason``: the release calls for an attack that was skipped, or for
-        more than this attack.
+        Whether the skipped attack prevents a pass, for the ``reason``: the release needs this attack, or more than this
+        attack.
     key, family : str
         Key of the attack, and the family whose attacks share one score. Both are empty if the attack declares none.
     phrase : str

@@ -140,9 +140,9 @@ def audit_redacted_text(
 ) -> RedactedTextReport:
     """Attack redacted notes with rules, a model and a list of names, and count remaining quasi-identifiers.
 
-    Labels in brackets and asterisks, as `redact` writes them, are no finds; other capitals in brackets, such as
-    ``[SMITH]``, are read. Surrogates are finds, because no attacker can tell them from originals: audit the notes with
-    labels.
+    Labels in brackets and asterisks, as `redact` writes them, are not counted; other capitals in brackets, such as
+    ``[SMITH]``, are read. Surrogates are counted, because they cannot be distinguished from originals: audit a version
+    of the notes with labels.
 
     Parameters
     ----------
@@ -153,14 +153,15 @@ def audit_redacted_text(
         default no model.
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
-        that is written with a capital, whatever its accents; in the ids of the notes, which leave as names of files,
-        also in small letters. By default no list.
+        that is written with a capital, with or without its accents; in the ids of the notes, which become file names,
+        also in lower case. By default no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
-        Further quasi-identifiers to look for, such as rare professions. By default what rules and the model find.
+        Further quasi-identifiers to look for, such as rare professions. By default, the quasi-identifiers that the
+        rules and the model find.
     patients : mapping, optional
         Patient of each note, by its id. By default the patient id of the document, else the note itself.
     labels : iterable of str, default=()
-        Labels that stand for redacted PHI, beside those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
+        Labels that mark redacted PHI, in addition to those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
     least_k : int, default=5
         Patients in groups smaller than this number are counted as easy to recognise (``n_below``).
 
@@ -242,7 +243,7 @@ def _by_model(deidentifier: Any, notes: Sequence[Document]) -> Iterator[Finds]:
 def _by_words(
     notes: Sequence[Document], lists: Mapping[str, Iterable[str]], *, capital: bool = True, by_word: bool = True
 ) -> Iterator[Finds]:
-    """Words of the lists in each note, and for terms of several words their first to last word."""
+    """Words of the lists in each note; a term of several words spans from its first to its last word."""
     known: dict[tuple[str, ...], str] = {}
     for label, entries in lists.items():
         if isinstance(entries, str):
@@ -269,7 +270,7 @@ def _by_words(
 
 
 def _readable(text: str, finds: Finds, labels: Set[str]) -> Iterator[tuple[int, int, str]]:
-    """Finds with a letter or digit outside of placeholders."""
+    """Found passages with a letter or digit outside of placeholders."""
     hidden = [match.span() for match in _PLACEHOLDER.finditer(text) if match[1] is None or match[1] in labels]
     for start, end, label in finds:
         rest = (

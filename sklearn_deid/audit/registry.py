@@ -225,7 +225,7 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
 
 
 def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> Iterator[PlannedAttack]:
-    """Plan the attacks that a folder calls for and that its missing notes prevent: they are skipped and block."""
+    """Plan the attacks that a folder requires but cannot run without its notes: they are skipped and block a pass."""
     if RELEASE_FILE not in releases or REPRESENTATION in releases or attacks not in list(PRESETS):
         return
     file = releases[RELEASE_FILE]
@@ -259,10 +259,10 @@ def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
 def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResult]:
     """Return the results on a release. An attack whose requirements are not met is skipped with its reason.
 
-    Named attacks block a pass if they are skipped, or if they attack words that can be the originals: a preset lists
-    what it could not run on such words, and linkage alone would not tell. All attacks on text block a pass if the
-    parameters of the pseudonymizer leave PHI tokens as they are. Named attacks also block one if the text is not what
-    the mechanism makes: the checks of a preset tell, and an attack that simulates the mechanism does not.
+    Named attacks block a pass if they are skipped, or if they attack words that can be the originals. A preset instead
+    lists the attacks that it could not run on such words. All attacks on text block a pass if the parameters of the
+    pseudonymizer leave PHI tokens as they are. Named attacks also block a pass if the mechanism cannot have made the
+    text: only the checks of a preset detect this.
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:

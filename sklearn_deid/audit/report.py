@@ -1,4 +1,4 @@
-"""What an audit found: every attack, what decides, and how to say it to a privacy officer."""
+"""Report of an audit: results of all attacks, the score, and verdicts for a privacy officer."""
 
 from __future__ import annotations
 
@@ -35,37 +35,37 @@ _ARMS = ("attack", "baseline", "positive_control", "negative_control")
 
 @dataclass(frozen=True, repr=False)
 class AuditReport:
-    """What attackers learn from a release, with intervals and controls; figures and fixed sentences, no note text.
+    """Success of attackers on a release, with intervals and controls: numbers and fixed sentences, without note text.
 
-    The **score** says what the data do not rule out. Each valid attack has an advantage: how far it gets from guessing
-    (0) to certainty (1). The attack whose interval reaches highest decides, and ``score`` is 1 minus the upper end of
-    its interval. Few trials give wide intervals and a low score: more sentences raise it, if nothing leaks. An attacker
-    who is wrong between two more often than by chance, by more than the interval, counts as if the answers were
-    inverted.
+    The **score** is conservative: it uses the unfavourable end of each interval. Each valid attack has an advantage
+    from 0 (guessing) to 1 (certainty). The attack whose interval has the highest upper end decides, and ``score`` is 1
+    minus this end. Few trials give wide intervals and a low score: more sentences raise the score if nothing leaks. If
+    an attacker chooses between two answers and is wrong more often than chance, by more than the interval, the answers
+    count as inverted.
 
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
     - a check found a fault: the release is not what was stated;
     - an attack that the release calls for was not run: one that was named, or one of the "quick" attacks;
-    - a result is invalid: a control failed, or the attack exceeds a certified bound that covers it. Only where the
-      paper's own adversary fails for lack of strength (its positive control), is that a finding and not an error;
+    - a result is invalid: a control failed, or the attack exceeds a certified bound that covers it. A failed positive
+      control of the paper's own adversary is no error: it shows that this adversary is too weak;
     - no attack was carried out with valid controls;
-    - only the paper's own adversary attacked a representation.
+    - the paper's own adversary is the only attacker on a representation.
 
-    Other attacks that were skipped do not change the score. They are named, and `passed` can ask for them by their
-    threat. Certified bounds and checks are no attacks: they are shown beside them.
+    Other attacks that were skipped do not change the score. The report lists them, and `passed` can require their
+    threat. Certified bounds and checks are not attacks; the report shows them beside the attacks.
 
     Parameters
     ----------
     results : iterable of AttackResult
-        At least one. Those that exceed a bound become invalid here.
+        At least one. A result that exceeds a bound becomes invalid here.
     bounds : mapping of str to mapping, or None, default=None
-        Name to ``PrivacyBound.to_dict()``, for the release that was attacked.
+        ``PrivacyBound.to_dict()`` of each bound on the attacked release, by name.
     settings : mapping, default={}
-        How the audit was run: plain values and short names, seeds included.
+        Parameters of the audit: plain values and short names, seeds included.
     versions : mapping of str to str, default={}
     n_sentences, n_patients : int or None, default=None
-        That were attacked.
+        Number of attacked sentences and of their patients.
     seconds : float, default=0.0
 
     Attributes
@@ -118,12 +118,15 @@ class AuditReport:
 
     @property
     def score(self) -> float:
-        """From 0 to 1. A score of 1 means that attackers do no better than guessing; the class lists what decides."""
+        """From 0 to 1.
+
+        A score of 1 means that attackers are no better than guessing; see the class for the calculation.
+        """
         return self.score_interval[0]
 
     @cached_property
     def score_interval(self) -> tuple[float, float]:
-        """The score, and what it would be if each attack did as badly as its interval allows."""
+        """The score, and the score at the other end of each attack's interval."""
         if self.blocking_issues:
             return 0.0, 0.0
         found = [exposure(result) for result in counted(self.results)]
@@ -131,24 +134,24 @@ class AuditReport:
 
     @cached_property
     def blocking_issues(self) -> tuple[str, ...]:
-        """Why the audit cannot be passed whatever the figures, one sentence each; empty if it can."""
+        """Reasons why the audit cannot be passed regardless of the numbers, one sentence each; may be empty."""
         return tuple(blocking_issues(self.results))
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What weakens the audit without making it invalid, one sentence each, such as few patients."""
+        """Weaknesses of the audit that do not make it invalid, such as few patients; one sentence each."""
         return tuple(
             find_warnings(self.results, patients_known=self.n_sentences is None or self.n_patients is not None)
         )
 
     @cached_property
     def worst(self) -> AttackResult | None:
-        """The valid attack whose advantage reaches highest; None if there is no valid attack."""
+        """Valid attack with the highest upper end of the advantage; None if there is no valid attack."""
         return max(counted(self.results), key=_rank, default=None)
 
     @cached_property
     def verdicts(self) -> dict[str, str]:
-        """Threat to what its attackers learn, in plain words, in the order of `THREATS`."""
+        """Verdict for each threat in plain words, in the order of `THREATS`."""
         return verdicts(self.results)
 
     def passed(self, threshold: float = 0.9, *, threats: Iterable[str] = ()) -> bool:
@@ -158,12 +161,12 @@ class AuditReport:
         ----------
         threshold : float in (0, 1], default=0.9
         threats : iterable of str, default=()
-            Of `THREATS`: those of which at least one attack must have been carried out.
+            Members of `THREATS` for which at least one attack must have run.
 
         Raises
         ------
         ValueError
-            If the threshold is not above 0, so that everything would pass, or above 1.
+            If the threshold is not in (0, 1]; a threshold of 0 would pass everything.
         """
         if not 0.0 < threshold <= 1.0:
             raise ValueError(f"The 'threshold' parameter must be above 0 and at most 1. Got {threshold!r} instead.")
@@ -171,7 +174,7 @@ class AuditReport:
         return not self.blocking_issues and set(threats) <= attacked and self.score >= threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON; no NaN."""
+        """Plain values for JSON, without NaN."""
         low, high = self.score_interval
         return {
             "score": low,
@@ -192,9 +195,9 @@ class AuditReport:
     def to_rows(self) -> list[dict[str, Any]]:
         """One flat dict for each result, bounds included.
 
-        Keys: name, label (name, and which rank counts), threat, measure, status, is_bound, weak, the four arms
-        (``attack``, ``attack_low``, ``attack_high``, and so on; NaN where there is none), advantage and its interval,
-        n, seconds, and why a result is skipped or invalid.
+        The keys are name, label (the name, and the rank that counts as success), threat, measure, status, is_bound,
+        weak, the four arms (``attack``, ``attack_low``, ``attack_high``, and so on; NaN for a missing arm), advantage
+        and its interval, n, seconds, and the reason why a result was skipped or is invalid.
         """
         return [_row(result) for result in self.results]
 
@@ -204,15 +207,15 @@ class AuditReport:
         return pandas.DataFrame(self.to_rows())
 
     def to_markdown(self) -> str:
-        """The report to read, as Markdown."""
+        """The whole report as Markdown text."""
         return as_markdown(parts(self))
 
     def to_html(self) -> str:
-        """The report to read, as one HTML page: no script, nothing from elsewhere, figures drawn inline."""
+        """The whole report as one HTML page, without scripts or external files, with inline figures."""
         return as_html(parts(self))
 
     def save(self, path: str | Path) -> None:
-        """Write the report; the suffix says how.
+        """Write the report in the format that the suffix names.
 
         Parameters
         ----------
@@ -247,7 +250,7 @@ def _of_results(results: Iterable[AttackResult]) -> tuple[AttackResult, ...]:
 
 
 def _checked(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """A copy that holds plain values only, so that nothing of a note gets in by mistake."""
+    """Copy with plain values only, so that no text of a note is included by mistake."""
     if not isinstance(values, Mapping):
         raise ValueError(f"The {name!r} parameter must be a mapping. Got a {type(values).__name__}.")
     return {str(key): _checked_value(value, f"{name}[{str(key)!r}]") for key, value in values.items()}
@@ -268,7 +271,7 @@ def _checked_value(value: Any, where: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Tuples as lists, and numbers that JSON does not know as None."""
+    """Convert tuples to lists, and numbers that JSON does not support to None."""
     if isinstance(value, Mapping):
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Attacks of one threat as a drawing in SVG; no library is needed for it."""
+"""Drawing of the attacks of one threat as SVG, without a plotting library."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _KEYS = ("attack", "guessing", "nothing hidden", "nothing to learn", "bound")
 
 
 def draw_attacks(results: Sequence[AttackResult], caption: str, name: str) -> str:
-    """Each attack with its interval, guessing, and both controls; all shares on one axis from 0 to 1.
+    """Draw each attack with its interval, the baseline and both controls on one axis from 0 to 1.
 
-    Marks differ in shape and not in colour alone. The title is read out by screen readers; the figures themselves are
-    in the table beside the drawing.
+    Marks differ in shape as well as in colour. Screen readers read the title; the table beside the drawing contains the
+    numbers.
 
     Parameters
     ----------
     results : sequence of AttackResult
         Attacks that were carried out, and bounds.
     caption, name : str
-        Title, and an id that occurs once on the page.
+        Title, and an id that is unique on the page.
 
     Returns
     -------

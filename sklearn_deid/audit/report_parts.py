@@ -1,4 +1,4 @@
-"""What stands in an audit report, in which order: blocks that Markdown and HTML write down each in its way."""
+"""Content of an audit report in its order, as blocks that Markdown and HTML render."""
 
 from __future__ import annotations
 
@@ -96,19 +96,19 @@ class Paragraph(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """Plain text that nobody may overlook."""
+    """Plain text that is shown prominently."""
 
     text: str
 
 
 class Items(NamedTuple):
-    """A list; each item has a name, which may be empty, and a text."""
+    """List of items; each item has a name, which may be empty, and a text."""
 
     items: tuple[tuple[str, str], ...]
 
 
 class Table(NamedTuple):
-    """Cells of plain text; the first of each row names it."""
+    """Table of plain text; the first cell of each row is its name."""
 
     caption: str
     head: tuple[str, ...]
@@ -116,7 +116,7 @@ class Table(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """Results of one threat, to be drawn where something can be drawn."""
+    """Results of one threat, for formats that can show a drawing."""
 
     caption: str
     results: tuple[AttackResult, ...]
@@ -126,19 +126,19 @@ Block = Heading | Paragraph | Alert | Items | Table | Figure
 
 
 def parts(report: Any) -> Iterator[Block]:
-    """The `AuditReport`, from what must be read first to what is there to repeat it."""
+    """Parts of an `AuditReport`: the results first, the details for a repetition last."""
     for section in _SECTIONS:
         yield from section(report)
 
 
 def row_label(result: AttackResult) -> str:
-    """Name of an attack, and which rank counts where it is measured by several."""
+    """Name of an attack, and the rank that counts as success if there are several ranks."""
     ranked = _RANKED.get(result.settings.get("measure", ""))
     return result.name if ranked is None else f"{result.name}: {ranked}"
 
 
 def status_of(result: AttackResult) -> str:
-    """Valid, invalid, skipped, a bound, or the paper's adversary where it is too weak to prove anything."""
+    """Status of a result: valid, invalid, skipped, a bound, or "weak" for the paper's adversary."""
     if is_weak(result):
         return "too weak to prove anything"
     if result.status == "ok":
@@ -251,7 +251,7 @@ def _proved(report: Any) -> Iterator[Block]:
 
 
 def _tail(details: Mapping[str, Any]) -> str:
-    """What the mean of a bound hides."""
+    """Quantile and largest value, which the mean of a bound does not show."""
     if not {"quantile", "quantile_accuracy", "largest_accuracy"} <= set(details):
         return ""
     accuracy, largest = percent(details["quantile_accuracy"]), percent(details["largest_accuracy"])
@@ -259,7 +259,7 @@ def _tail(details: Mapping[str, Any]) -> str:
 
 
 def _details(details: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Figures beside the main one, shares with their intervals."""
+    """Further numbers of a result, proportions with their intervals."""
     for key, value in details.items():
         name = prefix + _RANKED.get(key, key.replace("_", " "))
         if isinstance(value, Mapping) and {"value", "low", "high"} <= set(value):

@@ -1,4 +1,4 @@
-"""One number of many attacks, and what keeps an audit from passing."""
+"""Score of an audit from the results of its attacks, and the reasons that block a pass."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ABOVE_BOUND = (
 
 
 class Exposure(NamedTuple):
-    """How far an attack gets from guessing (0) to certainty (1), with its interval.
+    """Advantage of an attack, from guessing (0) to certainty (1), with its interval.
 
     Attributes
     ----------
     value, low, high : float
     reversed : bool
-        Whether the attacker's answers were inverted: they were wrong more often than a guess, see `exposure`.
+        Whether the attacker's answers were inverted, because they were wrong more often than a guess; see `exposure`.
     """
 
     value: float
@@ -31,10 +31,10 @@ class Exposure(NamedTuple):
 
 
 def exposure(result: AttackResult) -> Exposure:
-    """The advantage of an attack, or that of the opposite answers where those are right.
+    """Advantage of an attack, or of its inverted answers if the answers are wrong more often than a guess.
 
-    An attacker who must choose between two, and whose whole interval is below one half, has learnt something:
-    inverting the answers works. A representer trained against an adversary can end there.
+    If an attacker chooses between two answers and the whole interval is below one half, inverting the answers works. A
+    representer trained against an adversary can cause this case.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def exposure(result: AttackResult) -> Exposure:
 
 
 def is_bound(result: AttackResult) -> bool:
-    """Whether a row says what is proved, and not what an attacker found."""
+    """Whether a result is a proved bound and not the success of an attacker."""
     return bool(result.settings.get("bound"))
 
 
 def is_check(result: AttackResult) -> bool:
-    """Whether a row says if the release is what was stated, and not how much an attacker learns."""
+    """Whether a result says if the release is as stated, and does not measure an attacker."""
     return bool(result.settings.get("check"))
 
 
@@ -71,9 +71,9 @@ def is_paper(result: AttackResult) -> bool:
 
 
 def is_weak(result: AttackResult) -> bool:
-    """Whether it is the paper's adversary, and fails where nothing is hidden, but is sound otherwise.
+    """Whether the attack is the paper's adversary with a failed positive control, and otherwise valid.
 
-    That is a finding about the adversary and not an error of the audit: a pass never rests on it.
+    This finding concerns the adversary and is no error of the audit; a pass never depends on such a result.
     """
     only_too_weak = (
         result.status == "invalid" and replace(result, positive_control=None, min_positive_control=None).status == "ok"
@@ -82,12 +82,12 @@ def is_weak(result: AttackResult) -> bool:
 
 
 def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
-    """Attacks on which the score rests: the valid ones, without bounds and checks; weak ones can only lower it."""
+    """Attacks that determine the score: valid ones, without bounds and checks; weak ones can only lower the score."""
     return [r for r in results if not (is_bound(r) or is_check(r)) and (r.status == "ok" or is_weak(r))]
 
 
 def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
-    """Why no pass is possible, whatever the figures; empty if there is no reason."""
+    """Reasons why no pass is possible, regardless of the numbers; may be empty."""
     found = [f"{r.name}: {' '.join(r.failures)}" for r in results if r.status == "invalid" and not is_weak(r)]
     found += [f"{r.name} was not run: {r.reason}" for r in results if r.status == "skipped" and r.blocks]
     found += [f"{r.name}: {r.reason}" for r in results if r.attack is not None and r.blocks]
@@ -103,9 +103,10 @@ def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
 def checked_against_bounds(
     results: Iterable[AttackResult], bounds: Mapping[str, Mapping[str, Any]] | None
 ) -> tuple[AttackResult, ...]:
-    """The results, those invalid that exceed a bound which covers them.
+    """Results in which an attack that exceeds its certified bound is invalid.
 
-    A bound covers attacks that tell one sentence from one other without the casing, on at most as many releases.
+    A bound covers attacks that distinguish a sentence from one other sentence without the casing, on at most as many
+    releases.
     """
     results = tuple(results)
     reach = [(r.settings.get("n_releases", 1), r.attack.high) for r in results if is_bound(r) and r.attack is not None]
@@ -133,13 +134,13 @@ _PATIENTS = ("patients", "Give more patients: of those that are given, three ten
 
 
 def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = True) -> list[str]:
-    """Sentences that a reader must know beside the score; empty if there is nothing to say.
+    """Warnings for readers of the score; may be empty.
 
     Parameters
     ----------
     results : iterable of AttackResult
     patients_known : bool, default=True
-        False says that each sentence was taken for a patient.
+        False means that each sentence was treated as a patient.
 
     Examples
     --------

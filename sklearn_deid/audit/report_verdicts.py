@@ -13,13 +13,13 @@ _MOST_BESIDES = 3
 
 
 def verdicts(results: Iterable[AttackResult]) -> dict[str, str]:
-    """Threat to verdict: the attack that got furthest, the paper's adversary beside it, what is invalid or skipped."""
+    """Verdict for each threat: the strongest attack, the paper's adversary, and invalid or skipped attacks."""
     rows = [result for result in results if not is_bound(result)]
     return {threat: _verdict(own) for threat in THREATS if (own := [r for r in rows if r.threat == threat])}
 
 
 def percent(share: float) -> str:
-    """A share as people say it.
+    """A proportion in percent, rounded for readers.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def percent(share: float) -> str:
 
 
 def against_the_paper(results: Iterable[AttackResult]) -> str | None:
-    """What the paper's adversary says beside the strongest other attacker on pairs.
+    """Sentence that compares the paper's adversary with the strongest other attacker on pairs.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def _verdict(results: Sequence[AttackResult]) -> str:
 
 
 def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
-    """Other kinds of attacks that are better than guessing, the best of each kind."""
+    """Best attack of each other kind that is better than guessing."""
     told, found = {_kind(worst)}, []
     for result in others:
         if exposure(result).low > 0.0 and _kind(result) not in told:
@@ -90,12 +90,12 @@ def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
 
 
 def _kind(result: AttackResult) -> tuple[str, bool]:
-    """What is done, by whatever it is measured, and whether to one release."""
+    """Kind of an attack: its action, and whether it reads one release, regardless of its measure."""
     return result.key or result.name, result.settings.get("n_releases", 1) == 1
 
 
 def _with_what(result: AttackResult) -> str:
-    """What the attacker had beside one release."""
+    """Data that the attacker had in addition to one release."""
     n_releases = result.settings.get("n_releases", 1)
     had = [f"{n_releases} releases of the same text"] if n_releases > 1 else []
     had += ["the casing"] if result.settings.get("casing") else []

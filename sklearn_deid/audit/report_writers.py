@@ -1,4 +1,4 @@
-"""An audit to read: as one HTML page that loads nothing and runs nothing, and as Markdown."""
+"""Formats of an audit report: one HTML page without scripts or external files, and Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FOOT = "</main>\n</body>\n</html>\n"
 
 
 def as_html(blocks: Iterable[Block]) -> str:
-    """All parts of a report, figures as inline SVG."""
+    """All parts of a report as HTML, with figures as inline SVG."""
     head = files(__package__).joinpath("report_head.html").read_text(encoding="utf-8")
     return head + "".join(f"{_in_html(block, n)}\n" for n, block in enumerate(blocks)) + _FOOT
 
@@ -39,7 +39,7 @@ def _in_html(block: Block, number: int) -> str:
 
 
 def _html(text: str) -> str:
-    """Text that is no markup; a number stays with its percent sign."""
+    """Escape a text for HTML; a number and its percent sign stay on one line."""
     return escape(text).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -62,7 +62,7 @@ def _row(row: tuple[str, ...]) -> str:
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:
-    """All parts of a report but its figures, whose numbers are in the tables."""
+    """All parts of a report as Markdown, without figures, whose numbers are in the tables."""
     texts = ["# Privacy audit", *(text for block in blocks for text in _in_markdown(block))]
     return "\n\n".join(texts) + "\n"
 
@@ -87,6 +87,6 @@ def _in_markdown(block: Block) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    """Text that stays text, on one line, and in its cell."""
+    """Escape a text for one line, and for a table cell of Markdown."""
     text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"([\\`*|\[\]])", r"\\\1", text)

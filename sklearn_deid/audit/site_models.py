@@ -58,10 +58,10 @@ def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = 
 
 
 def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """AUC with which a host tells whose name it is. 0.5 is guessing.
+    """AUC of a host that assigns names to sites; 0.5 is guessing.
 
-    A name belongs to the site whose models are surest that it is PHI, compared with the models of the other sites. The
-    host needs candidates for names, and no word vectors. Names of several sites are left out.
+    The host assigns a name to the site whose models are most certain that the name is PHI, compared with the models of
+    the other sites. The host needs candidates for names, and no word vectors. Names of several sites are left out.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collect
     Returns
     -------
     dict of str to float
-        AUC for each site. A site whose names all others share is left out.
+        AUC for each site. A site without a name of its own is left out.
     """
     return _attack(models, names, lambda words: ["Seen", "by", *words, "."], _phi_log_odds)
 
 
 def word_attack(models: Mapping[str, Sequence[Any]], words: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """AUC of a host who assigns words, PHI or not, to sites: each word to the site whose models are surest of any tag.
+    """AUC of a host that assigns each word, PHI or not, to the site whose models are most certain of its tag.
 
     The parameters are those of `name_attack`, with words instead of names.
     """
@@ -87,13 +87,13 @@ def word_attack(models: Mapping[str, Sequence[Any]], words: Mapping[str, Collect
 
 
 def names_of(corpus: Corpus, label: str) -> set[str]:
-    """Different texts of the spans with a label."""
+    """Distinct texts of the spans with a label."""
     spans = [(note, span) for note in corpus for span in note.spans if span.label == label]
     return {" ".join(note.text[span.start : span.end].split()) for note, span in spans}
 
 
 def words_of(corpus: Corpus) -> set[str]:
-    """Different words of letters, without those of spans."""
+    """Distinct words of letters outside of spans."""
     rows = corpus.to_sentences()
     return {
         word

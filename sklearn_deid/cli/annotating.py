@@ -90,7 +90,7 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
 
 
 def _add_treatment(parser: ArgumentParser) -> None:
-    """Add what happens to mails, to unlike notes, and to outputs of an earlier run."""
+    """Add the options for mails, for unlike notes, and for outputs of an earlier run."""
     parser.add_argument(
         "--transfer-encoding",
         choices=TRANSFER_ENCODINGS,
@@ -116,7 +116,7 @@ def _add_treatment(parser: ArgumentParser) -> None:
 
 
 def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
-    """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
+    """All settings on which the outputs depend, besides the notes. ``--resume`` requires the same stamp."""
     model = None if arguments.model is None else bundle_digest(model_folder(arguments.model))
     names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
     names["on_unlike"] = "on_unlike"
@@ -160,7 +160,7 @@ def annotate_notes(
     -------
     int
         Exit code: `DONE`, or `SOME_WITHHELD` if a note could not be read, processed or written, or if an expected note
-        did not come.
+        is missing.
     """
     from tqdm import tqdm
 
@@ -191,9 +191,9 @@ def annotate_notes(
 
 
 class ReadAgain:
-    """Notes that an earlier run has finished, and that this run reads again for the notes after them.
+    """Notes that an earlier run has finished, and that this run reads again because later notes depend on them.
 
-    The rules for initials, slips of the pen, orders of dates and languages of surrogates know the earlier notes of a
+    The rules for initials, typing errors, orders of dates and languages of surrogates use the earlier notes of a
     patient. A resumed run that does not read them would give one person two surrogates.
 
     Parameters
@@ -278,7 +278,7 @@ def results_of(
 
 @contextmanager
 def collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
-    """Collect why notes are withheld, by their ids. The account at the end shows the reasons, and no warning does."""
+    """Collect why notes are withheld, by their ids. The report of the run shows the reasons; no warnings are raised."""
     reasons: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("always", WithheldWarning)

@@ -62,7 +62,7 @@ def run_redacted(arguments: argparse.Namespace) -> int:
 
 
 def check_release(source: NoteSource) -> None:
-    """Refuse a release with other files, annotations, patients or meta data, which nobody would read.
+    """Refuse a release with other files, annotations, patients or metadata, which the audit does not read.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _is_partly_annotated(arguments: argparse.Namespace) -> bool:
-    """Whether nobody has marked spans in some of the notes, and the target would show them as notes without PHI."""
+    """Whether some notes were never annotated, and the target format would show them as notes without PHI."""
     if not FORMATS[arguments.to].annotated:
         return False
     unanswered = unanswered_ids(arguments.corpus, arguments.format, arguments.encoding)
@@ -73,7 +73,7 @@ def _is_partly_annotated(arguments: argparse.Namespace) -> bool:
 
 
 def _skip(error: CorpusFormatError) -> None:
-    """Leave a broken note to the reading that follows, which reports it."""
+    """Skip a broken note; the reading that follows reports it."""
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -24,7 +24,7 @@ _CHANGED = "The file has changed since its output was written, which is now remo
 
 
 def is_document(written: str) -> bool:
-    """Whether NOTES is one file that only `open_document` reads or refuses with a reason."""
+    """Whether NOTES is a single file that only `open_document` reads, or refuses with a reason."""
     suffixes = {*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES} - {".txt"}
     return Path(written).suffix.lower() in suffixes and not Path(written).is_dir()
 
@@ -53,7 +53,10 @@ def sub_folders(source: Path) -> int:
 
 
 def _is_lock(path: Path) -> bool:
-    """Whether Word has made the file while somebody edits the document of this name. No document is so small."""
+    """Whether the file is a lock file, which Word creates while somebody edits the document.
+
+    A document is never as small as a lock file.
+    """
     return path.name.startswith("~$") and not path.is_symlink() and path.stat().st_size < _SMALLEST_DOCUMENT
 
 
@@ -114,7 +117,7 @@ class DocumentOutput:
         self._close()
 
     def state(self, source: Document) -> NoteState:
-        """What an earlier run has written of a file. The output of a file that has changed is removed."""
+        """State of the output of a file after an earlier run. The output of a file that has changed is removed."""
         name = self._name(source.doc_id, is_known=True)
         # A name that is not in the record can be another name of a file that this run has written.
         if name is None or not self.record.has_output(name) or not (self.path / name).exists():
@@ -125,12 +128,12 @@ class DocumentOutput:
         return NoteState.CHANGED
 
     def write(self, source: Document, content: bytes) -> None:
-        """Write a redacted file. It is complete on disk when the method returns.
+        """Write a redacted file. The file is complete on disk when the method returns.
 
         Raises
         ------
         CorpusFormatError
-            If another file of this run has the name, on a disk where case or accents make no difference.
+            If another file of this run has the same name on a disk that ignores case or accents.
         """
         name = self._name(source.doc_id)
         assert name is not None
@@ -232,7 +235,7 @@ class _DocumentRun:
     def kept(
         self, replacements: Callable[[Document, tuple[Span, ...]], list[Replacement]]
     ) -> Callable[[Document, tuple[Span, ...]], Document]:
-        """Function for `results_of` that keeps the replacements, which the file needs instead of a new text."""
+        """Function for `results_of` that returns the replacements, from which the redacted file is made."""
 
         def result(document: Document, spans: tuple[Span, ...]) -> Document:
             self._found[document.doc_id] = replacements(document, spans)

@@ -96,7 +96,7 @@ def plan(arguments: argparse.Namespace) -> int:
 
 
 def _how_updates_travel(agreement: FederationConfig) -> str:
-    """What the server sees of each site, before anybody has signed anything."""
+    """Text about what the server sees of each site, to read before anybody agrees."""
     rule = "adds each update on arrival"
     if agreement.has_rounds:
         against = ", without those that point against most others" if agreement.screened else ""
@@ -413,7 +413,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
 
 
 def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:
-    """Parameters of the tagger that all sites share. Those that nobody chose follow from the number of sites."""
+    """Parameters of the tagger that all sites share. Parameters that no option sets follow from the number of sites."""
     from ..federated.derived_settings import averaging_rate, divided_batch_size
     from ..tagging import DeidTagger
 

@@ -20,7 +20,7 @@ _WORK_ENDINGS = (_PART, ".pieces")
 
 
 class NoteState(Enum):
-    """What an output holds of a note: nothing, its result, or the result of another note of the same id."""
+    """State of an output: nothing, the result of this note, or the result of another note with the same id."""
 
     NEW, DONE, CHANGED = range(3)
 
@@ -69,7 +69,10 @@ class NoteOutput:
         self._check()
 
     def state(self, document: Document) -> NoteState:
-        """What an earlier run has written of this note. Results of changed notes are removed when the run ends."""
+        """State of the output of this note after an earlier run.
+
+        Results of changed notes are removed when the run ends.
+        """
         name = self._name(document.doc_id)
         if name is None or name not in self._writer.completed:
             return NoteState.NEW
@@ -246,7 +249,7 @@ def check_new(path: Path, overwrite: bool) -> None:
 
 
 def check_recorded(path: Path, record: RunRecord) -> None:
-    """Refuse to overwrite what exists without the record of a run."""
+    """Refuse to overwrite an existing output that no record describes."""
     if path.exists() and record.stamp() is None:
         raise DeidError(
             "This file is no output of a recorded run. Remove it yourself, or use another --output.", path=str(path)

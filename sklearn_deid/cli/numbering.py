@@ -22,7 +22,7 @@ _TIME = 946_684_800
 
 
 def hide_time(path: Path) -> None:
-    """Give a file a fixed time: notes are read by name, so that the times of outputs would tell the rank of a name."""
+    """Set a fixed file time: notes are read by name, so that times would reveal the rank of a name."""
     os.utime(path, (_TIME, _TIME))
 
 

@@ -119,7 +119,7 @@ def set_machine(arguments: argparse.Namespace) -> str:
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
-    """Import without garbage collection: objects of modules stay, and searching them takes a sixth of the start."""
+    """Import without garbage collection: module objects stay, and searching them takes a sixth of the start-up time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

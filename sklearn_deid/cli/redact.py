@@ -184,7 +184,7 @@ def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str)
 
 
 def _numbers(arguments: argparse.Namespace, *sources: Path) -> OutputNumbers | None:
-    """Random names of ``--number-outputs``. The output and the list of names must be apart from what is read."""
+    """Random names of ``--number-outputs``. Check that the output and the list of names are apart from the input."""
     output = Path(arguments.output)
     key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
     for source in sources:
@@ -344,7 +344,7 @@ def _check_surrogate_options(arguments: argparse.Namespace) -> None:
 
 
 def _surrogate_stamp(arguments: argparse.Namespace, key: bytes | None) -> dict[str, Any]:
-    """Options of surrogates in the stamp of a run, with a digest of the key, which tells nothing about 256 bits."""
+    """Surrogate options in the stamp of a run, with a digest of the key, which does not reveal a key of 256 bits."""
     if arguments.mode != SURROGATE:
         return {}
     digest = None if key is None else sha256(key).hexdigest()
@@ -352,7 +352,7 @@ def _surrogate_stamp(arguments: argparse.Namespace, key: bytes | None) -> dict[s
 
 
 def _result(arguments: argparse.Namespace, key: bytes | None, stack: ExitStack) -> tuple[Result, Learn | None]:
-    """Function that redacts a note, and one that only reads it; what is written beside is closed with the stack."""
+    """Function that redacts a note, and a function that only reads a note; the stack closes further outputs."""
     replacements, learn = _replacements(arguments, key, stack)
     return lambda document, spans: _bare(rewritten(document, replacements(document, spans))), learn
 
@@ -360,7 +360,7 @@ def _result(arguments: argparse.Namespace, key: bytes | None, stack: ExitStack) 
 def _replacements(
     arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
 ) -> tuple[Callable[[Document, tuple[Span, ...]], list[Replacement]], Learn | None]:
-    """Function from a note and its spans to their replacements, and one that only reads a note, for surrogates."""
+    """For surrogates: function from a note and its spans to replacements, and a function that only reads a note."""
     if arguments.mode != SURROGATE:
         replacements = note_replacements(arguments.mode)
         return lambda document, spans: replacements(replace(document, spans=spans)), None

@@ -96,7 +96,7 @@ def tagged(deidentifier: Any, notes: list[Document], withheld: list[CorpusFormat
 
 
 def least_certain_first(deidentifier: Any, notes: list[Document]) -> list[Document]:
-    """Notes by the expected number of wrong tags; in their order if the tagger has no probabilities."""
+    """Notes sorted by the expected number of wrong tags; in input order if the tagger has no probabilities."""
     from ..review import note_uncertainties
     from ..tagging.note_sentences import cut_notes
     from ..tagging.note_tagger import flat_tags

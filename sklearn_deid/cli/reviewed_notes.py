@@ -32,7 +32,7 @@ class ReviewedNotes:
     CorpusFormatError, DataNotFoundError
         If the file is missing or broken.
     DeidError
-        If no note of the file has a span: raw notes would otherwise leave as they are.
+        If no note of the file has a span: raw notes would otherwise be written unchanged.
     """
 
     def __init__(self, path: str) -> None:
@@ -56,9 +56,9 @@ class ReviewedNotes:
         return set(self._notes)
 
     def report(self) -> None:
-        """Print how many notes left unchanged, because nobody has marked anything.
+        """Print how many notes were written unchanged because nobody has marked a span.
 
-        Files of most formats do not tell whether somebody has read a note without spans.
+        Most formats do not record whether somebody has read a note without spans.
         """
         if self._unchanged:
             line = (

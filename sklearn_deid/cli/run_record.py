@@ -55,7 +55,7 @@ class RunRecord:
         self._withheld: dict[str, list[list[Any]]] = {}
 
     def open(self, stamp: Mapping[str, Any], *, resume: bool = False) -> None:
-        """Lock the record, and begin it anew or, with ``resume``, continue it.
+        """Lock the record, and start a new record or, with ``resume``, continue the earlier one.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class RunRecord:
         Raises
         ------
         DeidError
-            If another run holds the lock, if the record is missing or no record, or if the stamps differ.
+            If another run holds the lock, if the record is missing or invalid, or if the stamps differ.
         """
         self._lock()
         assert self._stream is not None
@@ -80,7 +80,7 @@ class RunRecord:
         self._append({"kind": _KIND, "stamp": dict(stamp), "key": self._key.hex()})
 
     def earlier(self) -> RunRecord | None:
-        """What an earlier run has recorded, with the lock held; None if there is no record."""
+        """Content of the record of an earlier run, with the lock held; None if there is no record."""
         self._lock()
         before = self._beside()
         try:
@@ -90,7 +90,7 @@ class RunRecord:
         return before
 
     def stamp(self) -> dict[str, Any] | None:
-        """Model and options of the run that the record is about; None if there is no readable record."""
+        """Model and options of the recorded run; None if there is no readable record."""
         if not self.path.is_file():
             return None
         try:
@@ -165,7 +165,7 @@ class RunRecord:
             self._stream = None
 
     def _check_own(self, content: bytes) -> None:
-        """Refuse to begin anew in a file that is no record, such as notes or a key of this name."""
+        """Refuse to overwrite a file that is no record, such as notes or a key with this name."""
         head = json.dumps({"kind": _KIND})[:-1].encode("ascii")
         # A run that was killed at once leaves a part of the head.
         if not content.startswith(head[: len(content)]):
@@ -243,7 +243,7 @@ class RunRecord:
 
 
 def _told(note: Document) -> str:
-    """All of a note that its output can depend on, as one text."""
+    """All content of a note on which its output can depend, as one text."""
     return json.dumps([note.doc_id, note.text, note.patient_id, note.meta], sort_keys=True, default=str)
 
 

@@ -75,9 +75,9 @@ def fit_deidentifier(
     corpus : Corpus
         Annotated notes.
     raw : sequence of Document, optional
-        Raw notes to learn from, too.
+        Raw notes for additional training without annotations.
     start : "default", path or None, default="default"
-        Model that the training starts from; None are random weights. The default is that of `NoteDeidentifier`.
+        Model that the training starts from; None means random weights. The default is that of `NoteDeidentifier`.
     around : callable, optional
         Function that returns the estimator to train around a `DeidTagger`.
     quiet, verbose : bool, default=False
@@ -129,7 +129,7 @@ def _print_line(line: str) -> None:
 
 
 def predict_corpus(deidentifier: Any, corpus: Corpus) -> Corpus:
-    """Return the documents with the predicted spans. A note that is withheld has none, and a warning names it."""
+    """Return the documents with the predicted spans. A withheld note has no spans, and a warning names the note."""
     # A single note that cannot be read must not throw a finished training away.
     careful = copy(deidentifier).set_params(on_error="withhold")
     return Corpus(replace(document, spans=spans or ()) for document, spans in careful.iter_annotate(corpus))

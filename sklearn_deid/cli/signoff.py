@@ -1,4 +1,4 @@
-"""``sklearn-deid signoff``: a reader reads a random sample of a release, and a bound on leaks follows."""
+"""``sklearn-deid signoff``: bound the leaks of a release by a random sample that a person reads."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
 
 
 def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Document]:
-    """The notes of the sample with the leaks of the reader, in the order of the sample."""
+    """Notes of the sample with the leaks that the reader marked, in the order of the sample."""
     if source.path.is_file() and Path(path).is_file() and Path(path).read_bytes() == source.path.read_bytes():
         raise DeidError("This is the release itself. Name the file that the page has saved.", path=path)
     # A line without spans was read by nobody.

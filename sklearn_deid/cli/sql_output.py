@@ -23,9 +23,9 @@ class SqlOutput:
     end. The rows of a chunk and its record are one transaction. A killed run, or a killed server, therefore leaves
     whole chunks, and no row is written twice.
 
-    Whoever reads the table can test guesses of the original rows against a digest. A digest of a few rows could be
-    found in this way, so that it is left out before the eighth text. Drop ``NAME_run`` before you hand out the
-    database.
+    A recipient of the table can test guesses of the original rows against a digest. The digest is therefore left out
+    until the eighth text, because the rows behind a digest of few texts could be guessed. Drop ``NAME_run`` before you
+    hand out the database.
 
     Parameters
     ----------
@@ -68,7 +68,9 @@ class SqlOutput:
         self.engine.dispose()
 
     def finished(self, number: int, chunk: TableChunk) -> list[tuple[int, str]] | None:
-        """What an earlier run has withheld of this chunk; None if the chunk is to be made. Ask for all, in order.
+        """Cells of this chunk that an earlier run has withheld; None if the chunk is not finished.
+
+        Call the method for all chunks, in order.
 
         Raises
         ------
@@ -88,7 +90,7 @@ class SqlOutput:
         return [(n, reason) for n, reason in json.loads(row.withheld)]
 
     def write(self, number: int, chunk: TableChunk, rows: Any, withheld: Sequence[tuple[int, str]]) -> None:
-        """Write a chunk. It is committed when the method returns."""
+        """Write a chunk. The transaction is committed when the method returns."""
         # SQLAlchemy would leave out what the table has no column for.
         missing = [name for row in rows[:1] for name in row if name not in self._rows.c]
         if missing:

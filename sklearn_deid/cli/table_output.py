@@ -80,9 +80,9 @@ class TableOutput:
             self.pieces.rmdir()
 
     def finished(self, number: int, chunk: TableChunk) -> list[tuple[int, str]] | None:
-        """What an earlier run has withheld of this chunk, by the number of the cell; None if the chunk is to be made.
+        """Cells of this chunk that an earlier run has withheld, by their number; None if the chunk is not finished.
 
-        Every chunk is asked for, in the order of the table.
+        Call the method for every chunk, in the order of the table.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class TableOutput:
         return self.record.withheld(name) if self._is_complete or has_piece else None
 
     def write(self, number: int, chunk: TableChunk, content: bytes, withheld: Sequence[tuple[int, str]]) -> None:
-        """Write a chunk. It is complete on disk when the method returns."""
+        """Write a chunk. The chunk is complete on disk when the method returns."""
         name = str(number)
         self.record.add(name, Document(name, chunk.digest), [content], withheld)
         write_file(self.pieces / f"{number:08}", content, private=True)
@@ -107,7 +107,7 @@ class TableOutput:
     def finish(self, table: Table, unused_fields: Sequence[str] = ()) -> None:
         """Write the whole table from its pieces, under its name, and remove the pieces.
 
-        The record also takes the fields of a profile that hold no text.
+        The record also stores the profile fields without text.
         """
         if self._is_complete:
             # An earlier output may have had more rows than the table has now.

@@ -139,7 +139,7 @@ def redact_table(
 
 
 class _Work:
-    """Chunk whose texts come back one after the other."""
+    """Chunk that waits for the results of its texts."""
 
     def __init__(self, number: int, chunk: TableChunk) -> None:
         self.number, self.chunk = number, chunk
@@ -227,7 +227,7 @@ class _TableRun:
         self.write_finished()
 
     def write_finished(self) -> None:
-        """Write the chunks whose texts are all back."""
+        """Write the chunks whose texts all have results."""
         while self.works and not self.works[0].n_waiting:
             work = self.works.popleft()
             for n, reason in work.chunk.check(work.texts) if work.chunk.check else ():

@@ -159,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _start(written: str | None) -> Any:
-    """Model to start from; None are random weights."""
+    """Model that the training starts from; None means random weights."""
     from .scoring import DEFAULT_START
 
     if written is None:
@@ -200,7 +200,7 @@ def _encoder(written: str) -> Any:
 
 
 def _around(tagger: Any, arguments: argparse.Namespace) -> Any:
-    """Estimator that decides with a threshold of held-out patients, and that asks rules, if the options say so."""
+    """Estimator around the tagger, with a tuned threshold and with rules if the options request these."""
     from ..tagging.hybrid_tagger import HybridTagger
     from ..tagging.recall_tuned_tagger import RecallTunedTagger
 
@@ -214,14 +214,14 @@ def _around(tagger: Any, arguments: argparse.Namespace) -> Any:
 
 
 def _show_decision(estimator: Any) -> None:
-    """Show what held-out patients said about the threshold, if it was tuned."""
+    """Print the tuned threshold and its results on held-out patients, if the threshold was tuned."""
     report = getattr(getattr(estimator, "tagger_", estimator), "report_", None)
     if report is not None:
         print(f"\nThe threshold on patients that were held out to choose it:\n\n{report}\n")
 
 
 def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
-    """Save the model. If something has appeared at its path since the start, save it beside, and raise an error."""
+    """Save the model. If the path was created since the start, save the model beside it and raise an error."""
     from ..saving import save
 
     try:

@@ -19,10 +19,10 @@ def make_clinical_notes(
     Use generated notes for tutorials, tests and benchmarks that cannot use real notes. Templates produce admission
     notes, discharge summaries, nursing notes, radiology reports, letters and messages about invented patients.
 
-    Three properties make the notes hard. The same word can be PHI in one place and another word in the next (Parkinson,
-    Hope, May, Reading, OR, 12/3). Names are assembled from syllables, so that other patients have other names. Some PHI
-    touches other text (``MRN88213pt``). A list of the words that were PHI in training therefore stays below a token F1
-    of 0.75 on the notes of other patients.
+    Three properties make the notes hard. The same word can be PHI in one place and an ordinary word in the next
+    (Parkinson, Hope, May, Reading, OR, 12/3). Names are assembled from syllables, so that other patients have other
+    names. Some PHI touches other text (``MRN88213pt``). A list of the words that were PHI in training therefore stays
+    below a token F1 of 0.75 on the notes of other patients.
 
     Do not use generated notes for claims about real notes. The templates repeat, and a tagger that sees enough notes
     learns the templates. Scores on generated notes are therefore higher than on the notes of a hospital.

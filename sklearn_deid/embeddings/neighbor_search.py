@@ -115,7 +115,7 @@ class _Search:
         return others
 
     def _thresholds(self, queries: np.ndarray) -> np.ndarray:
-        """Threshold of each query, estimated from the sample, that few more words pass than requested; shape (n,)."""
+        """Threshold of each query, estimated from a sample: slightly more words pass than requested; shape (n,)."""
         n_sampled = len(self.sample)
         if self.sample_rank >= n_sampled:
             return np.full(len(queries), -np.inf, dtype=np.float32)

@@ -116,7 +116,7 @@ def _parse(file: VectorFile, lines: list[bytes], first: int, dim: int) -> tuple[
 
 
 def _split_line(file: VectorFile, line: bytes, number: int, dim: int) -> tuple[bytes, bytes]:
-    """A line whose word holds spaces; anything else with the wrong count of fields is an error."""
+    """Split a line whose word contains spaces; raise an error for any other wrong number of fields."""
     word, *numbers = line.rsplit(b" ", dim)
     parts = word.split(b" ")
     if len(numbers) != dim or not parts[0] or any(not part or _is_number(part) for part in parts[1:]):

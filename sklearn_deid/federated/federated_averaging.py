@@ -34,9 +34,9 @@ class FederatedAveraging(BaseEstimator):
         one malicious worker cannot undo the training of the others; ``inf`` means no limit. Without effect with masks,
         which hide single updates, and with fewer than three workers.
     screen : bool, default=True
-        Whether updates that point against those of most other workers are left out, and updates shrunk that are much
-        longer than usual (`AgreementScreen`). Without effect with masks, which hide single updates, and with fewer than
-        three workers.
+        Whether updates that point against those of most other workers are left out, and unusually long updates are
+        shrunk (`AgreementScreen`). Without effect with masks, which hide single updates, and with fewer than three
+        workers.
     divide_batches : bool, default=True
         Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has as many steps
         as an epoch on all notes in one place. The ``lr`` of the tagger is then multiplied by the square root of this

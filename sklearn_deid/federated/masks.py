@@ -113,8 +113,8 @@ class MaskedRound:
     numbers : FixedPoint
         Coding of the values.
     start : str, default=""
-        Hash of the parameters that the sites start from. A host that gives other parameters to some sites then gets a
-        sum whose masks do not cancel, instead of the update of one site among updates that the host knows.
+        Hash of the parameters that the sites start from. A host that gives other parameters to some sites then receives
+        a sum whose masks do not cancel, instead of the update of one site among updates that the host knows.
     fraction : float, default=1.0
         Fraction of the parameters whose updates are sent, above 0. The positions follow from the public terms, so that
         they tell nothing about the notes. This is the random selection of selective SGD without a threshold.

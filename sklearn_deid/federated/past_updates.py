@@ -48,7 +48,7 @@ class PastUpdates:
         self.summaries = np.zeros((0, _WIDTH), np.float32) if summaries is None else summaries
 
     def with_one(self, worker: str, update: SparseUpdate) -> PastUpdates:
-        """Return the summaries with one more."""
+        """Return a copy with the summary of one more update."""
         if self.size < FEWEST_PARAMETERS:
             return self
         summaries = np.vstack([self.summaries, self._summary(update)])[-_N_KEPT:]
@@ -67,7 +67,7 @@ class PastUpdates:
 
     @classmethod
     def from_arrays(cls, size: int, arrays: Mapping[str, np.ndarray], workers: Sequence[str]) -> PastUpdates:
-        """Restore what `to_arrays` returned. Files of earlier versions hold nothing."""
+        """Restore what `to_arrays` returned. Files of earlier versions contain no summaries."""
         return cls(size, workers, arrays["past"].astype(np.float32)) if workers else cls(size)
 
     def _summary(self, update: SparseUpdate) -> np.ndarray:
@@ -79,6 +79,6 @@ class PastUpdates:
 
 @lru_cache(maxsize=4)
 def _random_places(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Place and sign of each parameter, shape (size,) each. They are public and always the same."""
+    """Place and sign of each parameter, shape (size,) each. Places and signs are public and constant."""
     rng = np.random.default_rng(size)
     return rng.integers(0, _WIDTH, size, dtype=np.int32), 2.0 * rng.integers(0, 2, size) - 1.0

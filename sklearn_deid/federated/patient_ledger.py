@@ -33,7 +33,7 @@ def epsilon_of_steps(noise_multiplier: float, sampling_rate: float, n_steps: int
     sampling_rate : float in (0, 1]
         Probability that a patient takes part in a step.
     n_steps : int
-        Number of steps. No step has epsilon 0.
+        Number of steps. A training without steps has an epsilon of 0.
     delta : float in (0, 1)
         delta of the guarantee.
 

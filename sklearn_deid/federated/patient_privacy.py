@@ -84,7 +84,7 @@ class PatientPrivacy:
         return math.ceil(1.0 / self.sampling_rate - 1e-9)
 
     def check(self, n_patients: int) -> None:
-        """Refuse settings that promise nothing for this number of patients.
+        """Refuse settings without a meaningful guarantee for this number of patients.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class PatientPrivacy:
         Raises
         ------
         ExchangeError
-            If the settings promise nothing, or if the file is the ledger of another plan.
+            If the settings give no meaningful guarantee, or if the file is the ledger of another plan.
         MissingDependencyError
             If dp-accounting is not installed.
         """

@@ -168,7 +168,7 @@ class PatientSteps:
 
 
 def check_trainable(tagger: Any, part: WorkerData) -> None:
-    """Refuse data and settings with which one patient would reach the gradient of another.
+    """Refuse data and settings with which a patient would influence the gradient of another patient.
 
     Raises
     ------

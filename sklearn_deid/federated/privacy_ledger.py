@@ -157,12 +157,12 @@ def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
 
 
 def check_promise(event: PrivacyEvent, n_uploads: int, delta: float = SITE_DELTA) -> PrivacyLedger:
-    """Refuse noise that promises nothing over all planned uploads.
+    """Refuse noise without a meaningful guarantee over all planned uploads.
 
     Parameters
     ----------
     event : PrivacyEvent
-        What one upload costs (`GaussianUpload.event`).
+        Privacy cost of one upload (`GaussianUpload.event`).
     n_uploads : int
         Planned uploads of the worker.
     delta : float, default=1e-5

@@ -157,7 +157,7 @@ def combine_round(
         trimmed mean then leaves out as many as it can.
     max_ratio : float or sequence of float, default=inf
         Largest norm of every or of each update as a multiple of the median norm. Longer updates are left out. Without
-        effect on fewer than three updates, because one of two cannot be told from the other.
+        effect on fewer than three updates, because of two updates nobody can tell which one is unusual.
     max_norm : float, default=inf
         Updates are shrunk to this norm. Below the ratio, shrinking keeps every worker in the mean.
     opposed : collection of int, default=()

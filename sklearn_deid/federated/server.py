@@ -53,8 +53,8 @@ class ServerLimits:
         training, and a late worker is compared with the early updates of the others. Applies as soon as two other
         workers have sent an update; ``math.inf`` means no limit.
     last_sequence : int, default=None
-        Sequence number of the last update of each worker. It leads back to the moving average of the weights, and is
-        much longer than the update before it: ``max_ratio`` compares it with the longest updates of the other workers.
+        Sequence number of the last update of each worker. This update returns to the moving average of the weights, and
+        is much longer than the update before: ``max_ratio`` compares it with the longest updates of the other workers.
         None means that every update is compared with the last ones.
     max_similarity : float, default=0.95
         Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
@@ -146,7 +146,7 @@ class ParameterServer:
     model : str
         Fingerprint of the model (`ParameterLayout.fingerprint`).
     limits : ServerLimits, default=None
-        Rules of the server. None means ``ServerLimits()``. The attribute ``limits`` holds the norm that stands for a
+        Rules of the server. None means ``ServerLimits()``. The attribute ``limits`` contains the norm that replaces a
         ``max_norm`` of None.
     random_state : int or Generator, default=None
         Random seed of the ties in downloads. None draws a seed from the operating system.
@@ -343,7 +343,7 @@ class ParameterServer:
         Returns
         -------
         SparseUpdate or None
-            The decoded update. None for a repetition of an added one.
+            The decoded update. None if the update was already added.
 
         Raises
         ------
@@ -377,7 +377,7 @@ class ParameterServer:
             Parameters of `aggregate`.
         screened : bool, default=False
             Whether updates that point against most others are left out, and those much longer than usual shrunk
-            (`AgreementScreen`). What it remembers of the last rounds is a part of the checkpoint.
+            (`AgreementScreen`). The checkpoint includes the state of the screen.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
         noisy : collection of str, default=()
@@ -546,7 +546,7 @@ class ParameterServer:
     def _staleness(self, update: SparseUpdate, worker: str) -> int:
         """Updates of other workers since the download, without those of the busiest one.
 
-        With all workers counted, one that floods the server would shut out the others.
+        If all workers counted, a worker that floods the server would exclude the others.
         """
         others = (versions for name, versions in self._versions.items() if name != worker)
         counts = sorted(len(versions) - bisect_right(versions, update.version) for versions in others)

@@ -409,7 +409,7 @@ def make_learner(
     Raises
     ------
     ExchangeError
-        If the settings of ``privacy`` promise nothing for these sentences.
+        If the settings of ``privacy`` give no meaningful guarantee for these sentences.
     SequenceError
         If X and y do not match, or if y holds labels that are not among ``labels``.
 

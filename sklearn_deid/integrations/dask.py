@@ -120,7 +120,7 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
 
 
 def _check_key(name: str, rows: list[dict[str, Any]]) -> None:
-    """Refuse a name that no record has, and a record with a key like it: the texts would be copied unchanged."""
+    """Refuse a name that no record has, and records with a similar key: their texts would be copied unchanged."""
     if not any(name in row for row in rows):
         raise DeidError(f"No record of a partition has the key {name!r}. Where all texts are missing, set it to None.")
     wanted = name.strip().casefold()

@@ -32,8 +32,8 @@ def redact_frame(
     columns : str or sequence of str
         Columns of texts. Cells without a value stay without one.
     id_column, patient_column : str, optional
-        Columns that name the row in messages, and the patient for surrogates. Without a patient column, the id takes
-        its place.
+        Columns that name the row in messages, and the patient for surrogates. Without a patient column, the id
+        identifies the patient.
     mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
         Replacement of PHI, as in `NoteDeidentifier.redact`.
     on_error : {"raise", "withhold"}, default="raise"

@@ -29,7 +29,7 @@ def surrogate_text(
     engine : SurrogateEngine
         Source of the surrogates.
     patient_id : str, optional
-        Patient of the text. None makes the text a patient of its own.
+        Patient of the text. None treats the text as a patient of its own.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     spans_key : str, default="phi"
         Key of the spans in ``doc.spans``.
     patient_id : str, optional
-        Patient of the doc. None makes the doc a patient of its own.
+        Patient of the doc. None treats the doc as a patient of its own.
 
     Returns
     -------

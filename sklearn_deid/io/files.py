@@ -27,7 +27,7 @@ _LONGEST_NAME = 255
 
 
 def check_regular(place: SourceLocation, path: Path, *, follow_links: bool = True) -> None:
-    """Refuse what is no regular file: reading a pipe would wait for ever, and reading a device would never end.
+    """Refuse a path that is no regular file: reading a pipe could block, and reading a device might never end.
 
     Raises
     ------

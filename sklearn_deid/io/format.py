@@ -43,7 +43,7 @@ class Format:
         ``recognise(files)`` returns whether the files have this format. None for a format that is never guessed.
     unanswered : callable, optional
         ``unanswered(path, encoding)`` returns the ids of the documents of a file in which nobody has marked spans, and
-        which would look like documents without PHI. None for a format whose files do not tell.
+        which would look like documents without PHI. None for a format whose files do not contain this information.
     annotated : bool, default=True
         Whether the files contain spans.
     writable : bool, default=True

@@ -22,7 +22,7 @@ def read_documents(
     Parameters
     ----------
     path : Path
-        File to read. Empty lines are passed over.
+        File to read. Empty lines are skipped.
     encoding : str or None
         None means UTF-8.
     parse : callable

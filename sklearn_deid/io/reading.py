@@ -88,8 +88,8 @@ def read_corpus(
         start of a note is a character of the note and counts in offsets, unless the encoding is ``"utf-8-sig"``.
         Newlines are never translated.
     label_scheme : str or LabelScheme, optional
-        Scheme that defines the category of spans without a category, such as all spans of brat and CoNLL. A label of
-        such a span that the scheme lacks is an error: no scheme is applied to a part of the labels.
+        Scheme that defines the category of spans without a category, such as all spans of brat and CoNLL. If the scheme
+        lacks the label of such a span, an error is raised: a scheme is never applied to only some labels.
     random_state : int, optional
         Random seed of the text that ``"mimic"`` invents, at least 0. None means 0. The invented text of a note does not
         depend on the other notes of the corpus. No other format draws random numbers.
@@ -307,7 +307,7 @@ def _read(file: Path, fmt: Format, encoding: str | None, follow_links: bool) -> 
 
 
 def _with_categories(document: Document, scheme: LabelScheme) -> Item:
-    """Document whose spans have categories; an error if the scheme lacks a label, which would have none."""
+    """Document whose spans have categories; raises an error for a label that the scheme lacks."""
     for span in document.spans:
         if span.category is None and span.label not in scheme.labels:
             message = (

@@ -49,8 +49,8 @@ def get_format(name: str) -> Format:
 def guess_format(path: Path) -> Format:
     """Guess the format of a file or folder from the suffixes and, for XML, the root element.
 
-    Text files without annotations are never read as brat or as raw notes. You must say whether the notes have no
-    annotations or their annotations are missing.
+    Text files without annotations are never read as brat or as raw notes. Choose the format yourself: only you know
+    whether the notes have no annotations or their annotations are missing.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def source_files(path: Path, fmt: Format) -> list[Path]:
 
 
 def unanswered_ids(path: str | PathLike[str], format: str | None = None, encoding: str | None = None) -> set[str]:
-    """Ids of the documents of a corpus in which nobody has marked spans, as far as its format tells."""
+    """Ids of the documents of a corpus that nobody has annotated, if the format stores this information."""
     fmt = guess_format(Path(path)) if format is None else get_format(format)
     found: set[str] = set()
     for file in source_files(Path(path), fmt) if fmt.unanswered is not None else ():

@@ -181,8 +181,7 @@ class DocumentWriter:
         document : Document
             Document to write.
         before : callable, optional
-            Function that is called with the content for each suffix, when nothing but the disk can refuse the document
-            any more and before anything is written.
+            Function that is called with the content for each suffix, after all checks and before anything is written.
         """
         contents = self._render(document, self._written)
         targets = self._targets(document, contents) if self._stream is None else {}
@@ -332,7 +331,7 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Number of a file. Where case and accents make no difference, two names have one file."""
+    """Number of a file. Name for comparisons on a disk that ignores case and accents."""
     status = path.stat()
     return status.st_dev, status.st_ino
 

@@ -19,9 +19,10 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     threshold. The recall is the proportion of items found. The function computes a one-sided lower Wilson bound of the
     recall. The bound uses an effective number of independent items that follows from the variance between patients
     (design effect of the linearised ratio, Kish 1965). A threshold with very few missed items has no measurable
-    variance. Such a threshold uses the largest design effect at the thresholds above, up to 0.5. The lower bound rises
-    as the threshold falls. The highest threshold whose bound reaches the target therefore controls the recall with the
-    requested confidence (Bates et al. 2021, section 2, with this asymptotic bound instead of an exact bound).
+    variance. For such a threshold, the function takes the largest design effect of all higher thresholds up to 0.5. The
+    lower bound rises as the threshold falls. The highest threshold whose bound reaches the target therefore controls
+    the recall with the requested confidence (Bates et al. 2021, section 2, with this asymptotic bound instead of an
+    exact bound).
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def recall_lower_bounds(
 
 
 def _largest_target(ordered: np.ndarray, patient: np.ndarray, missed: int, z: float) -> float:
-    """Largest target that `recall_threshold` accepts with so many missed items."""
+    """Largest target that `recall_threshold` accepts with this number of missed items."""
     target = 1.0
     # The bound of a lower target looks at more misses for its design effect, and is never higher: the sequence falls.
     for _ in range(20):

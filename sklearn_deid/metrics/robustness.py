@@ -149,7 +149,7 @@ def robustness_table(
 
 
 def _counts(document: Document, text: str, places: Sequence[int], spans: Iterable[Span]) -> np.ndarray:
-    """PHI tokens and those covered, tokens of names and those covered, other tokens and those covered."""
+    """Numbers of all and of covered tokens: PHI, names, and other tokens."""
     # shape: (characters of the altered note + 1,)
     hidden = np.zeros(len(text) + 1, dtype=bool)
     for span in spans:

@@ -65,7 +65,7 @@ class TrainingHistory:
         self.stretches = self._find_stretches()
 
     def has(self, *keys: str) -> bool:
-        """Whether an epoch recorded one of these."""
+        """Whether an epoch recorded one of these keys."""
         return any(row.get(key) is not None for row in self.epochs for key in keys)
 
     def curve(self, key: str) -> tuple[np.ndarray, np.ndarray]:

@@ -29,8 +29,8 @@ def shared_draws(
     words : sequence of str
         Distinct words.
     replaceable : ndarray of bool, shape (n_words,)
-        Whether each word can be replaced through its vector. Other words follow these words where they can; these words
-        never follow the others.
+        Whether each word can be replaced through its vector. Other words take the surrogate of such a word where
+        possible, and never the reverse.
 
     Returns
     -------

@@ -137,7 +137,7 @@ class PhiPerturber(SentenceTransformer):
         Raises
         ------
         ValueError
-            If a parameter of the mechanism was changed after the fit: the draw would not be what the parameter says.
+            If a parameter of the mechanism was changed after the fit: the draw would not match the parameter.
         """
         check_is_fitted(self)
         check_constraints(self)

@@ -40,8 +40,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
     of the result. No word vectors and no training notes are needed.
 
     Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
-    surrogate, and all dates of a patient move by the same number of days. Two calls have two shifts: whoever sees both
-    results knows that a date is within reach of both.
+    surrogate, and all dates of a patient move by the same number of days. Two calls have different shifts: a recipient
+    of both results can narrow down the dates.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class SurrogatePseudonymizer(SentenceTransformer):
     kinds : mapping of str to str or None, default=None
         Kind of surrogate of labels outside of the known schemes; see `sklearn_deid.surrogates.label_kinds`.
     date_shift : int, default=3650
-        Largest shift of the dates of a patient in days. The smallest is a tenth of it.
+        Largest shift of the dates of a patient in days. The smallest shift is a tenth of this number.
     whole_weeks : bool, default=False
         Whether dates move by whole weeks.
     keep_seasons : bool, default=False
-        Whether dates move by whole years, give or take two weeks.
+        Whether dates move by whole years, plus or minus two weeks.
     ages : {"keep", "shift"}, default="keep"
         Treatment of ages up to 89 years: unchanged, or moved by one to three years for each patient.
     keep_gender : bool, default=True
@@ -82,7 +82,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     originals, given label and written form; see `sklearn_deid.surrogates.SurrogateEngine`.
 
     **What it does not protect.** PHI without a label stays in the sentences. The written form, the sex of given names,
-    recurrence, intervals between dates and, by default, ages up to 89 are told, and so is all other text.
+    recurrence, intervals between dates and, by default, ages up to 89 remain visible, and so does all other text.
 
     See Also
     --------

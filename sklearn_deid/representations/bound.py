@@ -1,4 +1,4 @@
-"""A bound on all attackers who tell from which of two sentences a noisy representation was made.
+"""A bound on all attackers who decide from which of two sentences a noisy representation was made.
 
 Given its input noise, a representation before unit length is Gaussian. It has the mean mu, and in each dimension the
 standard deviation of the output noise. For two Gaussians of equal spread, the best test is known (Neyman & Pearson).

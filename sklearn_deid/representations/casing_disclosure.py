@@ -1,4 +1,4 @@
-"""What the casing that is released beside the vectors reveals by itself."""
+"""Information that the casing beside the vectors reveals by itself."""
 
 from __future__ import annotations
 

@@ -85,8 +85,8 @@ class DualVariables:
         """Compute the factor by which the noise must grow so that the upper 95 % confidence limits keep both bounds.
 
         The limits are for sentences of other patients of the same kind (`mean_limit`, `share_limit`). With few
-        patients, the limit of the quantile does not reach 95 %: of the share that may lie beyond the requested
-        distance, at least two fifths do.
+        patients, the limit of the quantile does not reach 95 %: at least two fifths of the allowed share of pairs lie
+        beyond the requested distance.
 
         Parameters
         ----------

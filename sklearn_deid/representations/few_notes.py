@@ -54,7 +54,7 @@ def warn_of_few_notes(n_movable: int, training: Any, from_public: bool) -> None:
     n_movable : int
         Number of PHI tokens of the training notes that can move.
     training : Bounded
-        Training with the bounds that were asked.
+        Training with the requested bounds.
     from_public : bool
         Whether the training starts from public notes.
 

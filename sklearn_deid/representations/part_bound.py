@@ -166,7 +166,7 @@ def plain_numbers(bound: Any) -> dict[str, Any]:
 
 
 def with_estimates(plain: Mapping[str, Any], names: tuple[str, ...], n: int) -> dict[str, Any]:
-    """Undo `plain_numbers` for the named estimates; names that are missing stay away."""
+    """Undo `plain_numbers` for the named estimates; missing names stay missing."""
     numbers = dict(plain)
     for name in names:
         if name in numbers:

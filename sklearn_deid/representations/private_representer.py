@@ -331,7 +331,7 @@ class PrivateRepresenter(SentenceTransformer):
         Warns
         -----
         FewNotesWarning
-            If X has few PHI tokens for the bound asked; the warning names the loss of F1 to expect.
+            If X has few PHI tokens for the requested bound; the warning names the loss of F1 to expect.
         """
         self._check_parameters()
         X = self._words(X)
@@ -619,7 +619,7 @@ class PrivateRepresenter(SentenceTransformer):
         return state
 
     def _check_fitted(self) -> None:
-        """Check that the representer is fitted, and releases what its bound, its origin and its card describe."""
+        """Check that the representer is fitted, and that its bound, its origin and its card describe its releases."""
         check_is_fitted(self)
         if release_settings(self) != self._released_as:
             raise ValueError(

@@ -107,7 +107,7 @@ def public_sentences(public: Any) -> tuple[TokenSequences, TokenSequences]:
     Raises
     ------
     SequenceError
-        If the value is none of these.
+        If the value has another type.
 
     Examples
     --------

@@ -67,11 +67,11 @@ def check_classes(data: np.ndarray, origin: Provenance) -> None:
 def wrong_classes(
     table: np.ndarray, classes: np.ndarray, centroids: np.ndarray, k: int, kinds: np.ndarray | None = None
 ) -> str | None:
-    """Say what is wrong with classes of public words, in a sentence; None if nothing is.
+    """Describe the first fault of classes of public words in a sentence; None without a fault.
 
     Each class holds at least k words with a vector, and its centroid is the mean of their vectors. The last class holds
-    the words without a vector; its centroid is zero. If the casing leaves beside the classes, all words of a class are
-    of one kind, and words of a kind with fewer than k words are in the last class.
+    the words without a vector; its centroid is zero. If the casing is released beside the classes, all words of a class
+    are of one kind, and words of a kind with fewer than k words are in the last class.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def wrong_classes(
     k : int
         Size of the smallest class that is allowed.
     kinds : ndarray of int, shape (n_words,), optional
-        Kind of each word (`casing_kinds`), if the casing of tokens leaves beside their classes.
+        Kind of each word (`casing_kinds`), if the casing of tokens is released beside their classes.
 
     Examples
     --------

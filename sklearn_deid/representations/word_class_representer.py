@@ -72,8 +72,8 @@ class WordClassRepresenter(SentenceTransformer):
     "2019", have classes of numbers. Tokens without a vector are one further class, with the zero vector.
 
     **What this does not hide.** The class of a word, the casing, the tags and the number of tokens. A class often has a
-    meaning (surnames, towns, drugs). An attacker who knows that one of two patients is meant tells them apart as soon
-    as one token of theirs differs in its class. `certify` computes how often.
+    meaning (surnames, towns, drugs). An attacker who knows that a release concerns one of two patients can distinguish
+    them as soon as the class of one of their tokens differs. `certify` computes how often.
 
     **k-anonymity** here is about words, not about patients.
 
@@ -151,7 +151,7 @@ class WordClassRepresenter(SentenceTransformer):
 
     @property
     def _kinds(self) -> np.ndarray | None:
-        """Kind of each word, if the casing leaves, too; shape (n_words,)."""
+        """Kind of each word, if the casing is also released; shape (n_words,)."""
         return casing_kinds(self._vectors) if self.casing else None
 
     @property
@@ -315,7 +315,7 @@ class WordClassRepresenter(SentenceTransformer):
         return self._vector_names(self._vectors.dim, CASING_CLASSES if self.casing else ())
 
     def _finished(self) -> WordClassRepresenter:
-        """Set what follows from the classes."""
+        """Set the attributes that follow from the classes."""
         counts = np.bincount(self.classes_of_words_, minlength=len(self.centroids_))
         self.class_sizes_ = counts[:-1]
         self.n_features_out_ = self._vectors.dim + len(CASING_CLASSES) * self.casing

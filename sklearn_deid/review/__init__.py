@@ -1,4 +1,4 @@
-"""What a person does with a model: which notes to read next, the review page, and the sign-off.
+"""Work of people with a model: suggestions of notes to read next, the review page, and the sign-off.
 
 Names are resolved lazily (PEP 562): a module is imported when one of its names is first used.
 """

@@ -29,8 +29,8 @@ def count_hidden(text: str, mode: str | None = None, labels: Iterable[str] = ())
     mode : {"label", "mask"}, optional
         Mode of the redaction. None counts both.
     labels : iterable of str, default=()
-        Labels that stand for PHI, beside those of the known label schemes. Other capitals in brackets are words of the
-        note, such as ``[SIC]``: counted as hidden items, they would make the share of leaking items too small.
+        Labels that mark PHI, in addition to those of the known label schemes. Other capitals in brackets are words of
+        the note, such as ``[SIC]``: counted as hidden items, they would make the share of leaking items too small.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class SignOff:
     """Random sample of a release, and upper bounds on leaks after a reader has read the sample.
 
     First `draw` the ids of the sample. A reader then reads these redacted notes and marks each passage of PHI that is
-    still readable as a span. At last `assess` the notes with their spans.
+    still readable as a span. Finally, `assess` the notes with their spans.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class SignOff:
         Size of the sample. Choose the number before the reading: a reader who stops when the bound looks good makes
         the bound wrong. 59 notes without a leak give an upper bound of 5 % at 95 % confidence.
     target : float in (0, 1), default=0.05
-        Upper bound on the share of leaking notes that is asked for.
+        Requested upper bound on the share of leaking notes.
     confidence : float in (0, 1), default=0.95
         One-sided confidence level of the bounds.
     random_state : int, default=0

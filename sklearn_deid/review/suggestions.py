@@ -1,4 +1,4 @@
-"""Which notes to review next: notes on which the model is unsure, each unlike the ones before."""
+"""Which notes to review next: notes on which the model is uncertain, and which differ from each other."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def note_uncertainties(deidentifier: Any, notes: Sequence[str | Document]) -> np
     Returns
     -------
     ndarray of shape (n_notes,), dtype float64
-        A number of tokens, at least 0. The number is right as far as the probabilities of the tagger are calibrated.
+        A number of tokens, at least 0. The number is as accurate as the probabilities of the tagger are calibrated.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _checked_text(number: int, note: Any) -> str:
 
 
 def _feature_rows(notes: list[tuple[list[str], list[str], list[float]]]) -> sparse.csr_matrix:
-    """Matrix of the unsureness of each word and each label (columns) in each note (rows)."""
+    """Matrix of the summed error probabilities of each word and each label (columns) in each note (rows)."""
     columns: dict[tuple[str, str], int] = {}
     rows, features, values = [], [], []
     for row, (words, tags, unsure) in enumerate(notes):

@@ -132,14 +132,14 @@ def representer_of(X: Any) -> str | None:
 
 
 def check_representer(X: Any, trained: str | None) -> None:
-    """Refuse vectors of another representer: equal numbers would mean other words there.
+    """Refuse vectors of another representer, in which equal numbers mean other words.
 
     Parameters
     ----------
     X : TokenVectors, or other data, which passes
         Vectors of new sentences.
     trained : str or None
-        Fingerprint of the representer of the training; None, which passes, if it is not known.
+        Fingerprint of the representer of the training; None, which accepts all vectors, if it is not known.
 
     Examples
     --------

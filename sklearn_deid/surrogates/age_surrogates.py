@@ -92,7 +92,7 @@ class AgeSurrogates:
         return piece if is_known else None
 
     def _unit(self, behind: list[str]) -> str:
-        """Unit of a number: years unless the next unit says months, weeks or days."""
+        """Unit of a number: years unless the next unit is months, weeks or days."""
         return next((self._units[fold(p)] for p in behind if self._units.get(fold(p), "-") != "-"), "y")
 
     def _written(self, piece: str, value: int, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""Check digits of national numbers: right ones, or wrong ones on purpose."""
+"""Check digits of national numbers: valid ones, or deliberately invalid ones."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> st
     text : str
         Number. Characters other than letters and digits stay.
     locale : str
-        Locale, which tells the national numbers.
+        Locale, which determines the forms of national numbers.
     valid : bool
         Whether the check digits are right.
     chance : Chance

@@ -32,7 +32,7 @@ def is_time(text: str) -> bool:
 
 
 def time_behind(text: str) -> int | None:
-    """Position at which the time of day behind a date begins, with the signs in front; None without one.
+    """Position at which the time of day after a date begins, with the separators before it; None without a time.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def time_behind(text: str) -> int | None:
 
 
 def _may_be_date(text: str) -> bool:
-    """Whether a text is nothing but two numbers that may be a day and a month: a date must not stay as it is."""
+    """Whether a text is just two numbers that may be a day and a month: a date must not remain unchanged."""
     found = _BARE.fullmatch(text)
     if found is None:
         return False

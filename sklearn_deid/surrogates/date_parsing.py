@@ -94,7 +94,7 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
 
 
 def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
-    """Half of a range without leading zeros, where only the other half tells that there are none ("12/30-1/2")."""
+    """Half of a range without leading zeros, if only the other half shows that there are none ("12/30-1/2")."""
     mine, others = ([text for text, role in date.pieces if role in (DAY, MONTH)] for date in (one, other))
     is_told = any(text[0] == "0" or len(text) == 1 for text in mine)
     return replace(one, padded=False) if not is_told and any(len(text) == 1 for text in others) else one
@@ -147,7 +147,7 @@ def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
 def _spelled(left: WrittenDate, right: WrittenDate) -> WrittenDate | None:
     """Return the first date of a range with the month of the second: "3 May" for "3" in "3-5 May".
 
-    None if the month stands in front of the day.
+    None if the month is before the day.
     """
     roles = [role for _, role in right.pieces]
     behind = next((i for i, role in enumerate(roles) if role in (MONTH, MONTH_NAME)), 0)

@@ -22,15 +22,16 @@ LAST_AGE = 89
 def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_seasons: bool) -> int:
     """Draw the secret shift of a patient in days, the same for all copies of the notes.
 
-    Other settings have an independent shift. Otherwise the same draw would be stretched to another range, and two
-    releases under one key would tell the shift to the day.
+    Other settings give an independent shift. Otherwise two releases under one key would scale the same draw to two
+    ranges, and would reveal the shift to the day.
 
     Parameters
     ----------
     chance : PatientChance
         Draws of the patient.
     most_days : int
-        Largest shift. The smallest is a tenth of it, so that years alone change, too, where it is 3,650 days or more.
+        Largest shift. The smallest shift is a tenth of it. With 3,650 days or more, a date that consists of a year
+        alone therefore changes, too.
     whole_weeks : bool
         Whether weekdays stay.
     keep_seasons : bool
@@ -60,8 +61,8 @@ class DateSurrogates:
     """Moved dates for one patient, each written as the date in the note is written.
 
     Intervals between full dates of the patient stay exact. Dates without a year take the year of the full dates of
-    their note. A birth date moves with all other dates, and by ``birth_years`` whole years more. The birth date of
-    those over 89 moves to the age of 90.
+    their note. A birth date moves with all other dates, and by ``birth_years`` whole years more. Birth dates of
+    patients over 89 move to the age of 90.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class InstitutionSurrogates:
         return "".join(out)
 
     def department(self, text: str) -> str:
-        """Ward for a ward; a code such as 7B for a code."""
+        """Surrogate of a ward, or of a code such as 7B."""
         chance = self._chance.again("department", fold(text))
         if any(map(str.isdigit, text)):
             words = [fold(word) for word in _WORDS.findall(text)]
@@ -87,7 +87,7 @@ class InstitutionSurrogates:
         return with_case(chance.pick(self._words.block("departments")), text)
 
     def profession(self, text: str) -> str:
-        """Profession for a profession, with as many words if there are such."""
+        """Surrogate of a profession, with as many words if possible."""
         chance = self._chance.again("profession", fold(text))
         listed = self._words.professions
         # From fewer than ten, the number of words would nearly tell the surrogate.
@@ -96,7 +96,7 @@ class InstitutionSurrogates:
         return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job
 
     def _is_kept(self, parts: list[str], i: int, heads: frozenset[str]) -> bool:
-        """Whether a part is a sign, a public word, or a letter in front of an apostrophe, which has been drawn."""
+        """Whether a part stays: a sign, a public word, or an already drawn letter before an apostrophe."""
         is_elided = ELIDED.match("".join(parts[i : i + 3])) is not None
         return not parts[i][0].isalnum() or is_elided or self._is_public(parts[i], heads)
 
@@ -128,7 +128,7 @@ class InstitutionSurrogates:
         return with_case(self._names.drawn(INSTITUTION, text, len(text.split())), text)
 
     def _all_public(self, text: str, parts: list[str]) -> str:
-        """Name without an own word: one word that is no connector becomes a name, so that the text changes."""
+        """Name for a name of public words alone: one word that is no connector is replaced, so the text changes."""
         words = [i for i, part in enumerate(parts) if part[0].isalnum()]
         # Valley Hospital, but Instituto de Medicina Legal
         ordered = words if self._words.locale == "en" else words[::-1]

@@ -1,4 +1,4 @@
-"""Names of one patient's notes, and the rules by which two written names are one."""
+"""Names of one patient's notes, and the rules by which two written names count as one."""
 
 from __future__ import annotations
 

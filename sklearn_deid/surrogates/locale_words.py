@@ -184,7 +184,10 @@ class LocaleWords:
 
     @cached_property
     def abroad(self) -> dict[str, tuple[Town, ...]]:
-        """Towns of other countries by country. Their region is the first of them, and their postal codes are random."""
+        """Towns of other countries by country.
+
+        The region of these towns is the first town of the country, and their postal codes are random.
+        """
         named: dict[str, list[str]] = {}
         for name, _, country in (entry.partition("=") for entry in self.block("abroad")):
             named.setdefault(country, []).append(name)
@@ -306,9 +309,9 @@ def locale_words(locale: str) -> LocaleWords:
 
 
 def guess_locale(text: str, default: str = "en") -> str:
-    """Locale most of whose frequent words are in the text, if there are two different ones.
+    """Locale with the most frequent words in the text, if the text has at least two different ones of them.
 
-    Words that several locales share decide nothing. One word alone may be a title or a part of a name, as in "Dr. van
+    Words that several locales share do not count. One word alone may be a title or a part of a name, as in "Dr. van
     Rey", and a single letter an initial.
 
     Parameters
@@ -316,7 +319,7 @@ def guess_locale(text: str, default: str = "en") -> str:
     text : str
         Note.
     default : str, default="en"
-        Locale of a text with fewer of these words.
+        Locale for a text with fewer of these words.
 
     Examples
     --------

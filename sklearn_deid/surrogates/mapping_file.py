@@ -1,4 +1,4 @@
-"""Encrypted files that tell which original each surrogate replaced, for those who must go back."""
+"""Encrypted files that record the original of each surrogate, so that surrogates can be reversed."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ _PADDED_TO = 2048
 class MappingFile:
     """File with the originals of all surrogates, one encrypted line for each note (AES-256-GCM).
 
-    The file is as sensitive as the notes. Its encryption key is derived from the key of the surrogates. A line that was
-    changed, moved, taken from another file or left out before another one is noticed when the file is read; lines cut
-    off at the end, and an earlier state of the whole file, are not. Without the key, the file tells the number of notes
-    in their order, and the size of the replacements of each note in steps of 2 KiB, which is about 20 replacements.
+    The file is as sensitive as the notes. Its encryption key is derived from the key of the surrogates. Reading the
+    file detects a line that was changed, moved, taken from another file, or left out before another one. It does not
+    detect lines cut off at the end, or an earlier state of the whole file. Without the key, the file reveals the number
+    of notes in their order, and the size of the replacements of each note in steps of 2 KiB, which is about 20
+    replacements.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def _header(data: bytes, path: Path) -> bytes:
 
 
 def _place(header: bytes, number: int) -> bytes:
-    """What is authenticated beside a line: the file, and the number of the line from 0.
+    """Data that are authenticated with a line: the file, and the number of the line from 0.
 
     Lines can then be neither exchanged, repeated nor left out in the middle, nor come from another file.
     """

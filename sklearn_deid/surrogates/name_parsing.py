@@ -48,7 +48,7 @@ def parse_name(
     words : LocaleWords
         Titles, particles and given names of the locale.
     kind : {"person", "given name", "surname"}, default="person"
-        Which parts the label promises.
+        Parts of a name that the label implies.
     role_of : callable, optional
         Function from a folded word to the role that the word has in other names of the patient, or None.
 
@@ -168,7 +168,7 @@ def _by_groups(
     words: LocaleWords,
     role_of: Callable[[str], str | None],
 ) -> list[str]:
-    """Roles of words without a comma; words such as "and" and "n\u00e9e", and strokes, part two names."""
+    """Roles of words without a comma; words such as "and" and "n\u00e9e", and slashes, separate two names."""
     maiden = _maiden(pieces, roles, words)
     found: list[str] = []
     group: list[list[int]] = []
@@ -197,7 +197,7 @@ def _behind_particle(pieces: list[str], words: LocaleWords, first: int = 0) -> i
 
 
 def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]) -> list[str]:
-    """Roles of words without a comma: given names first, surnames last. The flag tells words behind a particle."""
+    """Roles of words without a comma: given names first, surnames last. The flag marks words after a particle."""
     n = len(names)
     if n == 0:
         return []

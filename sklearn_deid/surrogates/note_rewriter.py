@@ -48,9 +48,9 @@ def note_rewriter(mode: str | SurrogateEngine = "label", **settings: Any) -> Cal
 
 
 def note_replacements(mode: str | SurrogateEngine = "label") -> Callable[[Document], list[Replacement]]:
-    """Function from a note with PHI spans to the replacements of `note_rewriter`, without putting them in.
+    """Function from a note with PHI spans to the replacements of `note_rewriter`, without inserting them.
 
-    Use the function where the text of a note is in pieces, as in a file with formats.
+    Use the function if the text of a note is in pieces, as in a file with formatting.
 
     Parameters
     ----------

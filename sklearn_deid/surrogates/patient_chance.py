@@ -15,7 +15,7 @@ class PatientChance:
     patient : str
         Id of the patient.
     copy : int, default=0
-        Number of the copy. Copies of the same notes have other surrogates, but the draws of `of_all_copies`.
+        Number of the copy. Copies of the same notes have different surrogates, except for the draws of `of_all_copies`.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class PatientChance:
         return "PatientChance()"
 
     def again(self, kind: str, *entity: str) -> KeyedChance:
-        """Draws for an entity as in `of`, other ones at each attempt."""
+        """Draws for an entity as in `of`, but different at each attempt."""
         return self.of(kind, *entity, *((f"attempt {self.attempt}",) if self.attempt else ()))
 
     def of(self, kind: str, *entity: str) -> KeyedChance:

@@ -124,7 +124,7 @@ class PatientSurrogates:
         return self._rules[mention.kind](mention)
 
     def place_kind(self, text: str) -> str:
-        """Kind of a place whose label does not tell: postcode, region, country or town."""
+        """Kind of a place whose label does not determine it: postcode, region, country or town."""
         return self._places.kind_of(text)
 
     def _place(self, mention: Mention) -> str | None:

@@ -83,7 +83,7 @@ class PersonSurrogates:
         return apply_casing(self._name(part.role, canonical, sex), casing_pattern(part.text))
 
     def _sex(self, parts: tuple[NamePart, ...]) -> str:
-        """Sex for all given names of a written name: that of the first one that tells."""
+        """Sex for all given names of a written name: that of the first name with a known sex."""
         given = [self.known.canonical(GIVEN, part.text) for part in parts if part.role == GIVEN]
         if not given:
             return self._chance.of("sex", "").pick("MF")

@@ -64,7 +64,9 @@ class PlaceSurrogates:
         self._dotted = {fold(word) for word in words.block("street tail words") if "." in word[:-1]}
 
     def kind_of(self, text: str) -> str:
-        """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not tell."""
+        """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not determine the
+        kind.
+        """
         folded = fold(text)
         if any(map(str.isdigit, text)):
             return "postcode" if _NUMBERED_TOWN.fullmatch(text) is None else "town"
@@ -75,7 +77,7 @@ class PlaceSurrogates:
         return "region" if is_region else "town"
 
     def town(self, text: str) -> str:
-        """Town for a town; the number of a district or of a post office is another number."""
+        """Surrogate of a town; the number of a district or of a post office becomes another number."""
         numbered = _NUMBERED_TOWN.fullmatch(text)
         if numbered is None:
             return with_case(self._town(text).name, text)
@@ -84,7 +86,7 @@ class PlaceSurrogates:
         return with_case(self._town(numbered["town"]).name, numbered["town"]) + rest
 
     def region(self, text: str, town: str | None = None) -> str:
-        """Region for a region: that of the surrogate of ``town``, or a random one without a town."""
+        """Surrogate of a region: that of the surrogate of ``town``, or a random one without a town."""
         own = None if town is None else self._town(town).region
         regions = tuple(dict.fromkeys(town.region for town in self._towns))
         region = own or self._chance.again("region", fold(text)).pick(regions)
@@ -175,7 +177,7 @@ class PlaceSurrogates:
         return town if invented is None else town._replace(name=invented)
 
     def _invented_town(self, chance: Chance, n_words: int) -> str | None:
-        """Name of a town that no list has; None where the locale has no parts for a name with as many words."""
+        """Invented name of a town; None if the locale has no parts for a name with as many words."""
         starts, ends = self._words.town_starts, self._words.town_ends
         if self._towns is not self._words.towns or not ends or n_words > 1 + bool(starts):
             return None
@@ -185,7 +187,7 @@ class PlaceSurrogates:
         return None if fold(name) in refused or fold(last) in refused else name
 
     def _country_and_towns(self) -> tuple[str, tuple[Town, ...]]:
-        """Country of the patient, and its towns that no corpus has, if there are enough; else those of the locale."""
+        """Country of the patient, and its towns outside of the corpus if there are enough; else those of the locale."""
         chance = self._chance.of("country of the patient")
         country = chance.pick(tuple(self._words.abroad))
         left = tuple(town for town in self._words.abroad[country] if fold(town.name) not in self._avoided)
@@ -206,7 +208,7 @@ class PlaceSurrogates:
         return kept
 
     def _types_in_names(self, pieces: list[str], types: list[int]) -> list[int]:
-        """Words such as Camino that are types elsewhere, and here a part of a name: "Calle Juan Camino"."""
+        """Words such as Camino that are usually types, but here a part of a name: "Calle Juan Camino"."""
         if self._words.locale in _SUFFIXED:
             return []
         last = self._words.locale == "en"  # the type is the last word there, and the first one elsewhere
@@ -296,5 +298,5 @@ def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
 
 
 def _written_length(piece: str, suffix: str, length: int) -> int | None:
-    """Number of characters at the end of ``piece`` that fold to the suffix; None if it begins inside of one."""
+    """Number of characters at the end of ``piece`` that fold to the suffix; None if it begins within a character."""
     return next((n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix), None)

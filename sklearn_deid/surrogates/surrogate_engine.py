@@ -63,11 +63,11 @@ class SurrogateEngine:
         Language of names, places and months. "auto" takes the language whose most frequent words are most frequent in
         the first note of each patient.
     date_shift : int, default=3650
-        Largest shift of dates in days. The smallest is a tenth of it.
+        Largest shift of dates in days. The smallest shift is a tenth of it.
     whole_weeks : bool, default=False
         Whether dates move by whole weeks, so that weekdays stay.
     keep_seasons : bool, default=False
-        Whether dates move by whole years, give or take two weeks.
+        Whether dates move by whole years, plus or minus two weeks.
     ages : {"keep", "shift", "band"}, default="keep"
         Treatment of ages up to 89 years: unchanged, moved by one to three years for each patient, together with the
         birth dates, or bands of five years. Ages over 89 always become ``90+``.
@@ -90,9 +90,9 @@ class SurrogateEngine:
     of the originals, given the written forms.
 
     **What it does not protect.** PHI that is not annotated stays in the text. The written form, the sex of given names,
-    who recurs where, intervals between dates, ages up to 89 (by default) and the rest of the story are told. A
-    surrogate equals its original by chance. Whoever holds the key can check a guess of an original and shift the dates
-    back.
+    repeated names, intervals between dates, ages up to 89 (by default) and the rest of the text remain visible. A
+    surrogate may equal its original by chance. Whoever holds the key can check a guess of an original and shift the
+    dates back.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Choices of those who replace PHI by surrogates."""
+"""Settings for the replacement of PHI by surrogates."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def n_tokens(text: str) -> int:
 
 
 def joined(tokens: list[str]) -> str:
-    """Text of the tokens of a span, as it is mostly written.
+    """Text of the tokens of a span, as it is usually written.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class WrittenDate:
     season : int or None
         0 (winter) to 3 (autumn).
     padded : bool or None
-        Whether days and months below 10 have a leading zero; None if this date itself tells.
+        Whether days and months below 10 have a leading zero; None if this date itself shows it.
     spelled : WrittenDate or None
         The same day with a month of its own, for a day that borrows the month of the other half of a range.
     """
@@ -61,7 +61,7 @@ class WrittenDate:
 
     @property
     def borrows_month(self) -> bool:
-        """Whether the month stands in the other half of a range ("3" in "3-7 May")."""
+        """Whether the month is in the other half of a range ("3" in "3-7 May")."""
         roles = {role for _, role in self.pieces}
         return self.day is not None and self.month is not None and not roles & {MONTH, MONTH_NAME, HOLIDAY}
 

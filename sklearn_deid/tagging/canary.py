@@ -76,7 +76,7 @@ def canary(tagger: Any, width: int | None = None) -> dict[str, Any]:
 
 
 def canary_problem(saved: Any, found: dict[str, Any]) -> str | None:
-    """In which way a loaded model finds something else than the saved one, as a sentence; None if it does not.
+    """Describe the first difference between the results of a loaded and a saved model; None without a difference.
 
     Parameters
     ----------

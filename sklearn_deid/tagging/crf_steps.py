@@ -70,7 +70,7 @@ class LogPartitionBySteps(torch.autograd.Function):
     """Log partition function of each sentence, shape (batch,), with the gradient of the forward-backward algorithm.
 
     Both directions are one recursion: the backward one reads the sentences reversed, with the transposed transitions.
-    The sums are scaled at each step; the result is no number where this is not enough.
+    The sums are scaled at each step; the result is NaN if this is not enough.
     """
 
     @staticmethod

@@ -24,11 +24,11 @@ class InventedSpans(NamedTuple):
     tokens : ndarray of shape (n_tokens,), dtype object
         Tokens of all spans.
     places : ndarray of shape (n_tokens,)
-        Number of the token of the training sentences in whose place each token stands, and whose tag it has.
+        Number of the token of the training sentences that each token replaces, and whose tag it has.
     lengths : ndarray of shape (n_spans,)
         Number of tokens of each span.
     stands_for : ndarray of shape (n_spans,)
-        Number of the span of the training sentences in whose place each span stands.
+        Number of the span of the training sentences that each span replaces.
     """
 
     tokens: np.ndarray

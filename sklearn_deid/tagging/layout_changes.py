@@ -18,7 +18,7 @@ class LayoutChanges:
 
     Notes lose punctuation, and break lines inside of names, which moves the borders of sentences. A tagger that was
     trained on whole sentences finds few names in the parts. Each word keeps its tag: a span goes on in the next
-    sentence. With a new span there, the network would have to learn that "Hospital" begins a name.
+    sentence. If a new span began there, the network would have to learn that "Hospital" begins a name.
 
     Parameters
     ----------

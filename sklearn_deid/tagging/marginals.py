@@ -359,7 +359,7 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
 
 
 def _check_rows(estimator: Any, rows: Any, lengths: np.ndarray, n_classes: int) -> None:
-    """Check that there is one array of a row for each token and a column for each class for each sentence."""
+    """Check that each sentence has an array with a row for each token and a column for each class."""
     if len(rows) != len(lengths) or any(np.shape(row) != (n, n_classes) for row, n in zip(rows, lengths, strict=True)):
         raise SequenceError(
             f"{type(estimator).__name__}.predict_proba must give one array of shape (n_tokens, {n_classes}) for "

@@ -1,7 +1,7 @@
 """Vectors of hashed character n-grams, trained on words of several patients outside of PHI.
 
-Training moves the rows of the n-grams that occur. The other rows keep their small first values, so that a reader of a
-saved model sees which n-grams of a word have occurred, and tests a dictionary of names in a second.
+Training moves the rows of the n-grams that occur. The other rows keep their small first values. A reader of a saved
+model therefore sees which n-grams of a word have occurred, and can test a dictionary of names in a second.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def train_ngram_table(
 
 
 def _owners(X: TokenSequences, groups: Any) -> np.ndarray:
-    """Patient of each token, or what counts as one."""
+    """Patient of each token, or its document or sentence if the patients are unknown."""
     rows = np.arange(len(X)) if X.documents is None else X.documents
     owner = np.asarray(rows if groups is None else groups, dtype=object)
     return np.repeat(owner, X.lengths)

@@ -44,7 +44,8 @@ class NoteAugmenter(SentenceTransformer):
         documents. A training takes longer by 80 % of this proportion, unless ``max_epochs="auto"`` sets its length.
     lower_case, capitals, title_case : float in [0, 1], default=0.7, 0.08, 0.05
         Probability that a copied sentence is written in lower case, in capitals, or with a capital at the start of each
-        word. Their sum is at most 1. If X knows the documents of its sentences, those of a document are written alike.
+        word. Their sum is at most 1. If X holds the documents of its sentences, all copied sentences of a document have
+        the same casing.
     typing_errors : float in [0, 1], default=0.02
         Probability that a word of at least three letters loses, doubles or swaps a letter.
     ocr_errors : float in [0, 1], default=0.15

@@ -254,7 +254,7 @@ class NoteDeidentifier(BaseEstimator):
         Parameters
         ----------
         texts : iterable of str or Document, or Document
-            Raw notes, as for `annotate`. A string is a patient of its own; a Document tells its patient.
+            Raw notes, as for `annotate`. A string counts as a patient of its own; a Document names its patient.
         mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
             Replacement of a span: the label in brackets, asterisks, nothing, or invented PHI of the same kind and form.
             A `SurrogateEngine` is the mode "surrogate" with choices of your own; use one engine for all notes of a
@@ -283,8 +283,8 @@ class NoteDeidentifier(BaseEstimator):
 
         Notes
         -----
-        PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader may see less
-        easily which names were missed; whoever knows the patient sees it as before.
+        PHI that the tagger does not find stays in the text in every mode. Among surrogates, missed names are harder to
+        notice, except for readers who know the patient.
         """
         given = {"locale": locale, "key": key, "date_shift": date_shift}
         return list(self._redacted(checked_notes(texts, "redact"), mode, return_documents, given))
@@ -489,7 +489,7 @@ _WAYS_OUT = {
 
 
 def checked_notes(notes: Any, method: str, name: str = "texts") -> Iterable[Any]:
-    """Notes to read one by one, after refusing what would be read as something else than notes.
+    """Check the argument of a method, and return the notes to read one by one.
 
     Parameters
     ----------

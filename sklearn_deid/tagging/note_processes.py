@@ -106,7 +106,7 @@ _taggers: list[NoteTagger] = []
 
 
 def _start(packed: _Packed | NoteTagger, n_threads: int | None, parent: int, folder: str) -> None:
-    """Prepare a process. ``packed`` has become the tagger on its way."""
+    """Prepare a process. ``packed`` arrives in the new process as the tagger."""
     threading.Thread(target=_end_with, args=(parent, folder), daemon=True).start()
     if n_threads is not None:
         import torch
@@ -122,7 +122,7 @@ def _start(packed: _Packed | NoteTagger, n_threads: int | None, parent: int, fol
 
 
 def _end_with(parent: int, folder: str) -> None:
-    """End this process when its parent has been killed. It would wait for the next batch for ever."""
+    """End this process when its parent has been killed. The process would otherwise wait for the next batch forever."""
     # Windows keeps the number of a parent that has ended.
     while os.getppid() == parent:
         time.sleep(_PARENT_SECONDS)

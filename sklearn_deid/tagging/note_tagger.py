@@ -36,7 +36,7 @@ class NoteFailure(NamedTuple):
 
 @dataclass(frozen=True)
 class UnlikeNote:
-    """Spans of a note that is unlike the training notes, and why it is.
+    """Spans of a note that is unlike the training notes, and the reason.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class NoteTagger:
     likeness : NoteLikeness, optional
         Figures of the training notes. None means that no note is unlike.
     labels : {"all", "hipaa"}, default="all"
-        "hipaa" keeps the spans that `is_safe_harbor` asks for.
+        "hipaa" keeps the spans for which `is_safe_harbor` is true.
 
     Examples
     --------

@@ -221,9 +221,9 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Warns
         -----
         LowPrecisionWarning
-            If the precision on the held-out patients is below ``min_precision``. The message names the labels that cost
-            it. If you turn the warning into an error (``warnings.simplefilter("error", LowPrecisionWarning)``), `fit`
-            refuses such a target, and the estimator stays unfitted.
+            If the precision on the held-out patients is below ``min_precision``. The message names the labels that
+            lower the precision. If you turn the warning into an error (``warnings.simplefilter("error",
+            LowPrecisionWarning)``), `fit` refuses such a target, and the estimator stays unfitted.
         """
         check_constraints(self)
         X = check_sequences(X)
@@ -364,7 +364,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             self._warn_of_price(self.report_.precision.value, self.price_curve_, held)
 
     def _warn_of_price(self, precision: float, curve: PriceCurve, held: HeldOut) -> None:
-        """Warn if the precision on the held-out patients is below the parameter, and name what costs it."""
+        """Warn if the precision on held-out patients is below the parameter, and name the labels that lower it."""
         if not precision < self.min_precision:
             return
         best = curve.best_target(self.min_precision)

@@ -51,7 +51,7 @@ def is_safe_harbor(span: Span, text: str) -> bool:
     -----
     The list that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) is another one: doctors and hospitals
     are not in it. A bare year stays, although the rule also removes a year that shows an age from 90, such as a year of
-    birth. The text of the span does not tell.
+    birth. The text of the span does not show this.
 
     References
     ----------
@@ -88,5 +88,5 @@ def _is_young(words: str) -> bool:
 
 
 def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ...]:
-    """The spans of a text that ``labels`` of a `NoteDeidentifier` asks for: "all", or "hipaa"."""
+    """The spans of a text that ``labels`` of a `NoteDeidentifier` requests: "all", or "hipaa"."""
     return tuple(span for span in spans if labels == "all" or is_safe_harbor(span, text))

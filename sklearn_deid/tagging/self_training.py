@@ -155,7 +155,7 @@ class SelfTraining(BaseEstimator):
 
 
 def _check_tunes_nothing(estimator: Any) -> None:
-    """Raise ValueError for an estimator whose promise would be checked on the tags of the teachers."""
+    """Raise ValueError for an estimator that would tune itself on the tags of the teachers."""
     for part in (estimator, *estimator.get_params().values()):
         if getattr(part, "needs_gold", False) is True:
             raise ValueError(
@@ -166,7 +166,7 @@ def _check_tunes_nothing(estimator: Any) -> None:
 
 
 def _teachers(estimator: Any, n_teachers: int) -> Iterator[Any]:
-    """Clones with other random seeds. Without a seed, every training is another one anyway."""
+    """Clones with other random seeds. Without a seed, all trainings differ anyway."""
     given = {
         name: own_generator(value)
         for name, value in estimator.get_params().items()

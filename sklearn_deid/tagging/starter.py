@@ -17,8 +17,9 @@ def load_model(
     """Load a model that the package ships. It finds PHI without any training on your notes.
 
     The model "starter-en" is for English. The model was trained on generated notes only, and contains no data of
-    patients. It misses PHI, most in contexts that generated notes lack. Measure it on your own notes, choose a larger
-    bias if it misses too much, correct some notes, and train on (``DeidTagger(warm_start_from="starter-en")``).
+    patients. It misses some PHI, mainly in contexts that generated notes lack. Measure its recall on your own notes,
+    and choose a larger bias if the model misses too much. To improve the model, correct some notes and continue the
+    training (``DeidTagger(warm_start_from="starter-en")``).
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ def load_model(
         PHI to hide. "hipaa" is what the Safe Harbor rule removes; "all" adds states, countries, professions,
         departments, bare years and ages under 90.
     decision_bias : float, optional
-        Bias added to the log odds of PHI at every token. A larger one hides more words. None is the bias that the model
-        card names.
+        Bias added to the log odds of PHI at every token. A larger bias hides more words. None is the bias that the
+        model card names.
     device : str, default="cpu"
         Torch device.
 

@@ -122,7 +122,7 @@ class SequenceNet(SkorchEstimator):
         return {"loss": loss, "y_pred": emissions}
 
     def get_all_learnable_params(self) -> Iterator[tuple[str, nn.Parameter]]:
-        """Names and parameters. In a training, they are listed once and not again in each step."""
+        """Names and parameters. In a training, the parameters are listed once instead of in each step."""
         return super().get_all_learnable_params() if self._learned is None else iter(self._learned)
 
     def run_single_epoch(self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any) -> None:
@@ -204,7 +204,7 @@ class SequenceNet(SkorchEstimator):
 
     @contextmanager
     def _forgotten_if_failed(self) -> Iterator[None]:
-        """Delete the network if the block does not end: first weights, or weights of other classes, would tag."""
+        """Delete the network if the block raises: a network with first weights, or of other classes, must not tag."""
         has_ended = False
         try:
             yield
@@ -271,7 +271,7 @@ class SequenceNet(SkorchEstimator):
 
     @contextmanager
     def _narrow_lstm(self) -> Iterator[None]:
-        """Let an LSTM compute in bfloat16 in training, if that is wanted and the processor is fast at it."""
+        """Let an LSTM compute in bfloat16 in training, if requested and if the processor is fast at bfloat16."""
         encoder = self.module_.encoder
         wanted = self.mixed_precision == "training" and self.encoder == "lstm"
         if not wanted or not is_fast_in_bfloat16(resolve_device(self.device)):

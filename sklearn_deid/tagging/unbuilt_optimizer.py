@@ -10,7 +10,8 @@ from torch.optim import Optimizer
 class UnbuiltOptimizer(Optimizer):
     """Optimizer without parameters.
 
-    torch imports its compiler when an optimizer is built, which takes two seconds. A loaded tagger mostly tags.
+    torch imports its compiler when an optimizer is built, which takes two seconds. A loaded tagger is mostly used for
+    tagging.
 
     Examples
     --------

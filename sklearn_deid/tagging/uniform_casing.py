@@ -1,4 +1,4 @@
-"""Notes whose casing tells nothing are read in lower case, and their words are marked as such."""
+"""Notes with uninformative casing are read in lower case, and their words are marked."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _MARKUP = re.compile("[<>&\"'`]")
 
 
 def weight_problem(weights: Mapping[str, np.ndarray]) -> str | None:
-    """What is wrong with weights, as a sentence; None if nothing is.
+    """Describe the first fault of weights in a sentence; None without a fault.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def weight_problem(weights: Mapping[str, np.ndarray]) -> str | None:
 
 
 def class_problem(classes: Iterable[object]) -> str | None:
-    """What is wrong with the tags of a tagger, as a sentence; None if nothing is.
+    """Describe the first fault of the tags of a tagger in a sentence; None without a fault.
 
     Parameters
     ----------

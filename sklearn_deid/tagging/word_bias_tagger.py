@@ -38,7 +38,7 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
         Tagger of words with ``predict_proba``, or a pipeline that ends with such a tagger.
     words : collection of str, mapping of str to int, WordSet or WordLevels, default=()
         Words, without regard to casing, or words and their levels from 0 to 8. A collection has level 1 for each word.
-        A saved model answers for any word whether the list has it: take a public list, never the words of notes.
+        A saved model reveals for any word whether it is in the list: take a public list, never the words of notes.
     bias : float, default=-1.0
         Number that is added to the log odds of PHI of each of these words, once for each level. At most 50 is added or
         subtracted in all.

@@ -270,7 +270,7 @@ def relabel(document: Document, mapping: Mapping[str, str | None], target: str |
     Raises
     ------
     SpanError
-        If the mapping lacks a label of the document. The error prevents that spans are dropped by accident.
+        If the mapping lacks a label of the document. The error prevents an accidental loss of spans.
 
     Examples
     --------

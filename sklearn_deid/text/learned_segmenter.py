@@ -44,18 +44,18 @@ _FEWEST_NOTES = 20  # a few notes do not show how lines end
 class LearnedSegmenter:
     """Split notes into tokens and sentences; learn from unannotated notes where a full stop ends a sentence.
 
-    A full stop ends a sentence only with two proofs. First, the word before the full stop is no abbreviation: the notes
-    do not write a full stop after the word far more often than after other words (Kiss & Strunk 2006). Second, the
-    notes write the word after the full stop more often in lower case than with a capital inside a sentence. Names,
-    German nouns and the months after ordinal numbers have no such proof. A full stop after an initial or after a number
-    of up to three digits never ends a sentence. Capitals prove nothing in letters without case and in notes in
-    capitals. There, the second proof is that the word before the full stop also occurs without a full stop. Question
-    marks and exclamation marks end sentences as in `split_sentences`.
+    A full stop ends a sentence only if two conditions hold. First, the word before the full stop is no abbreviation:
+    the notes do not write a full stop after the word far more often than after other words (Kiss & Strunk 2006).
+    Second, the notes write the word after the full stop more often in lower case than with a capital inside a sentence.
+    Names, German nouns and the months after ordinal numbers do not meet the second condition. A full stop after an
+    initial or after a number of up to three digits never ends a sentence. Capitals show nothing in scripts without case
+    and in notes in capitals. The second condition is then that the word before the full stop also occurs without a full
+    stop. Question marks and exclamation marks end sentences as in `split_sentences`.
 
     Lines end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of `fit`:
     breaks without final punctuation, a colon or a blank line before them, and without a list item or a field name after
-    them. Such a note was wrapped by a program, and its bare line breaks are read as spaces. A note that has lost its
-    full stops is not judged.
+    them. Such a note was wrapped by a program, and its bare line breaks are read as spaces. A note without its full
+    stops is never read as wrapped.
 
     The segmenter knows no language and has no list of abbreviations. In doubt the segmenter does not cut. A sentence of
     more than 2,000 tokens is cut into parts of 2,000 tokens.
@@ -104,10 +104,9 @@ class LearnedSegmenter:
         texts : iterable of str
             Notes. Annotations are not needed.
         y : iterable of sequences of Span or None, optional
-            Annotated PHI of each note, None for a raw note. No row is kept of words that annotated notes write in PHI
-            alone.
+            Annotated PHI of each note, None for a raw note. Words that annotated notes write in PHI alone have no row.
         groups : iterable, optional
-            Patient of each note. By default each note is of a patient of its own.
+            Patient of each note. By default, each note belongs to a patient of its own.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Which values of a table name a patient."""
+"""Patient ids in the values of a table."""
 
 from __future__ import annotations
 

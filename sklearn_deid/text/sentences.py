@@ -293,7 +293,7 @@ class LineBorders(NamedTuple):
 
 
 def line_borders(text: str) -> LineBorders:
-    r"""Find the lines that do not continue the line before, and those that only the line break shows.
+    r"""Find the lines that do not continue the line before, and those of them after a bare break.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def unreadable_reason(text: str) -> str | None:
 
 
 def _with_nulls(text: str) -> str:
-    """Reason for a note with NULs: the position of the NULs tells UTF-16 and UTF-32 apart."""
+    """Reason for a note with NULs, whose positions distinguish UTF-16 and UTF-32."""
     start = text.lstrip("\ufeff\ufffd")[:4096]
     zeros = [start[i::4].count("\0") / max(1, len(start[i::4])) for i in range(4)]
     # ASCII in UTF-32 has three NULs of four, in UTF-16 one of two.
@@ -142,7 +142,7 @@ def _is_of_a_form(text: str) -> bool:
 
 
 def _is_hexadecimal(run: str) -> bool:
-    """Whether hexadecimal digits are text with spaces. Identifiers and digests are none."""
+    """Whether hexadecimal digits are text with spaces. Identifiers and digests do not count as text."""
     pairs = re.findall("[0-9A-Fa-f]{2}", run.removeprefix("0x"))
     # Rows of measurements are pairs of digits, too. The letters J to O and Z of a text have a letter in their pair.
     if sum(not pair.isdecimal() for pair in pairs) < _HEX_SHARE * len(pairs):

@@ -13,7 +13,7 @@ from ...representations.pair_data import PairData
 
 @dataclass(frozen=True, repr=False)
 class CandidateSet:
-    """Sentences of equal length. One of them was released.
+    """Sentences of equal length. The audit released one of these sentences.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ CASING_LEVEL = 1e-4  # probability of a false alarm of all tests together
 
 @dataclass(frozen=True, repr=False)
 class DrawnCasing:
-    """Casing classes of the distinct sentences of a release, as they are written and as they left.
+    """Casing classes of the distinct sentences of a release, in the notes and in the release.
 
     Attributes
     ----------

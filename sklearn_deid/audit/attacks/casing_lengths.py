@@ -1,4 +1,4 @@
-"""Casing and lengths: pick a sentence by what a release leaves open, and test whether vectors encode the casing."""
+"""Casing and lengths: pick a sentence by released casing and length, and test whether vectors encode the casing."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ _LEAK = (
 
 @dataclass(frozen=True, repr=False)
 class OpenSentences:
-    """Sentences of a release, with the properties that left beside the vectors. The object holds words of notes.
+    """Sentences of a release, with the properties that were released beside the vectors.
+
+    The object holds words of notes.
 
     Attributes
     ----------
     X : TokenSequences of n sentences
         Original words, for the measurement and as candidates.
     casing : ndarray of int, shape (n_tokens,), or None
-        Casing classes as they left; None if no casing left.
+        Released casing classes; None if the casing was not released.
     groups : ndarray of shape (n,) or None
         Patient of each sentence.
     """
@@ -47,14 +49,14 @@ class OpenSentences:
 
 @dataclass(frozen=True, repr=False)
 class VectorsBesideOwn:
-    """Vectors that left, beside vectors that the published network makes of the same sentences with the stated noise.
+    """Released vectors, beside the audit's own vectors of the same sentences with the stated noise.
 
     Attributes
     ----------
     X : TokenSequences of n sentences
         Original words, each sentence once: equal sentences of a release share their noise.
     left, own : ndarray of shape (n_tokens, d)
-        Vectors that left, and vectors with noise that the audit drew.
+        Released vectors, and vectors with noise drawn by the audit.
     template : ndarray of shape (n_tokens, d)
         Vectors without noise.
     grid : float
@@ -71,10 +73,10 @@ class VectorsBesideOwn:
 class CasingLengthsAttack(AuditAttack):
     """Pick the original of a released sentence among unrelated sentences, without reading the vectors.
 
-    The number of tokens is part of every release. The casing classes leave as columns if the representer has
+    The number of tokens is part of every release. The casing classes are released as columns if the representer has
     ``casing=True``. The attacker keeps the candidates with the same number of tokens and the same casing classes, and
-    guesses among them. The result is open by declaration: it does not lower the score, and an audit states it as a
-    warning. Guessing in this result is the same attack with what the release declares.
+    guesses among them. The release declares these properties as open: the result does not lower the score, and an audit
+    reports it as a warning. The baseline is the same attack on the properties that the release declares.
 
     If the release declares that the casing stays, the attack also tests the vectors. Each of three features of a
     vector (its numbers, their squared distances from the noise-free template, and the parity of their grid steps) is
@@ -148,7 +150,7 @@ class CasingLengthsAttack(AuditAttack):
         beside: list[VectorsBesideOwn] | None = None,
         drawn: DrawnCasing | None = None,
     ) -> AttackResult:
-        """Pick each sentence among candidates, and test casing that should not have left.
+        """Pick each sentence among candidates, and test for casing that should not have been released.
 
         Parameters
         ----------

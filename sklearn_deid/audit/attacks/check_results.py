@@ -1,4 +1,4 @@
-"""Results of checks: attacks that say whether a release is what was stated, and not how much it tells."""
+"""Results of checks: attacks that test whether a release is as stated, and do not measure what it reveals."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class ReleasedClassVectors:
     again : ndarray of shape (n_tokens, d), or None
         Vectors of a second release of the same sentences.
     kinds : ndarray of int, shape (n_words,), or None
-        Kind of each public word by its casing classes, if the casing left, too.
+        Kind of each public word by its casing classes, if the casing was also released.
     figures : dict
         Exact accuracies of the best attacker (`ClassPrivacy`).
     """
@@ -48,7 +48,7 @@ class ReleasedClassVectors:
 
 
 class ClassCheck(AuditAttack):
-    """Compare released word classes with the public words, without any chance.
+    """Compare released word classes with the public words; the check is deterministic.
 
     The check finds a class of fewer than k words, a class whose words the released casing tells apart, a class vector
     that is not the mean of its words, a released vector that is no class vector, a token with the vector of another
@@ -81,7 +81,7 @@ class ClassCheck(AuditAttack):
     phrase = "An attacker who compares the release with the published classes finds a fault in {} of tests"
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Check the release. Without the published classes nothing can be checked, which blocks a pass."""
+        """Check the release. Without the published classes nothing can be checked, and the audit cannot be passed."""
         released = release.released_classes
         if released is None:
             return [replace(self.skip("It needs the published WordClassRepresenter, as representer=."), blocks=True)]

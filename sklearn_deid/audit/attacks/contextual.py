@@ -145,7 +145,7 @@ class ContextualAttack(AuditAttack):
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> ContextualAttack:
-        """Build the attack. A skipped attack also needs the right threat: vectors or text."""
+        """Build the attack. A skipped attack also states the threat of its release: vectors or text."""
         attack: ContextualAttack = super().make(preset, settings, release)
         attack.threat = "pseudonymised text" if release.kind == WORDS else "representation"
         return attack

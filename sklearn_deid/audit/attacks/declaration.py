@@ -51,7 +51,7 @@ class AttackSettings:
     quick: bool = False
 
     def shared(self, attack: type) -> dict[str, Any]:
-        """Those of the shared parameters that the constructor of an attack has."""
+        """Shared audit parameters that the constructor of an attack accepts."""
         given = {"n_candidates": self.n_candidates, "confidence": self.confidence, "random_state": self.seed}
         accepted = signature(attack).parameters
         return {name: value for name, value in given.items() if name in accepted}
@@ -134,7 +134,7 @@ class AuditAttack:
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> Any:
-        """Build the attack with the parameters of a preset, and with those of the audit that its constructor has."""
+        """Build the attack with the parameters of a preset and the audit parameters that its constructor accepts."""
         return cls(**cls.options_of(preset, settings), **settings.shared(cls))
 
     @classmethod
@@ -150,7 +150,7 @@ class AuditAttack:
 
     @property
     def declared(self) -> dict[str, Any]:
-        """Declarations that a result carries beside its names and figures."""
+        """Declarations that a result contains in addition to its names and numbers."""
         return {"key": self.key, "family": self.family, "phrase": getattr(self, "phrase", "")}
 
     def requires(self, release: Any) -> str | None:

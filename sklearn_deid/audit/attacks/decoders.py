@@ -67,8 +67,8 @@ class TokenVectors:
 class InputScaling:
     """Shift and linear map of vectors, computed in double precision.
 
-    Whoever releases vectors may scale them, or put them beside columns of large numbers. Neither hides anything, but a
-    decoder of vectors of about size 1 would learn nothing from tiny numbers beside large ones.
+    Released vectors may be scaled, or may have columns with much larger numbers. Neither hides anything, but a decoder
+    for vectors of about length 1 would learn nothing from tiny numbers beside large ones.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ def train_decoder(
 def _start(
     decoder: EmbeddingDecoder, train: TokenVectors, valid: TokenVectors, table: Tensor, counts: Tensor, among: Tensor
 ) -> None:
-    """Start with the scaling whose linear map has the best ranks; among equals with the vectors as they are."""
+    """Start with the scaling whose linear map ranks best; in a tie, with the unscaled vectors."""
     targets, found = table[train.words.to(table.device)], []
     makers = (InputScaling.none, InputScaling.of_columns, InputScaling.of_directions)
     for scaling in (make(train.vectors) for make in makers):
@@ -350,7 +350,7 @@ def _logits(
 
 @torch.no_grad()
 def _reciprocal_rank(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, among: Tensor) -> float:
-    """Mean of 1 / rank of the right word over the tokens. A loss would reward confidence above right ranks."""
+    """Mean of 1 / rank of the right word over the tokens. A loss would prefer confidence to correct ranks."""
     found = []
     for batch, words in data.batches(None):
         logits, target, asked = _logits(decoder, batch, words, table, among)

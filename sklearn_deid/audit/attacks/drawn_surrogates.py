@@ -1,4 +1,4 @@
-"""Drawn surrogates: are originals left among surrogates, and does each call draw anew?"""
+"""Drawn surrogates: check that no original is left among surrogates, and that each call draws new surrogates."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class DrawnSurrogatesAttack(AuditAttack):
     """Compare surrogates with those that the audit makes of the same notes with other keys.
 
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
-    the audit's own r releases. Of a release that is one of r + 1 equal ones, the count is the largest, without a tie,
-    with probability 1 / (r + 1) at most. The number of such cases is therefore binomial, over all patients and for each
-    patient. In the same way the attack counts the words that a second call repeats. All comparisons together raise a
-    false alarm with probability .0005, if draws for different labels of a patient are independent.
+    the audit's own r releases. If the release follows the same law as the r own releases, its count is the only largest
+    one with probability at most 1 / (r + 1). The number of such cases is therefore binomial, over all patients and for
+    each patient. In the same way the attack counts the words that a second call repeats. All comparisons together raise
+    a false alarm with probability .0005, if draws for different labels of a patient are independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
 
@@ -85,7 +85,7 @@ class DrawnSurrogatesAttack(AuditAttack):
         return [self.fit(None).attack(release.repeated_surrogates)]
 
     def fit(self, knowledge: None) -> DrawnSurrogatesAttack:
-        """Return the attack: it learns nothing."""
+        """Return the attack, which learns nothing."""
         return self
 
     @timed
@@ -116,10 +116,10 @@ def _cells(patients: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _p_of_largest(counts: np.ndarray, members: np.ndarray) -> float:
-    """Probability that the first of exchangeable rows has the largest count of a column so often, at most.
+    """Upper bound of the probability that the first of exchangeable rows is the largest in so many columns.
 
-    Columns whose largest count is shared tell nothing. Half of the level is for all columns, half for the member with
-    the most surprising columns.
+    Columns with a tie for the largest count are ignored. Half of the level applies to all columns together, and half to
+    the member with the most extreme columns.
     """
     largest = counts == counts.max(axis=0)
     decided = largest.sum(axis=0) == 1

@@ -1,4 +1,4 @@
-"""Drawn words: do surrogates follow the stated law, and does each call and each occurrence draw anew?"""
+"""Drawn words: check that surrogates follow the stated mechanism and are drawn anew in each call."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class RepeatedTexts:
 class DrawnWordsAttack(AuditAttack):
     """Compare surrogates with draws that the audit makes with the stated mechanism.
 
-    Each comparison looks at one word after the other: is the released surrogate nearer to its original than the
-    audit's own draw; does a second call return it again, where the audit's own draw differs; does another occurrence
-    of the word return it? If the release follows the mechanism, both answers are equally likely, so that their number
-    is binomial. All comparisons together raise a false alarm with probability .0005. Words that one of the releases
-    shows unchanged are left out: `KeptTokensAttack` counts them.
+    The attack counts three kinds of words: words whose released surrogate is nearer to the original than the audit's
+    own draw, words whose surrogate a second call repeats, and words whose surrogate another occurrence repeats. If the
+    release follows the mechanism, the release and the audit's own draw are equally likely to have such a property, so
+    that each count is binomial. All comparisons together raise a false alarm with probability .0005. Words that one of
+    the releases shows unchanged are left out: `KeptTokensAttack` counts them.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
 
@@ -152,7 +152,7 @@ class DrawnWordsAttack(AuditAttack):
     def _nearer(
         self, words: Sequence[str], shown: Sequence[str], own: Sequence[str], some: np.ndarray
     ) -> tuple[int, int]:
-        """How often the released surrogate, and the audit's own draw, is the nearer one to the original."""
+        """How often the released surrogate is nearer to the original, and how often the audit's own draw is."""
         vectors = self._mechanism.policy.vectors
         rows = np.flatnonzero(some)
         sides = [vectors.vectors_for([texts[i] for i in rows.tolist()]) for texts in (words, shown, own)]
@@ -171,7 +171,7 @@ def _counted(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
 
 
 def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> tuple[int, int]:
-    """The same for disjoint pairs of draws of one word: is the surrogate of the first that of the second?"""
+    """Counts as in `_counted` for disjoint pairs of draws of one word: whether both surrogates are equal."""
     members: dict[str, list[int]] = defaultdict(list)
     for i in np.flatnonzero(some).tolist():
         members[words[i]].append(i)
@@ -181,6 +181,6 @@ def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, so
 
 
 def _p_of(ours: int, theirs: int, *, two_sided: bool) -> float:
-    """Probability that a fair coin falls as often on one side."""
+    """Probability that a fair coin shows one side at least as often."""
     most = max(ours, theirs) if two_sided else ours
     return float(min(1.0, (1 + two_sided) * binom.sf(most - 1, ours + theirs, 0.5)))

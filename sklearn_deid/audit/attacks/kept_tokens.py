@@ -228,7 +228,7 @@ def _count(released: WordDraws, chances: np.ndarray, mine: np.ndarray) -> dict[s
 
 
 def _worst(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, float]]:
-    """The patient and the sentence with the most surprising count: words of one note do not show in the sum of all."""
+    """The patient and the sentence with the most extreme count: an excess in one note is not visible in the total."""
     out = {}
     for name, groups in (("one patient", released.groups), ("one sentence", released.sentences)):
         if groups is None:
@@ -281,7 +281,7 @@ def tail_of_sum(at_least: int, probabilities: np.ndarray) -> float:
 
 
 def _noticed(chances: np.ndarray, threshold: float) -> float | None:
-    """Smallest share of restored words among the replaced ones that raises the alarm over all labels; None for none."""
+    """Smallest share of restored words among the replaced ones that raises the alarm over all labels, or None."""
     n, expected = chances.shape[1], float(chances.sum() / len(chances))
     low, high = int(expected), n + 1
     while low < high:

@@ -179,7 +179,7 @@ class LookupAttack(AuditAttack):
 
     @property
     def declared(self) -> dict[str, Any]:
-        """Declarations of the attack. The key depends on the candidates, so that verdicts keep both kinds apart."""
+        """Declarations of the attack. The key depends on the candidates: verdicts distinguish both kinds."""
         return super().declared | {"key": "lookup" if self.candidates == "one_token" else "lookup_unrelated"}
 
     def requires(self, release: Any) -> str | None:
@@ -281,8 +281,8 @@ class LookupAttack(AuditAttack):
     ) -> LookupRanks:
         """Ranks of the originals. ``own`` computes the templates, ``releasing`` makes the release.
 
-        In the negative control the true candidate is drawn at random. Otherwise an original could score higher than
-        its variants whatever was released.
+        In the negative control the true candidate is drawn at random. Otherwise the original could score higher than
+        its variants even if the release carried no information.
         """
         assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)

@@ -89,7 +89,7 @@ class MissedPhiAttack(AuditAttack):
 
     @timed
     def attack(self, released: SurrogateSpans) -> AttackResult:
-        """Miss each span once, and let the attacker pick a span of its note.
+        """Leave each original in place once, and let the attacker pick a span of its note.
 
         Parameters
         ----------

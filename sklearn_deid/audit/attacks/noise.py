@@ -72,7 +72,7 @@ class NoisyVectors:
 
     @property
     def ordered(self) -> dict[str, np.ndarray]:
-        """Properties of the tokens with an order: small and large values may have other noise than the rest."""
+        """Ordered properties of the tokens: the noise may differ at small or large values."""
         lengths, n = np.diff(self.offsets), len(self.vectors)
         found = {
             "position in the sentence": np.arange(n) - np.repeat(self.offsets[:-1], lengths),
@@ -88,11 +88,12 @@ class NoisyVectors:
 class NoiseAttack(AuditAttack):
     """Subtract the noise-free template from released vectors, and test whether the rest is the stated noise.
 
-    The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation
-    in each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. Each test has a
-    known law if it is. All tests together raise a false alarm with probability .001. Vectors of length 1 are completed
-    by a random length from its exact law (see ``noise_residuals``). Whole numbers of grid steps must explain the
-    vectors, and the low bits of these numbers must not depend on the tokens (see ``noise_steps``).
+    The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation in
+    each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. If this holds, the
+    distribution of each test statistic is known. All tests together raise a false alarm with probability .001. Vectors
+    of length 1 are completed by a random length from its exact law (see ``noise_residuals``). Whole numbers of grid
+    steps must explain the vectors, and the low bits of these numbers must not depend on the tokens (see
+    ``noise_steps``).
 
     For networks with noise at the input the law has no closed form. The attacker then makes a second release with the
     published network, and compares sizes and neighbouring tokens of both releases sentence by sentence (t-tests).
@@ -239,7 +240,7 @@ class NoiseAttack(AuditAttack):
 
 
 def _named(failed: list[Check]) -> list[str]:
-    """Faults of failed tests in words, the most significant first; of the tests of one kind only the first one."""
+    """Messages of failed tests, the most significant first; at most one for each kind of test."""
     kinds: dict[str, str] = {}
     for check in sorted(failed, key=lambda check: check.p):
         # Fifty dimensions of a wrong size would hide all other kinds of faults.

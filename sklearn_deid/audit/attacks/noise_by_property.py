@@ -1,8 +1,9 @@
 """Tests whether tokens with a property carry less noise than stated: late tokens, long sentences, rare words, a label.
 
 Noise that is smaller at few tokens hides in the sums over all of them. Each test therefore sums over the tokens of one
-group, or over all tokens below or above a value of an ordered property. Two sums are taken: squares of the residuals,
-which are too small, and their parts along the noise-free vectors, which are too large where vectors have length 1.
+group, or over all tokens below or above a value of an ordered property. Two kinds of sums are tested: sums of squared
+residuals, which are then too small, and sums of projections on the noise-free vectors, which are then too large if
+vectors have length 1.
 """
 
 from __future__ import annotations

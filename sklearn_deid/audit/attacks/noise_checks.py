@@ -84,7 +84,7 @@ def best_pairs(z: np.ndarray, other: np.ndarray | None = None) -> tuple[float, i
 
 
 def p_of_cosine(cosine: float, n_pairs: int, d: int) -> float:
-    """Probability that the largest of n absolute cosines of independent directions is this large, at most.
+    """Upper bound of the probability that the largest of n absolute cosines of independent directions is this large.
 
     The square of the cosine of two independent directions in d dimensions has the Beta(1/2, (d-1)/2) distribution.
 
@@ -117,7 +117,7 @@ def _by_group(name: str, groups: np.ndarray, z: np.ndarray, fault: str) -> Check
 
 
 def _least_group(groups: np.ndarray, z: np.ndarray) -> Check:
-    """Sums of squares of the groups: that of the group with the least noise for its number of tokens."""
+    """Sum of squares of the group with the least noise relative to its number of tokens."""
     number, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
     total = np.bincount(number.reshape(-1), weights=np.square(z).sum(axis=1))
     least = float(chi2.cdf(total, sizes * z.shape[1]).min())
@@ -142,7 +142,7 @@ def _dimensions(z: np.ndarray) -> Iterator[Check]:
 
 
 def _lags(z: np.ndarray) -> Iterator[Check]:
-    """Correlation of tokens at a distance; under independence Gaussian with a variance of the number of products."""
+    """Correlation of tokens at a distance: under independence, Gaussian with the number of products as variance."""
     for lag in range(1, min(_LAGS, len(z) - 1) + 1):
         first, second = z[:-lag], z[lag:]
         # Given one factor, the sum of products is exactly Gaussian with the sum of squares as its variance, up to
@@ -184,7 +184,7 @@ def _along(z: np.ndarray, means: np.ndarray) -> Iterator[Check]:
 
 
 def p_of_directions(noisy: np.ndarray, means: np.ndarray) -> float:
-    """Probability that some noisy vector points as closely along its mean as the closest one does, at most.
+    """Upper bound of the probability that some noisy vector is as close to the direction of its mean.
 
     Scaling to length 1 hides the length of a noisy vector, and the residual of a vector without noise has a common
     size. The direction shows it. Along its mean, a noisy vector is a + |mean| for a standard normal number a; the

@@ -1,8 +1,8 @@
-"""Grid steps of released vectors: are they whole, and do their low bits depend on the words?
+"""Grid steps of released vectors: check that they are whole, and that their low bits do not depend on words.
 
 The noise is at least 32 steps wide, so that the lowest bits of the number of steps are uniform and independent of the
-notes. Bits that depend on a word, or vectors that no whole numbers of steps explain, carry something that is no noise.
-Bits that a secret key hides look like noise, and no test finds them.
+notes. Bits that depend on a word, or vectors that no whole numbers of steps explain, reveal information other than
+noise. Bits that a secret key hides look like noise, and no test finds them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     steps : ndarray of shape (n, d)
         Whole numbers of steps.
     faults : list of str
-        What is wrong, one sentence each.
+        One sentence for each fault.
 
     Examples
     --------

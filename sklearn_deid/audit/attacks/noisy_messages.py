@@ -87,8 +87,8 @@ class SparseVectorUploads:
 class StepUploads:
     """Updates of parameters that no note reads, from a training with `PatientPrivacy`.
 
-    Such a parameter, of a character or word shape that no note has, moves by noise alone. How far it moves says nothing
-    about the size of the noise, because the optimizer divides by it.
+    Such a parameter, of a character or word shape that no note has, moves by noise alone. The size of this movement
+    says nothing about the size of the noise, because the optimizer divides by it.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class StepUploads:
     n_steps: int
 
     def checks(self) -> Iterator[Check]:
-        """Yield tests of the noise: is it there, and is it independent within an upload and between uploads?"""
+        """Yield tests of the noise: its presence, and its independence within an upload and between uploads."""
         signs = [np.sign(update) for update in self.updates]
         for one, share in zip(signs, self.shares, strict=True):
             moved = int(np.count_nonzero(one))

@@ -77,7 +77,7 @@ class PairRelease:
     groups : ndarray of shape (n_sentences,) or None
         Patient of each sentence. With None each sentence counts as a patient.
     vectors : ndarray of shape (n_tokens, d) or None
-        Vectors of the sentences that left, without casing columns, for attacks on these vectors (`TemplateAttack`).
+        Released vectors of the sentences, without casing columns, for attacks on these vectors (`TemplateAttack`).
     """
 
     data: PairData

@@ -38,8 +38,8 @@ class SavedSentences:
     std, grid : float
         Stated smallest standard deviation of the noise, and step of the grid before any scaling to length 1.
     original : ndarray of shape (n_sentences,) or None
-        Row of each sentence in the original notes as far as it is known, -1 elsewhere. A wrong row hides an order and
-        makes none, if the matching did not see the order of the file.
+        Row of each sentence in the original notes as far as it is known, -1 elsewhere. Wrong rows can hide an order but
+        cannot create one, if the rows were matched without the order of the file.
     statements : tuple of str
         Statements of the file that are wrong without any test, one sentence each.
     """
@@ -56,12 +56,12 @@ class SavedSentences:
 
 
 class FileCheck(AuditAttack):
-    """Read a saved release as a stranger does, and test what its manifest states.
+    """Read a saved release as an outsider does, and test the statements of its manifest.
 
     The check finds equal vectors in different sentences (repeated noise), zeros with a minus sign, and an order that is
-    not random although the file says so. Without the notes the order shows in neighbours that are alike: in their
-    lengths, in their PHI or in their patients. With the notes the positions are compared directly. All tests of the
-    order together raise a false alarm with probability .0002.
+    not random although the file says so. Without the notes, an order shows in neighbouring sentences with similar
+    lengths, PHI or patients. With the notes the positions are compared directly. All tests of the order together raise
+    a false alarm with probability .0002.
 
     Examples
     --------

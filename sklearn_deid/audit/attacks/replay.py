@@ -1,4 +1,4 @@
-"""Replay: does noise return in another call, in a copy of the estimator, or in another sentence?"""
+"""Replay: check whether noise returns in another call, in a copy of the estimator, or in another sentence."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class ReplayAttack(AuditAttack):
     """Compare the noise of releases that must not share any.
 
     The audit releases the same sentences in two calls, by two copies of the estimator, and twice with the random
-    generators of Python, NumPy and PyTorch in the same state. Copies are made as pickling makes them: they stand for
-    processes that received the estimator. Equal states stand for forked processes, which begin with equal memories. If
-    noise returns, the difference of two releases reveals it, and whoever can make a second release removes it.
+    generators of Python, NumPy and PyTorch in the same state. The copies represent processes that received the pickled
+    estimator. Equal states represent forked processes, whose memory is equal at the start. If noise returns, an
+    attacker with a second release can remove it.
 
     Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
     between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. The noise of
@@ -152,20 +152,20 @@ class ReplayAttack(AuditAttack):
 
 
 def _p_of_less(z: np.ndarray, template: NoiseTemplate) -> float:
-    """Probability of noise as small as this: the noise test reads three calls, and other calls may differ."""
+    """Probability of noise as small as this; the noise test reads only three calls, and other calls may differ."""
     whole = {"release": np.zeros(len(z), dtype=np.int64)}
     found = [check.p for check in property_checks(z, whole, {}, template.mean / template.std)]
     return min(1.0, len(found) * min(found))
 
 
 def _resized(template: NoiseTemplate, vectors: np.ndarray) -> NoiseTemplate:
-    """Template with the size that the noise has: noise of another size than stated is no replay by itself."""
+    """Template with the actual size of the noise: a wrong size alone is no replay."""
     size = noise_size(vectors, template)
     return template if 0.8 < size < 1.25 else replace(template, std=template.std * max(size, _SMALLEST))
 
 
 def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
-    """Probability of residuals as similar as these if both releases have independent noise, at most.
+    """Upper bound of the probability of residuals as similar as these if both releases have independent noise.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _p_of_moved_dimensions(one: np.ndarray, other: np.ndarray) -> float:
-    """The same for noise whose dimensions have changed places: the largest of all d x d correlations."""
+    """Same probability for noise whose dimensions were permuted, by the largest of all d x d correlations."""
     # Given the first factor, each sum is Gaussian as above.
     total = one.T @ other / np.sqrt(np.square(one).sum(axis=0) + 1e-300)[:, None]
     return float(min(1.0, total.size * 2.0 * norm.sf(np.abs(total).max())))

@@ -28,7 +28,7 @@ GENERATORS = ("torch", "numpy")
 
 @dataclass(frozen=True, repr=False)
 class SeedTarget:
-    """Released vectors, and what the layout of their noise depends on.
+    """Released vectors, and the properties on which the layout of their noise depends.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class SeedTarget:
     input_width : int, default=0
         Width of the noise at the input of the network, which is drawn first; 0 without such noise.
     in_order : bool, default=True
-        Whether the sentences are in the order in which they were encoded. If not, sentences of equal length are added
-        up, since the sum does not depend on their order.
+        Whether the sentences are in the order in which they were encoded. If not, the search uses sums over sentences
+        of equal length, which do not depend on the order.
     """
 
     vectors: np.ndarray
@@ -65,8 +65,8 @@ class SeedSearch(AuditAttack):
     first : int, default=0
         First seed of the window.
     n_seeds : int, default=4096
-        Number of seeds to try for each generator. The search tries a window: a release whose seed lies elsewhere is not
-        found, and the search of all 2^32 seeds takes processor hours with this program and minutes in C.
+        Number of seeds to try for each generator. A release whose seed lies outside the window is not found. A search
+        of all 2^32 seeds takes processor hours with this program and minutes in C.
     random_state : int, Generator, RandomState or None, default=None
         Random seed of the control.
 

@@ -97,7 +97,7 @@ class SentencePrior:
         return found
 
     def probability(self, context: tuple[int, ...], word: int) -> float:
-        """Probability of one word after a context; remembered, since a beam asks for the same words often."""
+        """Probability of one word after a context; cached, because a beam search requests the same words often."""
         key = (*context, word)
         if key not in self._known:
             self._known[key] = float(self.probabilities(context, np.array([word]))[0])
@@ -162,9 +162,9 @@ def _as_arrays(counts: Counter[int]) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _best_states(table: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """State of origin and chosen word of the best new states.
+    """Previous state and chosen word of the best new states.
 
-    Of states with equal last words only the best can win, since the next probabilities read two words only.
+    Of states with equal last words only the best is kept, because the next probabilities depend on two words only.
     """
     flat = np.argsort(-table, axis=None, kind="stable")[: 4 * _BEAM]
     flat = flat[np.isfinite(table.reshape(-1)[flat])] if np.isfinite(table).any() else flat

@@ -39,7 +39,8 @@ class SurrogatePairAttack(AuditAttack):
 
     Dates are not independent of their surrogates, because their shift is limited: with ``dates=True`` the attack
     measures dates alone. This result is open by declaration, and not part of the score of an audit. Spans whose form no
-    other original has, such as ages that stay, are not measured. The details hold the result for each label.
+    other original has, such as ages that are not replaced, are not measured. The details hold the result for each
+    label.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def _with_rivals(spans: SurrogateSpans, dates: bool, rng: np.random.Generator) -
 
 
 def _different_pairs(pool: list[int], originals: list[str]) -> Iterator[tuple[int, int]]:
-    """Disjoint pairs of spans with different originals; spans that remain are all of one original."""
+    """Disjoint pairs of spans with different originals; all remaining spans have the same original."""
     waiting: list[int] = []
     for i in pool:
         if waiting and originals[waiting[-1]] != originals[i]:
@@ -265,13 +266,13 @@ def _distance(a: str, b: str) -> float:
 
 
 def _open(spans: SurrogateSpans) -> SurrogateSpans:
-    """The same spans, whose surrogates are the originals."""
+    """Same spans, each with its original as its surrogate."""
     shown = zip(spans.originals, spans.surrogates, strict=True)
     return replace(spans, surrogates=[(text,) * len(new) for text, new in shown])
 
 
 def _blind(spans: SurrogateSpans, rng: np.random.Generator) -> SurrogateSpans:
-    """The same spans with surrogates of other spans."""
+    """Same spans, with the surrogates of other spans."""
     order = rng.permutation(len(spans)).tolist()
     return replace(spans, surrogates=[spans.surrogates[i] for i in order])
 

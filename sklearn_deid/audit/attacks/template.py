@@ -1,4 +1,4 @@
-"""Template: compare the vectors that left with the noise-free encoding of each candidate sentence."""
+"""Template: compare the released vectors with the noise-free encoding of each candidate sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POSITIVE_BAR = 0.9
 
 
 class TemplateAttack(AuditAttack):
-    """Find the released sentence among sentences that differ by one PHI token, from the vectors that left.
+    """Find the released sentence among sentences that differ by one PHI token, from the released vectors.
 
     `LookupAttack` releases each sentence itself, with the noise of the network, and measures the mechanism. This attack
     reads the vectors that the public ``transform`` returned, or that a saved folder holds. The attacker encodes each
@@ -112,7 +112,7 @@ class TemplateAttack(AuditAttack):
         Parameters
         ----------
         released : PairRelease
-            Sentences with the vectors that left.
+            Sentences with the released vectors.
 
         Raises
         ------
@@ -171,11 +171,11 @@ class TemplateAttack(AuditAttack):
         Parameters
         ----------
         released : PairRelease
-            Sentences with the vectors that left.
+            Sentences with the released vectors.
         own : Representer
             Network that computes the templates.
         releasing : Representer or None
-            Network that releases the true candidate in a control. None takes the vectors that left.
+            Network that releases the true candidate in a control. None takes the released vectors.
         at_random : bool, default=False
             Whether the true candidate is drawn at random, for a negative control. Otherwise an original could score
             higher than its variants whatever was released.

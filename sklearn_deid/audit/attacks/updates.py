@@ -137,7 +137,7 @@ def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
 
 
 def _rank(values: np.ndarray) -> int:
-    """Number of singular values above rounding. The updates are differences of float32 numbers."""
+    """Number of singular values above the rounding error. The updates are differences of float32 numbers."""
     above = int((values > _ROUNDING * values.max(initial=0.0)).sum())
     if above < 2:
         return above

@@ -37,8 +37,7 @@ class CategoryReidentification:
     worst_case : float or None
         Probability that the best attacker names the most exposed token. With "monte carlo" the most exposed token is
         chosen on some draws and estimated on others, so that the estimate is on average no larger than the truth. With
-        "bracket" and "plug-in" the value is None: their attackers are not the best ones, and the success of a weaker
-        attacker on one token bounds nothing.
+        "bracket" and "plug-in" the value is None, because the success of a weaker attacker on one token bounds nothing.
     prior_guess : float
         Probability that a guess without the release is right. This is the proportion of the most frequent token.
     weight : float

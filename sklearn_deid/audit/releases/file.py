@@ -1,4 +1,4 @@
-"""Release of a saved folder of vectors, of which a stranger knows the bytes and perhaps the published representer."""
+"""Release of a saved folder of vectors: an outsider knows the bytes and perhaps the published representer."""
 
 from __future__ import annotations
 

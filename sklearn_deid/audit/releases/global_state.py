@@ -12,7 +12,7 @@ import torch
 
 @contextmanager
 def same_global_state() -> Iterator[Callable[[], None]]:
-    """Give a function that resets the global random generators to their state at the start; restore it in the end."""
+    """Give a function that resets the global random generators to their first state; restore them at the end."""
     states = random.getstate(), np.random.get_state(), torch.get_rng_state()
 
     def reset() -> None:

@@ -26,7 +26,7 @@ _MOSTLY = 0.9  # share of sure rows from which the order of the notes is known w
 
 @dataclass(frozen=True, repr=False)
 class MatchedNotes:
-    """Notes behind a folder, and the sentence of the folder that was made of each of their sentences.
+    """Notes behind a folder, and the row in the folder of each of their sentences.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class MatchedNotes:
     rows : ndarray of shape (n,)
         Row in the folder; -1 if unknown.
     sure : ndarray of bool, shape (n,)
-        Whether length, tags and casing alone tell the row.
+        Whether length, tags and casing alone determine the row.
     """
 
     X: TokenSequences
@@ -69,7 +69,7 @@ class MatchedFile(ReleasedRepresenter):
     def seed_target(self) -> SeedTarget:
         """All distinct sentences of the folder without their templates, in the order in which the notes were encoded.
 
-        Where few rows are sure, sentences of equal length are added up: the sums do not depend on the matching.
+        If few rows are certain, sums over sentences of equal length are used, which do not depend on the matching.
         """
         first = first_of_each(self._notes.X)
         network, X = self.network, self._notes.X[first]
@@ -79,7 +79,7 @@ class MatchedFile(ReleasedRepresenter):
         return SeedTarget(released - plain, X.lengths, width, bool(self._notes.sure[first].mean() > _MOSTLY))
 
     def _releases(self) -> dict[str, TokenVectors]:
-        """Vectors of the folder instead of new ones: nothing is released by this audit."""
+        """Vectors of the folder; the audit makes no new release."""
         X = self._shared.X
         found = {part: X[self._notes.rows[self.data.rows[rows]]] for part, rows in self.data.parts.items()}
         return {part: TokenVectors(np.asarray(one.data), one.offsets, X.origin) for part, one in found.items()}
@@ -88,9 +88,9 @@ class MatchedFile(ReleasedRepresenter):
         return np.flatnonzero(self._notes.sure[self.data.rows[self.data.parts[part]]])
 
     def _distinct(self) -> dict[str, np.ndarray]:
-        """Sentences whose row is sure, each once: a row chosen by likelihood would have too little noise.
+        """Distinct sentences with a certain row: a row chosen by likelihood would show too little noise.
 
-        All parts are of one release, in which equal sentences share their noise, also over the parts.
+        All parts belong to one release, in which equal sentences share their noise across parts.
         """
         taken: set[int] = set()
         found = {}
@@ -107,10 +107,10 @@ class MatchedFile(ReleasedRepresenter):
 
 
 def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences) -> MatchedNotes:
-    """Find the sentence of a folder that was made of each sentence of the notes.
+    """Match each sentence of the notes with its sentence in the folder.
 
-    Sentences of equal length, tags and casing (if the casing is released as it is) are candidates for each other. Among
-    several candidates the assignment of the largest likelihood decides, if the representer is given.
+    Sentences of equal length, tags and casing (if the casing is released without noise) are candidates for each other.
+    If the representer is given, the assignment with the largest likelihood decides among several candidates.
 
     Parameters
     ----------

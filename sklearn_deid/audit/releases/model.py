@@ -39,7 +39,9 @@ class ReleasedModel:
         self.estimator, self.data = estimator, data
 
     def digest(self) -> None:
-        """Return None: attacks on a model train it anew, and no content of a release stands for the training."""
+        """Return None: attacks on a model train it again, so that the content of a release does not identify the
+        result.
+        """
 
     @property
     def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:

@@ -1,4 +1,4 @@
-"""Release of a private representation: what left through the public methods, and what the published network tells."""
+"""Release of a private representation: the vectors that the public methods returned, and the published network."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ReleasedRepresenter(VectorRelease):
     Parameters
     ----------
     representer : fitted PrivateRepresenter
-        Representer under attack; stays as it is.
+        Representer under attack, which is not changed.
     data : AuditData
         Sentences of the audit.
 
@@ -87,7 +87,7 @@ class ReleasedRepresenter(VectorRelease):
 
     @property
     def has_casing(self) -> bool:
-        """Whether the representer declares that the casing leaves with the vectors."""
+        """Whether the representer declares that the casing is released with the vectors."""
         return bool(self.representer.casing)
 
     @cached_property
@@ -141,7 +141,7 @@ class ReleasedRepresenter(VectorRelease):
 
     @cached_property
     def pairs(self) -> PairData:
-        """All sentences as numbers, with the words to which each PHI token may move."""
+        """All sentences as numbers, with the possible replacements of each PHI token."""
         return self.representer.pair_data(self.data.X, self.data.y)
 
     def released(self, part: str) -> TokenVectors:
@@ -153,11 +153,11 @@ class ReleasedRepresenter(VectorRelease):
         return self._released[part]
 
     def vectors(self, part: str) -> np.ndarray:
-        """Vectors of a part that left through the public `transform`, without casing columns."""
+        """Released vectors of a part, without casing columns."""
         return self._released[part].data[:, : self._d]
 
     def casing(self, part: str) -> np.ndarray | None:
-        """Casing classes of a part from the columns that left; None if there are none."""
+        """Released casing classes of a part; None if there are none."""
         columns = self._released[part].data[:, self._d :]
         return columns.argmax(axis=1).astype(np.int64) if columns.shape[1] else None
 
@@ -191,7 +191,7 @@ class ReleasedRepresenter(VectorRelease):
     def templates(self, part: str) -> NoiseTemplate:
         """Noise-free vectors of a part from the published network, with the stated noise.
 
-        The method computes them with the library's own code: an estimator whose `noise_free` is broken cannot hide.
+        The library's own code computes them: an estimator whose `noise_free` is wrong is detected.
         """
         network, X = self.network, self.data.X[self.data.parts[part]]
         mean = encode_sentences(unscaled(network), self.representer._vectors, X, casing=False, generator=None)
@@ -200,7 +200,7 @@ class ReleasedRepresenter(VectorRelease):
         return NoiseTemplate(mean.astype(np.float64), std, network.unit_norm, noise_grid(network), has_input_noise)
 
     def beside_own(self, part: str) -> VectorsBesideOwn:
-        """Vectors of the distinct sentences of a part that left, beside vectors that the audit makes of them."""
+        """Released vectors of the distinct sentences of a part, beside vectors that the audit computes from them."""
         X, once = self.data.X[self.data.parts[part]][self._first[part]], self._once[part]
         rng = np.random.default_rng([self.data.seed, _PARTS.index(part)])
         own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
@@ -296,11 +296,11 @@ class ReleasedRepresenter(VectorRelease):
         return not all(np.array_equal(released[row], released[i]) for row, i in same.items())
 
     def _certain(self, part: str) -> np.ndarray:
-        """Rows of a part whose sentences are certainly those behind the vectors."""
+        """Rows of a part whose sentences certainly belong to the vectors."""
         return np.arange(len(self.data.parts[part]))
 
     def digest(self) -> str | None:
-        """Hash the content of the release: what left, and what is published; None if it differs in every audit.
+        """Hash the released vectors and the published network; None if the release differs in every audit.
 
         Without a random seed each release has new noise, so that no report of an earlier release describes it.
         """
@@ -338,7 +338,7 @@ class ReleasedRepresenter(VectorRelease):
         return {part: items_of(self.data.X[self.data.parts[part]], rows) for part, rows in self._first.items()}
 
     def _simulated(self) -> np.ndarray | None:
-        """Release of the distinct sentences that an attacker makes; only where noise at the input needs it."""
+        """Release of the distinct sentences by an attacker; only needed for noise at the input."""
         if self.network.input_noise.kind == "none":
             return None
         sentences = [self.data.X[self.data.parts[part]][rows] for part, rows in self._first.items()]
@@ -392,7 +392,7 @@ def first_of_each(X: TokenSequences) -> np.ndarray:
 
 
 def _copied(representer: Any) -> Any:
-    """Deep copy that shares the word vectors, which are large, and writes no files that nobody deletes."""
+    """Deep copy that shares the large word vectors and leaves no files behind."""
     large = [getattr(representer, name, None) for name in ("_vectors", "embeddings")]
     copied = copy.deepcopy(representer, {id(one): one for one in large})
     copied.memmap_dir = None

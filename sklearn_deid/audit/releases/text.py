@@ -123,7 +123,7 @@ class ReleasedText:
 
     @property
     def draws(self) -> WordDraws:
-        """Draws of all sentences. An attacker who learns nothing from the originals can be measured on all of them."""
+        """Draws of all sentences. All sentences are measured, because the attacker does not train on the originals."""
         data = self.data
         return draws_of_text(self.pseudonymizer, data.X, self.released, data.y, data.groups)
 
@@ -133,7 +133,7 @@ class ReleasedText:
         return ReleasedSentences(self.released[rows], self.data.groups_of(rows), self.data.y[rows])
 
     def _phi_tokens(self) -> tuple[PhiTokens, np.ndarray, np.ndarray]:
-        """PHI tokens of the tags, those that the mechanism can replace, and those of them that ``labels`` names."""
+        """PHI tokens by their tags, the replaceable ones, and those of them whose label is in ``labels``."""
         phi = find_phi_tokens(self.data.X, self.data.y)
         # Words that the mechanism itself keeps, such as stop words, are part of what the attacks count.
         able = (self.pseudonymizer.mechanism_.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]

@@ -123,7 +123,7 @@ class ReleasedExchange:
     def reads(self, parameter: str) -> bool:
         """Whether the settings of the tagger say that its network has a parameter.
 
-        The settings decide and not the names in the network: a renamed parameter must not end the attack silently.
+        The settings decide: the attack must not end silently if the network names a parameter differently.
         """
         tagger = self._tagger
         own_features = not isinstance(tagger.encoder, PretrainedEncoder)

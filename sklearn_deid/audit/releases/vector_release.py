@@ -39,11 +39,11 @@ class VectorRelease:
         raise NotImplementedError
 
     def vectors(self, part: str) -> np.ndarray:
-        """Vectors that left for the sentences of a part, without casing columns, shape (n_tokens, d)."""
+        """Released vectors of a part, without casing columns, shape (n_tokens, d)."""
         raise NotImplementedError
 
     def casing(self, part: str) -> np.ndarray | None:
-        """Casing class of each token of a part as released, shape (n_tokens,); None if no casing left."""
+        """Released casing class of each token of a part, shape (n_tokens,); None if the casing was not released."""
         raise NotImplementedError
 
     def surroundings(self, part: str) -> np.ndarray | None:

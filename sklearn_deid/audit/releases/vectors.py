@@ -49,7 +49,7 @@ class ReleasedVectors(VectorRelease):
         self._released, self._public, self._perturber = vectors, public, perturber
 
     def digest(self) -> None:
-        """Return None: audits of vectors are made anew."""
+        """Return None: reports on vectors are not cached."""
 
     @property
     def is_bounded(self) -> bool:
@@ -77,7 +77,7 @@ class ReleasedVectors(VectorRelease):
         return NoisyVectors(self._released[self._moved], offsets, self._properties(self._moved))
 
     def template_of_repeated(self, part: str) -> NoiseTemplate:
-        """Template of the tokens in ``repeated_releases``: of all sentences, whatever the part."""
+        """Template of the tokens in ``repeated_releases``, which holds all sentences regardless of the part."""
         return self.noise_template
 
     def repeated_releases(self, part: str) -> RepeatedReleases:
@@ -116,7 +116,7 @@ class ReleasedVectors(VectorRelease):
         return self._released[items_of(self.data.X, self.data.parts[part])]
 
     def casing(self, part: str) -> np.ndarray:
-        """Casing classes of the words: whoever shares vectors of words may share their casing too."""
+        """Casing classes of the words, which may be shared beside the vectors."""
         return self._casing[items_of(self.data.X, self.data.parts[part])]
 
     @cached_property

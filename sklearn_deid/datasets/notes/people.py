@@ -34,7 +34,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Clinician:
-    """A doctor, nurse or therapist, with how to reach them."""
+    """A doctor, nurse or therapist, with contact details."""
 
     person: Person
     credential: str

@@ -1,4 +1,4 @@
-"""Checkpoints of the server (before each session, after each round), the return to one, the exclusion of a site.
+"""Checkpoints of the server: copies before sessions and after rounds, return to a copy, and exclusion of a site.
 
 Stop the server before you roll back: a running session would replace the checkpoint.
 """
@@ -111,8 +111,8 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
 def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
     """Remove a site from the server's agreement. From the next session on, the server refuses its requests.
 
-    With masks, a median or a trimmed mean, at least three sites must remain. With masks, rounds begin again when all
-    of them have the new agreement.
+    With masks, a median or a trimmed mean, at least three sites must remain. With masks, rounds continue when all
+    remaining sites have the new agreement.
 
     Returns
     -------

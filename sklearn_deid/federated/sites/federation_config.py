@@ -108,11 +108,11 @@ class FederationConfig:
         Number of smallest and of largest values that the trimmed mean leaves out.
     screened : bool, default=False
         Whether all sites send their whole updates in common rounds, and the server leaves out updates that point
-        against those of most other sites (`federated.AgreementScreen`). A round then needs three sites, unless the
-        agreement has two, whose rounds are not screened. Cannot be combined with masks.
+        against those of most other sites (`federated.AgreementScreen`). A round then needs three sites. With two sites
+        in the agreement, rounds are not screened. Cannot be combined with masks.
     keep_exchange : bool, default=False
         Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
-        as the messages. Not with masks, under which there is nothing to attack.
+        as the messages. Cannot be combined with masks, with which there is nothing to attack.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
         their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys
@@ -251,7 +251,7 @@ class FederationConfig:
     def fewest_updates(self) -> int:
         """Smallest number of sites in a round without masks.
 
-        A screened mean of fewer than three would not be screened. An agreement of two sites has no screen at all.
+        The screen of a mean needs three updates. An agreement of two sites has no screen at all.
         """
         if self.aggregation == "mean":
             return min(FEWEST_UPDATES, len(self.sites))

@@ -64,7 +64,7 @@ class SiteExecutor(Executor):
 
 
 class _OnlyKindAndPlace:
-    """Replace an error of another library by an error with its type and line. Its message could quote a note."""
+    """Replace an error of another library by its type and line: the original message could quote a note."""
 
     def __enter__(self) -> None:
         return None

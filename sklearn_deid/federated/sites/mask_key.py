@@ -1,4 +1,4 @@
-"""`MaskKey`: private key of a site for pairwise masks, with what the site must remember between rounds."""
+"""`MaskKey`: private key of a site for pairwise masks, and the state that the site keeps between rounds."""
 
 from __future__ import annotations
 

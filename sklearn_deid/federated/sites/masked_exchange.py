@@ -1,4 +1,4 @@
-"""Server side of a session with masks: rounds in which all sites send at once, and only the sum can be read."""
+"""Server side of a session with masks: rounds in which all sites send together, and only the sum is readable."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ LARGEST_ROUND = 2**53
 class MaskedExchangeService(ExchangeService):
     """Answers requests of sites that mask their updates. Plain updates are refused.
 
-    A round opens when every site is ready. The sites decide on its number: the largest of the numbers that they have
-    not used. A round that loses a site is never added. The sites mask the same updates again in a round with a new
-    number, in this session or in the next one. The session ends when a site falls silent, because no sum can be read
-    without this site.
+    A round opens when every site is ready. Its number is the largest number that no site has used. A round that loses a
+    site is never added. The sites mask the same updates again in a round with a new number, in this session or in the
+    next one. The session ends when a site falls silent, because no sum can be read without this site.
 
     Parameters
     ----------
@@ -138,7 +137,7 @@ class MaskedExchangeService(ExchangeService):
         return self._reply(sum=self._ended.get(_number(fields.get("round"))))
 
     def is_over(self) -> bool:
-        """Whether all sites are done, or one site is missing without whom no round can end."""
+        """Whether all sites are done, or a site is missing without which no round can end."""
         if super().is_over():
             return True
         with self._lock:

@@ -55,7 +55,7 @@ class MaskedSite:
         self._agreed = agreement.mask_fingerprint()
 
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
-        """Whether the unacknowledged update started from this very download, so that it was never added.
+        """Whether the unacknowledged update started from the same download, so that the server has not added it.
 
         An update is kept for the same sites only. Two sums of equal updates, with and without a site, would reveal the
         update of this site.

@@ -72,7 +72,7 @@ class OfficerLog:
         self._write(f"after the epoch: {promise} {sent}", n_epochs)
 
     def sent_f1(self, f1: float) -> None:
-        """Write that the site has told its F1, which has no noise."""
+        """Write that the site has reported its F1, which carries no noise."""
         self._write(f"end of the session: Sent: F1 {f1:.4f} of held-out patients, without noise, to {self._server}.")
 
     def _write(self, line: str, n_epochs: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The exchange that the server of a federation has recorded for an audit, where the agreement says so."""
+"""Exchange that the server of a federation records for an audit, if the agreement permits it."""
 
 from __future__ import annotations
 

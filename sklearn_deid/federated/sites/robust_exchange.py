@@ -20,11 +20,11 @@ class RobustExchangeService(ExchangeService):
 
     A round is named by the version of the parameters from which its updates start. It ends when every site that the
     server waits for has sent an update, or ``grace`` seconds after more than half of all sites have. A site that is
-    late loses the update of this round, and joins the next one. A refused update counts as sent, so that a hostile
-    site cannot hold a round up; it takes no part in the sum. A round needs at least ``fewest_updates`` sites.
-    Updates of a round without an end are sent again in the next session.
+    late loses the update of this round, and joins the next one. A refused update counts as sent, so that a hostile site
+    cannot delay a round; the sum does not contain it. A round needs at least ``fewest_updates`` sites. Updates of a
+    round without an end are sent again in the next session.
 
-    A site tells with its update whether it adds noise. Where most sites do not, or all others do, a screened round
+    A site states with its update whether it adds noise. If few sites add noise, or few sites add none, a screened round
     compares lengths less strictly (`ParameterServer.add_round`).
 
     Parameters

@@ -1,4 +1,4 @@
-"""The site's side of common rounds without masks: one whole update in each round, and its fate."""
+"""The site's side of common rounds without masks: one whole update in each round, and whether it was added."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RobustSite:
         self._told = {"noise": True} if settings.has_noise else {}
 
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
-        """Whether the unacknowledged update started from this very version, so that no round contains it."""
+        """Whether the unacknowledged update started from the same version, so that no round contains it."""
         self._sequence = max(pending, default=0)
         if not pending:
             return False
@@ -66,8 +66,8 @@ class RobustSite:
         Returns
         -------
         bool
-            True if the update is a part of a round, or void. False if the session ends before: keep the update for the
-            next session.
+            True if the update was added, or can no longer be added. False if the session ends before: keep the update
+            for the next session.
         """
         number = SparseUpdate.from_bytes(message, kind="update").version
         reply = ask({"ask": "upload", "sequence": self._sequence, **self._told}, message)[0]

@@ -1,4 +1,4 @@
-"""The service that an agreement asks for."""
+"""Choice of the service that an agreement requires."""
 
 from __future__ import annotations
 

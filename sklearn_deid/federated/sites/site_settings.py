@@ -107,7 +107,7 @@ class SiteSettings:
 
     @property
     def has_noise(self) -> bool:
-        """Whether updates have noise, on their gradients or on their values. The site tells the server so."""
+        """Whether updates have noise, on their gradients or on their values. The site reports this to the server."""
         return self.patient_epsilon is not None or self.privacy() is not None
 
     def worker_settings(self) -> WorkerSettings:
@@ -142,7 +142,7 @@ class SiteSettings:
         Raises
         ------
         ExchangeError
-            If their noise promises nothing (`federated.check_promise`).
+            If their noise gives no meaningful guarantee (`federated.check_promise`).
         """
         privacy = self.privacy()
         try:

@@ -261,7 +261,7 @@ class SiteTraining:
         return {"fraction": self.settings.download_fraction, "dtype": self.settings.upload_dtype}
 
     def _epoch(self, message: bytes) -> None:
-        """Train from the downloaded parameters, and save the update before anybody is told of it."""
+        """Train from the downloaded parameters, and save the update before any message about it is sent."""
         worker = self.worker
         worker.apply_download(message)
         metrics = worker.local_epoch()

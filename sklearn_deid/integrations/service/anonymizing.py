@@ -39,8 +39,8 @@ def merged(spans: Iterable[GivenSpan]) -> list[GivenSpan]:
 def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, Any]) -> dict[str, Any]:
     """Replace spans by the operator of their entity, of ``DEFAULT``, or by ``<ENTITY>``.
 
-    Where spans with different offsets overlap, a span with the operator keep decides only over other kept spans, and a
-    mask covers all characters. What one operator leaves open could otherwise be what another one hides.
+    If spans with different offsets overlap, the operator "keep" applies only if all of them are kept, and a mask covers
+    all characters. Otherwise one operator could show characters that another operator hides.
 
     Parameters
     ----------

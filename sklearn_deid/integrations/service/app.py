@@ -67,7 +67,7 @@ def make_app(
     device : str, optional
         Device of `load`, for a path only.
     worker : str, optional
-        Name of this process in its counts, where several processes share the requests.
+        Name of this process in the metrics, if several processes share the requests.
 
     Returns
     -------
@@ -222,7 +222,7 @@ class _Service:
         return found
 
     async def _work(self, function: Any) -> Any:
-        """Result of the thread of the model, or the problem that it has no time."""
+        """Result of the model's thread, or the problem that the time limit has passed."""
         if self._n_waiting >= self._limits.max_waiting:
             return Problem(503, "Too many requests wait for the model.")
         self._n_waiting += 1

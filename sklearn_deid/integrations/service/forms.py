@@ -1,4 +1,4 @@
-"""Requests and answers of the service. Field names are those of Presidio's public API, where it has them."""
+"""Requests and answers of the service. Field names are those of Presidio's public API, if it has such a field."""
 
 from __future__ import annotations
 
@@ -34,15 +34,17 @@ class _StrictRequest(_fastapi.Request):  # type: ignore[name-defined]
 
 
 class _Form(_pydantic.BaseModel):  # type: ignore[name-defined]
-    """Values must have the types of the description: no number is a truth value, and no string a number."""
+    """Base of all forms with strict types: a number is not accepted as a boolean, or a string as a number."""
 
     model_config = _pydantic.ConfigDict(strict=True)
 
 
 class AnalyzeRequest(_Form):
-    """Texts to search. Fields of Presidio that are not listed here are accepted and ignored: none of them finds more.
+    """Texts to search.
 
-    Recognisers of the request would find more, so that a request with them is refused.
+    Fields of Presidio that are not listed here are accepted and ignored: none of them lets the analyzer find more PHI.
+
+    A request with recognisers of its own is refused, because these would find more PHI.
     """
 
     text: str | list[str]
@@ -80,7 +82,10 @@ class AnonymizeRequest(_Form):
 
 
 class RedactRequest(_Form):
-    """A whole note to redact. A field that is not listed here could ask for more than is hidden."""
+    """A whole note to redact.
+
+    Other fields are refused, because they could request more redaction than the service performs.
+    """
 
     model_config = _pydantic.ConfigDict(strict=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""`Guard`: what every request passes before its text is read, and what every answer leaves through."""
+"""`Guard`: checks of every request before its text is read, and of every answer."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class ServiceLimits:
     Parameters
     ----------
     token : str, optional
-        Token of the header ``Authorization: Bearer TOKEN``. None asks for no token.
+        Token of the header ``Authorization: Bearer TOKEN``. None requires no token.
     hosts : tuple of str, optional
-        Names that the header ``Host`` may have, without the port. None allows all. A page in a browser of this machine
-        could otherwise reach the service under a name of its own.
+        Names that the header ``Host`` may have, without the port. None allows all. Otherwise a web page in a browser of
+        this machine could reach the service through another host name.
     max_bytes : int, default=1_000_000
         Largest body of a request, and largest line of a batch.
     rate : int, optional
         Requests of a client in a minute. None sets no limit.
     timeout : float, default=60.0
-        Seconds until a request is given up.
+        Seconds until a request times out.
     max_waiting : int, default=200
         Requests that may wait for the model at the same time.
     """
@@ -159,7 +159,7 @@ def too_large(limits: ServiceLimits) -> Exception:
 
 
 class _Answer:
-    """Answer of a request, which gets a request id."""
+    """Answer of a request, to which a request id is added."""
 
     def __init__(self, send: Callable[[Message], Awaitable[None]], request_id: str) -> None:
         self._send, self.request_id, self.status, self.is_started = send, request_id, 500, False

@@ -1,4 +1,4 @@
-"""Counts of the service in Prometheus's text format, without anything from requests."""
+"""Counts of the service in Prometheus's text format, without content of requests."""
 
 from __future__ import annotations
 

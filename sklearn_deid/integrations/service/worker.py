@@ -1,4 +1,4 @@
-"""Worker processes of the service: what each of them needs to make its own application."""
+"""Worker processes of the service, and the settings from which each of them makes its application."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _SHORTEST_TOKEN = 16
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """Settings of the service that every worker process reads. They hold the path of the token, and no secret.
+    """Settings of the service that every worker process reads.
+
+    The settings contain the path of the token and no secret.
 
     Parameters
     ----------
@@ -91,7 +93,7 @@ def read_token(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     DeidError
-        If it has fewer than 16 characters, or others than printable ASCII characters.
+        If the token has fewer than 16 characters, or characters other than printable ASCII.
     """
     token = Path(path).read_bytes().strip()
     if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.decode("ascii").isprintable():

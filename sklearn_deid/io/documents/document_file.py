@@ -52,7 +52,7 @@ class DocumentFile(ABC):
         mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
             Replacement of a span. Use one engine for all files of a patient.
         patient_id : str, optional
-            Patient, for surrogates. None makes the file a patient of its own.
+            Patient, for surrogates. None treats the file as a patient of its own.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Word files (.docx, extra ``documents``): text of runs is replaced, and what is neither text nor form is removed."""
+"""Word files (.docx, extra ``documents``): texts are replaced; all other content except formatting is removed."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _Letter:
         return True
 
     def values(self) -> set[str]:
-        """Values of attributes that do not only say form, as far as their words tell."""
+        """Values of attributes that, by their words, may be text and not only formatting."""
         elements = (
             element for part in _parts(self.main) for element in part.root.iter() if element.tag != f"{_W}lvlText"
         )

@@ -1,4 +1,7 @@
-"""Names of common fonts. Other names of fonts are removed from files: a name in a file can be any text."""
+"""Names of common fonts.
+
+Names of common fonts; other font names are removed from files, because they could be any text.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """HTML files: text and texts in attributes are replaced in the source; all other bytes of the page stay.
 
-The source is read by strict patterns and not by a parser: parsers report no positions in the source, and repair broken
-pages, so that the page would be written anew. A page that the patterns do not cover is refused.
+The source is read by strict patterns and not by a parser: parsers report no positions in the source and repair broken
+pages, so that the whole page would change. A page that the patterns do not cover is refused.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
 
 
 class _Piece(NamedTuple):
-    """Text in the source: where it is, and how its characters are written there.
+    """Text in the source, with the source position and the written form of each character.
 
     ``places[i]`` is where character i of the text begins in the source; the last place is the end.
     """
@@ -64,9 +64,9 @@ class _Piece(NamedTuple):
 class HtmlFile(DocumentFile):
     """HTML file. Attributes such as ``title`` and ``alt`` are lines at the end of the note.
 
-    Comments, scripts, images, the targets of links, and attributes of which this library does not know that they hold
-    no text are removed. A ``class`` and an ``id`` that a style sheet or a link of the page names get new names: the old
-    ones can be names of patients. A file whose style sheet holds a word that is replaced in the text is refused.
+    Comments, scripts, images, the targets of links, and attributes that could hold text unknown to this library are
+    removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed: the old name could be that
+    of a patient. A file whose style sheet holds a word that is replaced in the text is refused.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -105,7 +105,7 @@ class HtmlFile(DocumentFile):
 
 
 class _Page:
-    """Source of a page, with its pieces of text and what is removed from it."""
+    """Source of a page, its pieces of text, and the content that is removed."""
 
     def __init__(self, place: SourceLocation, source: str) -> None:
         self.place, self.source = place, source
@@ -232,7 +232,7 @@ class _Page:
             self._change(start, end, "")
 
     def _renamed(self, element: str, attribute: str, value: str) -> str | None:
-        """New names for a link inside of the page, its end, or what a style sheet may name; None for other values."""
+        """New names for an internal link, its target, or a name in a style sheet; None for other values."""
         if attribute == "href":
             return f"#{self._name(value[1:])}" if value.startswith("#") else None
         has_name = attribute in ("class", "id") or (element, attribute) == ("a", "name")
@@ -240,7 +240,7 @@ class _Page:
         return " ".join(map(self._name, used)) or None
 
     def _name(self, written: str) -> str:
-        """Name that takes the place of a class or an id. Usual words of forms stay."""
+        """New name that replaces a class or an id. Common words of formatting stay."""
         if written in names.FORM_WORDS or not written:
             return written
         return self._names.setdefault(written, f"n{len(self._names) + 1}")
@@ -281,7 +281,7 @@ class _Page:
         return " " if character in "\n\r\t" and not self._in_pre else character
 
     def _edited(self, piece: _Piece, edits: Iterable[Edit]) -> str:
-        """Source of a piece with its edits. References that an edit covers in part are written anew."""
+        """Source of a piece with its edits. A reference that an edit covers in part is rewritten."""
         text, places = self.passages.pieces[piece.number], piece.places
         parts, position = [], 0
         for start, end, new in [*edits, Edit(len(text), len(text), "")]:

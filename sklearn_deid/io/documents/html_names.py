@@ -79,7 +79,7 @@ FORM_WORDS = _words(
 
 
 def is_form(name: str, value: str) -> bool:
-    """Whether an attribute is known to say nothing but form.
+    """Whether an attribute is known to contain formatting only.
 
     Examples
     --------
@@ -113,5 +113,5 @@ def is_css_word(written: str) -> bool:
 
 
 def emptied_css(written: str) -> str:
-    """What takes the place of a comment, a string or an address in a style sheet."""
+    """Replacement of a comment, a string or an address in a style sheet."""
     return '""' if written[0] == '"' else "''" if written[0] == "'" else "" if written[0] == "/" else "none"

@@ -1,6 +1,6 @@
-"""Parts of an Office file: which are kept, which are left out, and which make the file be withheld.
+"""Parts of an Office file: which are kept, which are left out, and for which the file is withheld.
 
-Only parts that the main text refers to are read, and all of them get new names. What else is in the ZIP file
+Only parts that the main text refers to are read, and all of them get new names. All other content of the ZIP file
 (properties, thumbnail, custom XML, comments of the ZIP file) is left out.
 """
 

@@ -72,7 +72,7 @@ class Passages:
 
 
 def edited(piece: str, edits: Iterable[Edit]) -> str:
-    """Put the edits of a piece in.
+    """Apply the edits of a piece.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Content of the parts of a Word file: what is removed, renamed, kept, and what makes the file be withheld."""
+"""Content of the parts of a Word file: what is removed, renamed or kept, and when the file is withheld."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PLACES = {"align", "posOffset"}
 
 
 class Renamed(dict):
-    """New names of things that users name, such as styles and bookmarks: a word and a number."""
+    """New names for names that users choose, such as styles and bookmarks: a word and a number."""
 
     def __init__(self, word: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Renamed(dict):
 
 
 class WordCleaner:
-    """Removes from the parts of one document what is neither text to redact nor form.
+    """Removes all content of a document except text to redact and formatting.
 
     Parameters
     ----------

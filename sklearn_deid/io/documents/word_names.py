@@ -1,7 +1,7 @@
 """Elements and attributes of WordprocessingML that a redacted Word file may hold.
 
-The lists say what is known to hold no text of a person: formats, tables, sections, lists. An element that is in no list
-makes the document be withheld.
+The lists contain elements that are known to hold no text of a person: formats, tables, sections, lists. A document with
+any other element is withheld.
 """
 
 from __future__ import annotations

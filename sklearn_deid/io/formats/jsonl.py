@@ -51,7 +51,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
-    """Ids of the lines without the key ``spans``; an empty list says that there are none."""
+    """Ids of the lines without the key ``spans``; an empty list of spans means a note without PHI."""
     place, found = SourceLocation(str(path)), set()
     for number, line in read_lines(path, encoding or "utf-8"):
         if isinstance(line, str) and line.strip():

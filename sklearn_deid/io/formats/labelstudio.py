@@ -161,7 +161,10 @@ def _spans(place: SourceLocation, text: str, region: Any, annotation_id: str) ->
 
 
 def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int, int]:
-    """Offsets in code points. Where the repeated text fits UTF-16 units alone, they were counted in these units."""
+    """Offsets in code points.
+
+    If the repeated text fits only offsets in UTF-16 units, the offsets are converted from these units.
+    """
     if covered is not None and text[start:end] != covered:
         first, last = code_points_before(text, start), code_points_before(text, end)
         if first is not None and last is not None and text[first:last] == covered:

@@ -134,7 +134,7 @@ def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -
 
 
 def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
-    """Text between placeholders. Half of a placeholder in this text is an error."""
+    """Text between placeholders. Raise an error for an incomplete placeholder in this text."""
     half = _REMAINS.search(text, start, end)
     if half is not None:
         raise place.error("A placeholder is incomplete.", None, half.start(), half.end())

@@ -33,7 +33,7 @@ class Columns(NamedTuple):
     optional: tuple[str, ...] = ()
 
     def of(self, header: Sequence[str]) -> Columns:
-        """Columns of a table with this header: its optional columns are among the texts.
+        """Columns of a table with this header, including the optional columns that it has.
 
         Examples
         --------
@@ -71,14 +71,14 @@ class Columns(NamedTuple):
         return {name: list(header).index(name) for name in wanted}
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
-        """Id and patient of a row. Without a patient column, the id takes its place, as for texts of one row."""
+        """Id and patient of a row. Without a patient column, texts with the same id belong to one patient."""
         found = [None if name is None else row.get(name) for name in (self.id, self.patient)]
         row_id, patient = map(known_id, found)
         return row_id, row_id if self.patient is None else patient
 
 
 def is_alike(name: str, other: str) -> bool:
-    """Whether two names differ in case and blanks at most.
+    """Whether two names differ at most in case and blanks.
 
     Examples
     --------

@@ -28,12 +28,12 @@ class _Form(NamedTuple):
 
 
 class DelimitedTable:
-    """CSV or TSV file with a header line. The output is UTF-8; cells are quoted where they need it.
+    """CSV or TSV file with a header line. The output is UTF-8; cells are quoted where necessary.
 
     Parameters
     ----------
     path, output : Path
-        File, and the file that `assemble` is for, whose ending decides on the compression.
+        Input file, and output file of `assemble`, whose ending determines the compression.
     columns : Columns
         Columns of the texts and identifiers.
     delimiter : str
@@ -102,7 +102,7 @@ class DelimitedTable:
             csv.field_size_limit(limit)
 
     def _check_escapes(self, row: list[str], was_escaped: bool) -> bool:
-        """Refuse quotes behind backslashes, which end a cell inside of its text; whether a cell may end so."""
+        """Refuse a quote after a backslash that ends a cell within its text; return whether a cell may end this way."""
         for cell in row:
             if was_escaped and cell.count('"') % 2 == 1:
                 raise SourceLocation(str(self.path)).error(
@@ -150,7 +150,7 @@ class DelimitedTable:
 
 
 def _begins_a_quote(cell: str) -> bool:
-    """Whether a quote behind a blank is not closed in the cell: the rest of the note would be other cells and rows."""
+    """Whether a quote after a blank is not closed in its cell: the rest of the note would be other cells."""
     return cell[:1].isspace() and cell.lstrip()[:1] == '"' and cell.count('"') % 2 == 1
 
 

@@ -68,13 +68,13 @@ class FhirLines(JsonLinesTable):
     Contained resources are read as resources of their own; their texts belong to the patient of the whole resource.
 
     Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. Their ``size`` and ``hash`` are
-    written anew: the old hash would let readers test guesses about the old text. A line is left out and listed if it is
+    recomputed: with the old hash, readers could test guesses about the old text. A line is left out and listed if it is
     no valid resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
 
     Parameters
     ----------
     path, output : Path
-        File, and the file that `assemble` is for.
+        Input file, and output file of `assemble`.
     fields : mapping of str to sequence of str
         Paths of the texts of each type of resource, such as `FHIR_FIELDS`. A type with an empty list is copied
         unchanged. A path that begins with ``date:`` names a structured date, for surrogates only: its day is shifted
@@ -100,7 +100,7 @@ class FhirLines(JsonLinesTable):
     def _resources(
         self, line: str, content: Mapping[str, Any], prefix: str = "", start: int = 0
     ) -> Iterator[tuple[str, Mapping[str, Any], int]]:
-        """The resource and those that it contains: where they begin, and what comes before the names of their texts."""
+        """The resource and its contained resources: where each begins, and the prefix of the names of its texts."""
         kind = content.get("resourceType")
         if not isinstance(kind, str) or kind not in self.paths:
             raise self._error(
@@ -158,7 +158,7 @@ class FhirLines(JsonLinesTable):
         return replace(chunk, field_counts=dict(self._counts)) if self._is_own else chunk
 
     def _date(self, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
-        """Date of a structured field. What is written in its place must be a date, too."""
+        """Date of a structured field. Its replacement must also be a date."""
         parts = _DATE.fullmatch(place.value) if isinstance(place.value, str) else None
         if parts is None:
             raise self._error("A field that the profile names as a date holds no date.")
@@ -244,7 +244,7 @@ def _paths(written: Sequence[str], is_date: bool) -> list[tuple[str, ...]]:
 
 
 def _is_readable(value: Any, path: Sequence[str]) -> bool:
-    """Whether `find_values` finds everything that a path can mean, and `FhirLines` reads all of it."""
+    """Whether `find_values` finds all values that a path can mean, and `FhirLines` reads all of them."""
     if isinstance(value, list):
         return all(_is_readable(item, path) for item in value)
     if not path:
@@ -278,7 +278,7 @@ def _has_words(attachment: Mapping[str, Any]) -> bool:
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:
-    """Patient of a resource: itself, or from its reference; None if that names nobody outside of the resource."""
+    """Patient of a resource: itself, or from its reference; None if this names nobody outside of the resource."""
     if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str) and known_id(content["id"]):
         return f"Patient/{content['id']}"
     for key in ("subject", "patient", "securityContext"):

@@ -1,4 +1,4 @@
-"""Elements that FHIR defines for the resources whose texts are known: a text under another name would not be read."""
+"""Elements that FHIR defines for the resources whose texts are known; texts in other elements would not be read."""
 
 from __future__ import annotations
 

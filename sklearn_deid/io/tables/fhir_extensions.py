@@ -27,7 +27,7 @@ _KEYS = frozenset("text data display title family given line div".split())
 
 
 def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
-    """Whether an extension of a field holds a text, or something else stands where extensions stand.
+    """Whether an extension of a field holds a text, or the value is no list of extensions.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
 
 
 def _is_text_beside(value: Any) -> bool:
-    """Whether the value of a name with an underscore is more than an id and extensions without text."""
+    """Whether the value of a name with an underscore holds more than an id and extensions without text."""
     if isinstance(value, list):
         return any(map(_is_text_beside, value))
     if not isinstance(value, dict):
@@ -78,7 +78,7 @@ def _holds_text(value: Any) -> bool:
 
 
 def _is_text(key: str, value: Any) -> bool:
-    """Whether a value of an extension is a text, or not known to be none."""
+    """Whether a value of an extension is a text, or could be one."""
     if key in _TEXTS:
         return bool(value)
     if key in ("url", "id") or key in _CODES:

@@ -75,7 +75,7 @@ class _Sign(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Pieces that are one note."""
+    """Pieces that form one note."""
 
     path: str
     first: int
@@ -101,8 +101,7 @@ class _Message:
         return ["\n".join(map(self._text, self.pieces[first:stop])) for _, first, stop, _ in self.groups]
 
     def written(self, texts: Sequence[str | None]) -> bytes | None:
-        """Message with new texts. None if a text is missing, or if its number of lines differs from the number of
-        fields."""
+        """Message with new texts; None if a text is missing, or has another number of lines than fields."""
         parts, position = [], 0
         for (_, first, stop, _), new in zip(self.groups, texts, strict=True):
             old = [self._text(piece) for piece in self.pieces[first:stop]]
@@ -198,7 +197,7 @@ class _Message:
         return text_parts(kind, value, self.marks.component, self.marks.repetition, self.marks.escape)
 
     def _is_shifted_result(self, fields: list[str]) -> bool:
-        """Whether what follows a text in OBX-5 cannot be unit, range, flags, status and time of an observation."""
+        """Whether the fields after a text in OBX-5 cannot be unit, range, flags, status and time of an observation."""
         if len(fields) < 7 or not self._is_text(fields[2], fields[5]):
             return False
         unit, reference, flags, chance, nature, status, time = [*fields[6:13], *[""] * (13 - len(fields))]
@@ -208,8 +207,7 @@ class _Message:
         return status not in _STATUS if status else any((unit, reference, flags, chance, nature))
 
     def _is_shifted_note(self, fields: list[str]) -> bool:
-        """Whether what is beside a text in NTE-3 cannot be codes (NTE-2, NTE-4, NTE-9), a person (5) and times (6 to
-        8)."""
+        """Whether the fields beside a text in NTE-3 cannot be codes (2, 4, 9), a person (5) and times (6 to 8)."""
         if len(fields) > 2 and len(fields[2].split()) > 1:
             return True
         named = {int(path.partition("-")[2]) for path in self.fields if path.startswith("NTE-")}
@@ -244,7 +242,7 @@ class _Message:
         return signs
 
     def _escaped(self, code: str) -> str:
-        """Text of an escape sequence. Line breaks are spaces: a line of the note is a field."""
+        """Text of an escape sequence. Line breaks become spaces, because each line of the note is a field."""
         marks = self.marks
         known = {"F": marks.field, "S": marks.component, "T": marks.subcomponent, "R": marks.repetition}
         known |= {"E": marks.escape, "H": "", "N": "", ".br": " ", ".sp": " ", ".ce": " ", ".fi": "", ".nf": ""}
@@ -317,7 +315,7 @@ class Hl7Messages:
     Parameters
     ----------
     path, output : Path
-        File, and the file that `assemble` is for, whose ending decides on the compression.
+        Input file, and output file of `assemble`, whose ending determines the compression.
     fields : mapping of str to sequence of str
         Fields with free text, such as `HL7_FIELDS`.
     encoding : str, optional
@@ -410,14 +408,14 @@ def _is_envelope(data: bytes) -> bool:
 
 
 def _has_comment(data: bytes) -> bool:
-    """Whether a segment of a batch has a comment. The separator of an end segment is in the header, elsewhere."""
+    """Whether a segment of a batch has a comment. An end segment uses the separator of its header segment."""
     name = data[:3].decode("ascii", "replace")
     fields = data.strip(b"\r\n\x0b\x1c ").split(data[3:4]) if len(data) > 3 and name in _ENVELOPE else []
     return any(field.strip() for field in fields[_ENVELOPE.get(name, 0) :][:1])
 
 
 def _segments(stream: BinaryIO) -> Iterator[bytes]:
-    """Segments with their ends. A block may end in the middle of one."""
+    """Segments with their ends. A block may end within a segment."""
     rest = b""
     while block := stream.read(2**20):
         rest += block

@@ -28,7 +28,7 @@ _UNREAD = (
 
 
 class TextField(NamedTuple):
-    """Text in a line, and how another text is written in its place.
+    """Text in a line, and the function that writes another text in its place.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class JsonLinesTable:
     Parameters
     ----------
     path, output : Path
-        File, and the file that `assemble` is for, whose ending decides on the compression.
+        Input file, and output file of `assemble`, whose ending determines the compression.
     columns : Columns
         Keys of texts and identifiers.
     encoding : str, optional
@@ -113,7 +113,7 @@ class JsonLinesTable:
         return found
 
     def _check_columns(self) -> None:
-        """Read lines until each column was in one of them; mostly, the first line has all."""
+        """Read lines until each column has occurred; usually the first line has all columns."""
         missing, number = [*self.columns.texts, *self.columns.keys()], 0
         with open_decompressed(self.path) as stream:
             for number, line in enumerate(stream, start=1):
@@ -126,8 +126,10 @@ class JsonLinesTable:
             raise SourceLocation(str(self.path)).error(f"No line of the table has the key {missing[0]!r}.")
 
     def _check_alike(self, name: str, content: dict[str, Any]) -> None:
-        """Refuse a line with a key like the name, whose text would be copied. A line may lack a key: exports leave out
-        nulls."""
+        """Refuse a line with a key similar to a column name, whose text would be copied unchanged.
+
+        A line may lack a key: exports leave out nulls.
+        """
         named = (*self.columns.texts, *self.columns.optional, *self.columns.keys())
         if any(is_alike(key, name) and key not in named for key in content):
             has = "a key" if name in content else f"no key {name!r}, but one"
@@ -168,7 +170,7 @@ class JsonLinesTable:
         )
 
     def _unread(self) -> list[int]:
-        """Lines that lack a text column, and have a text under a key of their own: the key may be misspelt."""
+        """Lines that lack a text column but have a text under another key, which may be misspelt."""
         return sorted(
             {
                 number
@@ -210,7 +212,7 @@ def _render(parsed: Sequence[tuple[str, list[TextField]]], texts: Sequence[str |
 
 
 def _has_words(value: Any) -> bool:
-    """Whether a value is a text of several words, or holds one."""
+    """Whether a value is, or contains, a text of several words."""
     if isinstance(value, dict):
         return any(map(_has_words, value.values()))
     return any(map(_has_words, value)) if isinstance(value, list) else isinstance(value, str) and len(value.split()) > 1

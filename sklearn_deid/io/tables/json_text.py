@@ -13,7 +13,7 @@ _SPACES = " \t\n\r"
 
 
 class JsonPlace(NamedTuple):
-    """Value of a JSON text, and where it is written.
+    """Value in a JSON text, with its position.
 
     Parameters
     ----------

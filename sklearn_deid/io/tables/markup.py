@@ -46,8 +46,8 @@ class MarkedText(NamedTuple):
 def marked_text(markup: str) -> MarkedText | None:
     """Plain text of HTML, or None if parts of the HTML could hold text that is not read.
 
-    Comments, scripts, images, unknown elements and attributes such as ``title`` are such parts, and so is a ``<`` that
-    begins no tag.
+    Such parts are comments, scripts, images, unknown elements, attributes such as ``title``, and a ``<`` that begins no
+    tag.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def marked_text(markup: str) -> MarkedText | None:
 
 
 def _has_form(tag: str) -> bool:
-    """Whether all attributes but class and style are known to say nothing but form."""
+    """Whether all attributes except class and style are known to contain formatting only."""
     found = ((each[1].lower(), each[2] or each[3] or "") for each in _VALUE.finditer(tag))
     return all(name in ("class", "style") or is_form(name, value) for name, value in found)
 

@@ -18,7 +18,7 @@ from .table import CHUNK_ROWS, Cell, TableChunk
 class ParquetTable:
     """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
 
-    The metadata stay, without those of text columns and without entries of several words, which can quote a note.
+    The metadata stay, except those of text columns and entries of several words, which can quote a note.
 
     A chunk is a part of a row group. The writer needs the memory of one row group.
 
@@ -94,7 +94,7 @@ class ParquetTable:
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
 
     def _values(self, column: Any) -> list[Any]:
-        """Values of a column. A text that is not in UTF-8 stays bytes, which are no text."""
+        """Values of a column. A value that is not UTF-8 stays as bytes and is not read as text."""
         try:
             return column.to_pylist()
         except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Metadata of parquet files without texts: a comment beside the rows can quote a note."""
+"""Metadata of parquet files without texts: a comment in the metadata can quote a note."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def _of_column(column: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Named entries of an object; no object has none."""
+    """Named entries of an object; empty for other values."""
     return {name: value[name] for name in names if name in value} if isinstance(value, dict) else {}
 
 
 def _is_text(value: bytes) -> bool:
-    """Whether a value has several words, or one of the strings in its JSON."""
+    """Whether a value, or a string in its JSON, has several words."""
     loaded = _loaded(value)
     return _has_blank(value.decode("utf-8", "replace") if loaded is None else loaded)
 

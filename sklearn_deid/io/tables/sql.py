@@ -84,7 +84,7 @@ class SqlTable:
         Raises
         ------
         DeidError
-            If a key is NULL or occurs twice, or if rows came or went while they were read.
+            If a key is NULL or occurs twice, or if rows were added or deleted during the reading.
         """
         n_all = self._count("")
         if self._count(f" WHERE {self._quoted} IS NULL"):

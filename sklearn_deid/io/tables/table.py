@@ -63,7 +63,7 @@ class TableChunk:
     cells : sequence of Cell
         Texts of the rows. Empty cells have none.
     problems : sequence of (str, str)
-        Places and reasons of what is withheld without being read.
+        Places and reasons of the parts that are withheld without being read.
     render : callable
         ``render(texts)`` returns the rows, with one new text for each cell; None withholds a cell. Files give bytes,
         and databases a list of dicts.

@@ -71,8 +71,8 @@ def note_languages(text: str) -> tuple[str, ...]:
     """Languages whose rules are used for a note with ``language="auto"``.
 
     The language is the one whose frequent words (articles, prepositions and pronouns that no other of the languages
-    has) appear most often in the note. If no such word appears, the languages are all of `LANGUAGES`: more is found
-    than is there, rather than less.
+    has) appear most often in the note. If no such word appears, the languages are all of `LANGUAGES`: too many finds
+    are better than too few.
 
     Parameters
     ----------

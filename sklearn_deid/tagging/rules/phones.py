@@ -1,7 +1,7 @@
 """Rules for telephone and fax numbers.
 
-Numbers are known by their form or by a word before them, not by the numbering plan of a country: a plan refuses numbers
-with a typing error.
+Numbers are known by their form or by a word before them, not by the numbering plan of a country: a plan would refuse
+numbers with a typing error.
 """
 
 from __future__ import annotations
