@@ -83,6 +83,9 @@ class FhirLines(JsonLinesTable):
 
     def __init__(self, path: Path, output: Path, fields: Mapping[str, Sequence[str]]) -> None:
         super().__init__(path, output, Columns(()))
+        encoded = [one for paths in fields.values() for one in paths if one.rpartition(".")[2] == "data"]
+        if encoded:
+            raise self._error(f"The path {encoded[0]} ends at base64, which is no text. Name the object that holds it.")
         self.paths = {kind: _paths(ps, is_date=False) for kind, ps in fields.items()}
         self.dates = {kind: _paths(ps, is_date=True) for kind, ps in fields.items()}
         self._is_own = any(tuple(paths) != FHIR_FIELDS.get(kind) for kind, paths in fields.items())

@@ -102,6 +102,8 @@ def replace_values(text: str, values: Iterable[tuple[JsonPlace, Any]]) -> str:
     """
     parts, position = [], 0
     for place, value in sorted(values, key=lambda pair: pair[0].start):
+        if place.start < position:
+            continue  # two paths of a profile lead to one value
         parts += [text[position : place.start], dump_line(value)]
         position = place.end
     return "".join([*parts, text[position:]])

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io.tables import FHIR_FIELDS, open_table
 from sklearn_deid.io.tables.fhir_extensions import text_in_extensions
 from sklearn_deid.io.tables.json_text import find_values, replace_values
@@ -117,6 +118,22 @@ def test_only_the_named_fields_change(tmp_path):
     places = [cell.place for chunk in chunks for cell in chunk.cells]
     assert len(set(places)) == len(places)
     assert {cell.patient_id for chunk in chunks for cell in chunk.cells} == {f"Patient/{n}" for n in range(7)}
+
+
+def test_paths_of_a_profile_that_lead_to_one_text(tmp_path):
+    """The text was written twice, one behind the other: the line was no JSON."""
+    section = {"title": f"about {NAME}", "section": [{"title": f"more of {NAME}"}]}
+    line = json.dumps({"resourceType": "Composition", "title": NAME, "section": [section]})
+    paths = ["title", "title", "section*.title", "section.title"]
+    found, problems, _ = redacted(tmp_path, [line], lambda text: text.replace(NAME, "[X]"), {"Composition": paths})
+    assert (found, problems) == ([line.replace(NAME, "[X]")], [])
+
+
+@pytest.mark.parametrize("path", ["content.attachment.data", "data"])
+def test_a_path_to_base64_is_refused(tmp_path, path):
+    """The base64 was taken for a text without PHI, and copied."""
+    with pytest.raises(CorpusFormatError, match="Name the object that holds it"):
+        redacted(tmp_path, ["{}"], str, {"DocumentReference": [path]})
 
 
 def test_texts_of_contained_resources_are_texts(tmp_path):
