@@ -421,6 +421,31 @@ def test_texts_of_coded_results_and_authors_are_redacted(tmp_path):
     assert sum(cell.label is not None for cell in cells) == 3
 
 
+def test_names_and_texts_beside_codes_are_redacted(tmp_path):
+    """Displays of references and texts of all other codes were copied."""
+    code = {"coding": [{"system": "http://loinc.org", "code": "8867-4", "display": "Heart rate"}], "text": "Heart Rate"}
+    whole = {
+        "resourceType": "Observation",
+        "code": code,
+        "category": [{"text": f"asked by {NAME}"}],
+        "subject": {"reference": "http://x/Patient/1/_history/2", "display": NAME},
+        "performer": [{"reference": "Practitioner/1", "display": NAME}, {"display": NAME}],
+        "basedOn": [{"reference": "ServiceRequest/1", "display": f"order of {NAME}"}],
+        "identifier": [{"value": "3", "assigner": {"display": NAME}}],
+        "interpretation": [{"coding": [{"display": f"said {NAME}"}]}],
+        "note": [{"text": f"a {NAME}"}],
+        "extension": [{"url": "u", "valueReference": {"type": "Practitioner", "display": NAME}}],
+    }
+    whole["contained"] = [dict(whole)]
+    found, problems, chunks = redacted(tmp_path, [json.dumps(whole)], lambda text: text.replace(NAME, "[X]"))
+    assert (found, problems) == ([json.dumps(whole).replace(NAME, "[X]")], [])
+    cells = [cell for chunk in chunks for cell in chunk.cells]
+    assert len({cell.place for cell in cells}) == len(cells) == 2 * 9
+    labels = [cell.label for cell in cells if "display" in cell.column][:6]
+    assert labels == ["PATIENT", "DOCTOR", "DOCTOR", None, "HOSPITAL", None]
+    assert not any("code" in cell.text for cell in cells)
+
+
 EXTENSIONS = [
     {"valueString": NAME},
     {"valueMarkdown": f"**{NAME}**"},
