@@ -8,6 +8,7 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
+from ..io.tables.columns import ALIKE, is_alike, resembled
 from .row_redactor import RowRedactor
 
 
@@ -43,8 +44,8 @@ def redact_dask(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also during
-        the computation, if no record of a partition has the key, or if a key of a record differs from it in case or
-        spaces only.
+        the computation, if no record of a partition has the key, or if a key of a record differs from it in case,
+        blanks or look-alike characters only.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError
@@ -69,7 +70,7 @@ def redact_dask(
     if not isinstance(collection, frames.DataFrame):
         raise TypeError(f"The collection must be a Dask data frame or bag. Got {type(collection).__name__} instead.")
     redactor.check_columns(list(collection.columns))
-    if collection.index.name in redactor.columns:
+    if any(is_alike(str(collection.index.name), name) for name in redactor.columns):
         raise DeidError(f"The index of the data frame holds the texts of {collection.index.name!r}. Reset it first.")
     return collection.map_partitions(_redacted_frame, redactor, meta=_redacted_frame(_empty(collection), redactor))
 
@@ -109,7 +110,13 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
         if redactor.reason_column in row:
             raise DeidError(f"A record has a key {redactor.reason_column!r}. Choose another reason_column.")
     for name in redactor.read_columns if rows else ():
-        _check_key(name, rows)
+        if not any(name in row for row in rows):
+            message = f"No record of a partition has the key {name!r}. Where all texts are missing, set it to None."
+            raise DeidError(message)
+    # The texts under a key like one of texts would be copied.
+    keys = dict.fromkeys(key for row in rows for key in row)
+    if (alike := resembled(keys, redactor.read_columns, redactor.read_columns)) is not None:
+        raise DeidError(f"A record has a key {ALIKE.format(alike)}")
     new = redactor({name: [row.get(name) for row in rows] for name in redactor.read_columns}, len(rows))
     changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]
     # A key that a record lacks is not added.
@@ -117,12 +124,3 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
         row | {name: text for name, text in change.items() if name in row or name == redactor.reason_column}
         for row, change in zip(rows, changed, strict=True)
     ]
-
-
-def _check_key(name: str, rows: list[dict[str, Any]]) -> None:
-    """Refuse a name that no record has, and records with a similar key: their texts would be copied unchanged."""
-    if not any(name in row for row in rows):
-        raise DeidError(f"No record of a partition has the key {name!r}. Where all texts are missing, set it to None.")
-    wanted = name.strip().casefold()
-    if any(name not in row and wanted in (str(key).strip().casefold() for key in row) for row in rows):
-        raise DeidError(f"A record has no key {name!r}, but one that differs from it in case or spaces.")

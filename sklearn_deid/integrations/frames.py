@@ -7,6 +7,8 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError, DeidError
+from ..io.tables.columns import ALIKE, is_alike, resembled
+from ..io.tables.parquet_metadata import without_texts
 from ..text import Document, known_id
 from .deidentifiers import as_deidentifier
 
@@ -43,12 +45,14 @@ def redact_frame(
     Returns
     -------
     DataFrame or Table
-        New object of the same kind, with the other columns, and the index of pandas, unchanged.
+        New object of the same kind, with the other columns, and the index of pandas, unchanged. Metadata of
+        pyarrow with several words are left out.
 
     Raises
     ------
     CorpusFormatError
-        If a column is missing, a cell holds no text, or a column of texts is named as id or patient.
+        If a column is missing, a cell holds no text, a column of texts is named as id or patient, or another column
+        differs from it in case, blanks or look-alike characters only.
     DeidError
         If a text cannot be processed, and ``on_error="raise"``.
     MissingDependencyError
@@ -71,12 +75,25 @@ def redact_frame(
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
     table = nw.from_native(frame, eager_only=True)
     cells = _cells(table, names, id_column, patient_column)
+    keys = [name for name in (id_column, patient_column) if name is not None]
+    if (alike := resembled(table.columns, names, [*names, *keys])) is not None:
+        raise CorpusFormatError(f"The data frame has a column {ALIKE.format(alike)}")
     redacted = iter(deidentifier.iter_redact([document for _, _, document in cells], mode))
     values: dict[str, list[str | None]] = {name: [None] * len(table) for name in names}
     for row, name, _ in cells:
         values[name][row] = next(redacted)
     new = [nw.new_series(name, values[name], dtype=nw.String(), backend=table.implementation) for name in names]
-    return table.with_columns(*new).to_native()
+    return _without_comments(table.with_columns(*new).to_native())
+
+
+def _without_comments(table: Any) -> Any:
+    """Table of pyarrow without metadata that can quote a text; other frames as they are."""
+    if not hasattr(table, "replace_schema_metadata"):
+        return table
+    schema = table.schema.with_metadata(without_texts(table.schema.metadata))
+    for at, field in enumerate(table.schema):
+        schema = schema.set(at, field.with_metadata(without_texts(field.metadata)))
+    return table.cast(schema)
 
 
 def annotate_frame(
@@ -137,7 +154,7 @@ def _cells(
     """Row, column and text of each cell that has a value."""
     # An index of pandas would keep the texts beside their redaction.
     index = getattr(getattr(table.to_native(), "index", None), "names", ())
-    if indexed := sorted({*names}.intersection(index)):
+    if indexed := [name for name in names if any(isinstance(other, str) and is_alike(other, name) for other in index)]:
         raise CorpusFormatError(f"The index of the data frame holds the texts of {indexed[0]!r}. Reset it first.")
     keys = [name for name in (id_column, patient_column) if name is not None]
     for name in (*names, *keys):

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._storage import bundle_digest
 from ..exceptions import DeidError
+from ..io.tables.columns import ALIKE, resembled
 from ..surrogates import LOCALES, SURROGATE, SurrogateEngine, note_rewriter, read_key
 from ..tagging.note_tagger import NoteFailure, UnlikeNote
 from ..tagging.tagger_failure import TaggerFailure
@@ -101,7 +102,7 @@ class RowRedactor:
         return [*self.columns, *([] if self.patient_column is None else [self.patient_column])]
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """Refuse a table without a named column, or with a column of the name of the new one.
+        """Refuse a table without a named column, or with a column of the name of the new one or like one of texts.
 
         Raises
         ------
@@ -113,6 +114,8 @@ class RowRedactor:
                 raise DeidError(f"The table must have one column of the name {name!r}.")
         if self.reason_column in names:
             raise DeidError(f"The table has a column {self.reason_column!r}. Choose another reason_column.")
+        if (alike := resembled(names, self.columns, self.read_columns)) is not None:
+            raise DeidError(f"The table has a column {ALIKE.format(alike)}")
 
     def __call__(self, values: Mapping[str, Sequence[Any]], n_rows: int) -> dict[str, list[str | None]]:
         """New values of the text columns, and the reasons.

@@ -11,9 +11,11 @@ AGES = ("keep", "shift", "band")
 # Oldest age that is written: HIPAA's Safe Harbor joins all ages from 90 on. Years of a band of ages.
 _OLDEST, _BAND = 89, 5
 _BEHIND_OLDEST = re.compile(r"90\+(?:\+|s\b)")
-_PIECES = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
+# Fractions are parts of their number: 95.5 is written as 90+, and not as 90+.5.
+_PIECES = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+|(?:(?![.,]\d)[\W_])+|[\W_]")
+_DECIMAL = re.compile(r"(\d+)(?:[.,](\d+))?")
 _WORDS = re.compile(r"[^\W\d_]+")
-_HYPHENS = "- \u2010\u2011\u2013"
+_HYPHENS = "- \t\r\n\u2010\u2011\u2013"
 
 
 class AgeSurrogates:
@@ -44,7 +46,12 @@ class AgeSurrogates:
     def surrogate(self, text: str) -> str | None:
         """Age in the form of ``text``, or None if no rule knows the form."""
         pieces = self._joined(_PIECES.findall(text))
-        if not any(self._value(piece) is not None for piece in pieces):
+        values = [self._value(piece) for piece in pieces]
+        if all(value is None for value in values):
+            return None
+        # "95 years 3 months": the months would make 90+ an exact age again.
+        units = {self._unit(pieces[i + 1 :]) for i, value in enumerate(values) if value is not None}
+        if len(units) > 1 and any(value is not None and value > _OLDEST for value in values):
             return None
         written = [self._piece(pieces, i) for i in range(len(pieces))]
         # "90+" and "90s" stay one sign behind the number.
@@ -74,8 +81,9 @@ class AgeSurrogates:
         return start - 1 if is_word and self._value(pieces[start - 1]) is not None else len(pieces)
 
     def _value(self, piece: str) -> int | None:
-        if piece.isdecimal():
-            return int(piece)
+        if number := _DECIMAL.fullmatch(piece):
+            is_grouped = number[2] is not None and len(number[2]) == 3  # 1,100 months
+            return int(number[1] + number[2]) if is_grouped else int(number[1])
         total: int | None = None
         for word in _WORDS.findall(piece):
             if self._is_number_word(word):

@@ -6,7 +6,9 @@ import re
 
 _UNIT = r"(?:hrs?|h|Uhr|uur|horas)\b\.?"
 _HALF = r"[aApP]\.?[mM]\b\.?"
-_MINUTES = rf"(?<!\d)\d{{1,2}}[:.h]\d{{2}}(?::\d{{2}})?(?:\s?{_HALF})?(?:\s?{_UNIT})?"
+# Fractions of a second and the distance from Greenwich: 10:22:00.000+01:00
+_ZONE = r"(?::\d{2}(?:\.\d{1,9})?(?:\s?(?:Z|[+-]\d{2}:?\d{2}))?|(?:Z|[+-]\d{2}:\d{2}))?"
+_MINUTES = rf"(?<!\d)\d{{1,2}}[:.h]\d{{2}}{_ZONE}(?:\s?{_HALF})?(?:\s?{_UNIT})?"
 _HOUR = rf"(?<!\d)(?:[01]?\d|2[0-4])\s?(?:{_HALF}|{_UNIT})"
 _CLOCK = rf"(?:{_MINUTES}|{_HOUR})"
 _WORD = r"(?:at|a las|um|à|alle|om|kl\.?|às)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -45,6 +45,8 @@ _DAYS_BEHIND = re.compile(
     r"(?P<last>(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,?\s+\d{4})?)\s*",
     re.IGNORECASE,
 )
+# Two numbers that begin a date, also that behind the hyphen of a range; not the month and the day behind a year.
+_DAY_AND_MONTH = re.compile(r"(?<!\d)(?<!\d{4}[-/.])(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b")
 # Norwegian: 4/3-11 is the 4th of March 2011, and "mars -11" is March 2011.
 _DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
 _YEAR_SIGNS = (" -", " \u2013")
@@ -120,6 +122,8 @@ def _are_alike(left: WrittenDate, right: WrittenDate) -> bool:
     # A half that no shift changes ("yesterday", 8:30) would let any text around a hyphen pass as a range.
     if left.is_fixed or right.is_fixed or (left.day is None) != (right.day is None):
         return False
+    if {"".join(r[0] for _, r in one.pieces if r in (DAY, MONTH)) for one in (left, right)} == {"dm", "md"}:
+        return False  # "12.03.-15.03.": one order of day and month for both
     roles = [role for _, role in right.pieces]
     if left.day is not None and left.month is None and MONTH in roles[: roles.index(DAY) if DAY in roles else 0]:
         return False  # "3-7/5": a month before the day is none of the first day
@@ -168,8 +172,7 @@ def is_day_first(texts: list[str], default: bool) -> bool:
     """
     votes = 0
     for text in texts:
-        found = re.match(r"\s*(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b", text)
-        if found is not None:
+        for found in _DAY_AND_MONTH.finditer(text):
             a, b = int(found[1]), int(found[2])
             votes += (12 < a <= 31 and b <= 12) - (12 < b <= 31 and a <= 12)
     return votes > 0 if votes else default
@@ -216,7 +219,7 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
     raw = _PIECES.findall(text)
     roles = list(_word_roles(raw, words))
     # A word that no list knows makes the whole text unknown: a label is safer than half a date.
-    if None in roles:
+    if None in roles or _is_counted_weekday(raw, roles):
         return None
     numbers = [i for i, piece in enumerate(raw) if piece.isdecimal()]
     # Where a month is named, a single number of four digits is a year and not 1403 for the 14th of March.
@@ -266,11 +269,20 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
             yield None
 
 
+def _is_counted_weekday(raw: list[str], roles: Sequence[str | None]) -> bool:
+    """Whether a number counts weekdays, as in "1st Monday in May"."""
+    return any(
+        role == ORDINAL and roles[i + 2] == WEEKDAY and raw[i + 1].isspace() for i, role in enumerate(roles[:-2])
+    )
+
+
 def _is_list(raw: list[str], numbers: list[int], roles: list[str | None]) -> bool:
     """Whether numbers belong to several dates: "3., 4.", "4, 3/9", "4-9/2011", "12-17 March"; not "3/4, 2011"."""
     if MONTH_NAME in roles:
         before = [raw[i] for i in numbers if i < roles.index(MONTH_NAME)]
         return len(before) > 1 and max(map(len, before)) < 3
+    if any(_RANGES[0].search("".join(raw[a + 1 : b])) for a, b in pairwise(numbers)):
+        return True  # "4 and 5"
     between = [{*"".join(raw[a + 1 : b])} & {*"-/.,;&"} for a, b in pairwise(numbers)]
     has_year = bool(numbers) and len(raw[numbers[-1]]) == 4
     if has_year and between and between[-1] <= {","}:

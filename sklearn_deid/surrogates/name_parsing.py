@@ -119,7 +119,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
         return KEPT
     if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
-    if folded in words.titles and not is_alone and _may_be_title(pieces, i):
+    if folded in words.titles and not is_alone and _may_be_title(pieces, i) and not _is_surname_like(piece, words):
         return KEPT
     # Capitalised particles, and particles of names in capitals.
     may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]) == " "
@@ -137,6 +137,11 @@ def _may_be_title(pieces: list[str], i: int) -> bool:
     """Whether a word of the list of titles is a title here; "D" and "M" are titles only with a full stop."""
     has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
     return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1][0] == ".")
+
+
+def _is_surname_like(piece: str, words: LocaleWords) -> bool:
+    """Whether a degree, which is listed in capitals, is written as a name is: Kim Do, but Ann Smith DO."""
+    return piece.istitle() and piece not in words.block("titles") and piece.upper() in words.block("titles")
 
 
 def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:

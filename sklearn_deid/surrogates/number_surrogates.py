@@ -153,7 +153,7 @@ def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:
     out = []
     is_first = True
     for sign in text:
-        if sign.isdigit() and digits:
+        if sign.isnumeric() and not sign.isalpha() and digits:  # also fractions and Roman numerals of one sign
             out.append(str(chance.number(1 if is_first else 0, 9)))
             is_first = False
         elif sign.isalpha() and sign not in "\u00ba\u00aa":

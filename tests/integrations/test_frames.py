@@ -65,6 +65,29 @@ def test_texts_in_the_index_are_refused():
     assert redact_frame(MODEL, frame.set_index("n"), "note").index.tolist() == DATA["n"]
 
 
+@pytest.mark.parametrize("name", ["Note ", "n\u043ete", "no\u200bte", "\uff4eote", "no te"])
+def test_columns_that_look_like_a_named_one_are_refused(name):
+    """Their texts were copied. Tables in files were refused for case and blanks only."""
+    frame = made("pandas", {"n": [1], "note": ["a"], name: ["roe@example.org"]})
+    with pytest.raises(CorpusFormatError, match="differs from 'note' in case or blanks"):
+        redact_frame(MODEL, frame, "note")
+    assert plain(redact_frame(MODEL, frame, ["note", name]))[name] == ["[EMAIL]"]
+    with pytest.raises(CorpusFormatError, match="index of the data frame holds the texts of 'note'"):
+        redact_frame(MODEL, frame.set_index(name), "note")
+
+
+def test_metadata_of_pyarrow_with_texts_are_left_out():
+    """They were copied, unlike those of a parquet file."""
+    pa = pytest.importorskip("pyarrow")
+    ward = pa.field("ward", pa.string(), metadata={"unit": "x", "comment": "by Zyxwvutski"})
+    schema = pa.schema([pa.field("note", pa.string(), metadata={"a": "Zyxwvutski"}), ward])
+    table = pa.table([["a"], ["b"]], schema=schema.with_metadata({"owner": "ward", "first": "seen by Zyxwvutski"}))
+    found = redact_frame(MODEL, table, "note")
+    assert b"Zyxwvutski" not in found.schema.serialize().to_pybytes()
+    assert (found.schema.metadata, found.schema.field("ward").metadata) == ({b"owner": b"ward"}, {b"unit": b"x"})
+    assert found.to_pydict() == table.to_pydict()
+
+
 @pytest.mark.parametrize("columns", [[], ()])
 def test_no_columns_are_refused(columns):
     """The frame came back as it was."""

@@ -113,6 +113,9 @@ def test_no_columns_and_texts_in_the_index_are_refused(rules):
     frame = frames.from_pandas(pandas.DataFrame({"note": NOTES[:2], "n": [1, 2]}).set_index("note", drop=False))
     with pytest.raises(DeidError, match="index of the data frame holds the texts of 'note'"):
         redact_dask(rules, frame, "note")
+    alike = frames.from_pandas(pandas.DataFrame({"note": NOTES[:1], "No te": NOTES[:1]}))
+    with pytest.raises(DeidError, match="differs from 'note' in case or blanks only"):
+        redact_dask(rules, alike, "note")
 
 
 def test_dask_frames_and_bags(rules):
@@ -142,7 +145,8 @@ def test_dask_frames_and_bags(rules):
     ("records", "message"),
     [
         ([{"nota": "roe@example.org"}], "No record of a partition has the key 'note'"),
-        ([{"note": "a"}, {"Note ": "roe@example.org"}], "differs from it in case or spaces"),
+        ([{"note": "a"}, {"Note ": "roe@example.org"}], "differs from 'note' in case or blanks"),
+        ([{"note": "a", "n\u043ete": "roe@example.org"}], "differs from 'note' in case or blanks"),
         ([{"n": 1}, {"n": 2}], "No record of a partition has the key 'note'"),
     ],
 )

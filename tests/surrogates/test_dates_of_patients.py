@@ -88,6 +88,8 @@ def test_month_names_of_all_locales(day, shift, locale):
         ("en", "3/14-3/18/2011", "4/23-4/27/2011"),
         ("en", "28-30 March 2011", "7-9 May 2011"),
         ("en", "Monday, March 14th, 2011", "Saturday, April 23rd, 2011"),
+        ("en", "2011-03-14T08:00:00Z", "2011-04-23T08:00:00Z"),
+        ("en", "2011-03-14T08:00:00.123+01:00", "2011-04-23T08:00:00.123+01:00"),
         ("en", "fall 2010", "fall 2010"),
         ("en", "yesterday", "yesterday"),
         ("en", "14:30", "14:30"),
@@ -128,7 +130,8 @@ def test_forms(locale, text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", ["when the moon was full", "31 Novembruary", "May or June", "12345678901", "13/13/2011"]
+    "text",
+    ["when the moon was full", "31 Novembruary", "May or June", "12345678901", "13/13/2011", "1st Monday in May"],
 )
 def test_unknown_forms_have_no_surrogate(text):
     assert DateSurrogates(40, EN).surrogate(text) is None
@@ -151,6 +154,8 @@ def test_unknown_forms_have_no_surrogate(text):
         ("de", "19. bis 23. März", "28. April bis 2. Mai"),
         ("en", "12-17 March", "21-26 April"),
         ("es", "del 3 al 7 de marzo de 2011", "del 12 al 16 de abril de 2011"),
+        ("en", "12.03.-15.03.2011", None),  # December 3 to 15 March
+        ("en", "March 3, 4 and 5", None),  # the 5th was moved as April 5
         ("en", "Mar 3/4", None),
         ("en", "3-7/5", None),
         ("en", "3/4-9/2011", None),
@@ -193,7 +198,11 @@ def test_days_out_of_the_calendar_have_no_surrogate():
 def test_numbers_above_twelve_tell_the_order_of_day_and_month():
     assert is_day_first(["03/04/2011", "25/04/2011"], default=False)
     assert not is_day_first(["03/04/2011", "04/25/2011"], default=True)
+    assert is_day_first(["12.03.-15.03.2011"], default=False)
+    assert not is_day_first(["2011-03-14", "2011-14-03"], default=False), "a year comes first"
     dates = DateSurrogates(1, EN)
+    dates.learn(["12.03.-15.03.2011"])
+    assert dates.surrogate("12.03.-15.03.2011") == "13.03.-16.03.2011"
     dates.learn(["03/04/2011", "25/04/2011"])
     assert dates.surrogate("30/04/2011") == "01/05/2011"
 
@@ -254,6 +263,13 @@ def test_weekdays_of_all_locales_are_known():
         ("en", "keep", "90s", "90+"),
         ("en", "keep", "ninety-two", "90+"),
         ("en", "keep", "twenty-three", "twenty-three"),
+        ("en", "keep", "ninety\ntwo", "90+"),
+        ("en", "keep", "95.5", "90+"),
+        ("en", "keep", "95,5 years", "90+ years"),
+        ("en", "keep", "1,100 months", "90+ months"),
+        ("en", "keep", "2.5 years", "2.5 years"),
+        ("en", "keep", "95 years 3 months", None),
+        ("en", "keep", "88-95", "88-90+"),
         ("en", "band", "63-year-old", "60-64-year-old"),
         ("en", "shift", "63", "65"),
         ("en", "shift", "89", "89"),

@@ -112,6 +112,13 @@ def test_a_particle_at_the_end_is_a_name(name, particle):
     assert people("en").surrogate("Cruz, Juan De La", "person").endswith(" De La"), "the surname stands in front"
 
 
+@pytest.mark.parametrize("name", ["Kim Do", "Dr. Kim Do MD", "Anh Do, RN"])
+def test_a_degree_that_is_written_as_a_name_is_one(name):
+    """The surname stayed as it was."""
+    assert not any("Do" in people("en", patient=patient).surrogate(name, "person").split() for patient in "abcdefgh")
+    assert people("en").surrogate("Ann Smith DO", "person").endswith(" DO")
+
+
 def test_two_names_of_the_locale_are_no_slips():
     known = KnownNames(locale_words("es"))
     assert known.canonical("given", "Marina") != known.canonical("given", "Martina")

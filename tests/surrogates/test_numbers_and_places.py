@@ -62,6 +62,13 @@ def test_numbers_keep_their_form(text):
     assert drawn is None or shape(drawn) == shape(text)
 
 
+def test_numbers_of_one_sign_are_drawn():
+    """Fractions and Roman numerals of one sign stayed."""
+    for text in ("\u216b-4", "12\u00bd", "\u2460\u24617"):
+        drawn = [NumberSurrogates(chance(str(i)), "en", "invalid").identifier(text) for i in range(8)]
+        assert not any({*text} & {*new} - {"-", *"0123456789"} for new in drawn)
+
+
 def test_social_security_numbers_are_never_issued_ones():
     areas = {NumberSurrogates(chance(str(i)), "en", "invalid").identifier("123-45-6789")[:3] for i in range(300)}
     assert all(area in ("000", "666") or area[0] == "9" for area in areas)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ...text import known_id
+from ...text import known_id, normalize
 from ..checking import SourceLocation
+
+# Greek and Cyrillic letters that look like Latin ones.
+_LOOKS_LIKE = str.maketrans(
+    "\u03bf\u03b1\u03c1\u03bd\u03b9\u03ba\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u043a\u043c\u0442\u0432\u043d\u0131",
+    "oapvikaeopcyxsijdhkmtbhi",
+)
+
+#: What is wrong with a column that resembles a column of texts.
+ALIKE = (
+    "that differs from {!r} in case or blanks only, or in letters that look alike. Its texts would be copied: name it, "
+    "too, or remove it."
+)
 
 
 class Columns(NamedTuple):
@@ -52,8 +66,9 @@ class Columns(NamedTuple):
         Raises
         ------
         CorpusFormatError
-            If a column is missing, if its name occurs twice, or if another column differs from one of the texts in case
-            or blanks only. The message does not show the header, which may be a row of a table without one.
+            If a column is missing, if its name occurs twice, or if another column differs from one of the texts in
+            case, blanks or look-alike letters only. The message does not show the header, which may be a row of a table
+            without one.
         """
         wanted = dict.fromkeys([*self.texts, *self.keys()])
         for name in wanted:
@@ -62,12 +77,8 @@ class Columns(NamedTuple):
                 # Spreadsheets of many countries write semicolons.
                 one = " Its first line has a single column: .csv needs commas, .tsv tabs." if len(header) == 1 else ""
                 raise SourceLocation(path).error(f"The table has {reason} of the name {name!r}.{one}")
-        for name in self.texts:
-            if any(other not in wanted and is_alike(other, name) for other in header):
-                raise SourceLocation(path).error(
-                    f"The table has a column that differs from {name!r} in case or blanks only. Its texts would be "
-                    "copied: name it, too, or remove it."
-                )
+        if (alike := resembled(header, self.texts, wanted)) is not None:
+            raise SourceLocation(path).error(f"The table has a column {ALIKE.format(alike)}")
         return {name: list(header).index(name) for name in wanted}
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -77,8 +88,20 @@ class Columns(NamedTuple):
         return row_id, row_id if self.patient is None else patient
 
 
+def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
+    """First of some columns of texts that a column resembles that nobody has named; None if there is none.
+
+    Examples
+    --------
+    >>> resembled(["id", "note", "Note "], ["note"], ["id", "note"])
+    'note'
+    """
+    others = [name for name in names if isinstance(name, str) and name not in wanted]
+    return next((text for text in texts if any(is_alike(other, text) for other in others)), None)
+
+
 def is_alike(name: str, other: str) -> bool:
-    """Whether two names differ at most in case and blanks.
+    """Whether two names differ at most in case, blanks and look-alike characters.
 
     Examples
     --------
@@ -88,5 +111,7 @@ def is_alike(name: str, other: str) -> bool:
     return _plain(name) == _plain(other)
 
 
+@lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
-    return name.replace("\ufeff", "").strip().casefold()
+    read = unicodedata.normalize("NFKC", normalize(f"x{name}", layout=False).text).casefold()
+    return "".join(read.replace("\ufeff", "").split()).translate(_LOOKS_LIKE)

@@ -18,9 +18,10 @@ from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element
-from .fhir_extensions import extension_texts, text_in_extensions, unread_in_extensions
+from .fhir_extensions import text_in_extensions, unread_in_extensions
+from .fhir_free_texts import TEXT, free_texts
 from .json_lines import JsonLinesTable, TextField
-from .json_text import JsonPlace, find_values
+from .json_text import JsonPlace, find_marked, find_values
 from .markup import marked_text, tags_tell, with_tags
 from .table import Cell, TableChunk
 
@@ -83,6 +84,9 @@ class FhirLines(JsonLinesTable):
 
     def __init__(self, path: Path, output: Path, fields: Mapping[str, Sequence[str]]) -> None:
         super().__init__(path, output, Columns(()))
+        encoded = [one for paths in fields.values() for one in paths if one.rpartition(".")[2] == "data"]
+        if encoded:
+            raise self._error(f"The path {encoded[0]} ends at base64, which is no text. Name the object that holds it.")
         self.paths = {kind: _paths(ps, is_date=False) for kind, ps in fields.items()}
         self.dates = {kind: _paths(ps, is_date=True) for kind, ps in fields.items()}
         self._is_own = any(tuple(paths) != FHIR_FIELDS.get(kind) for kind, paths in fields.items())
@@ -134,16 +138,23 @@ class FhirLines(JsonLinesTable):
     ) -> list[TextField]:
         """Texts and dates of a resource that begins at ``start``."""
         found: list[TextField] = []
+        seen: set[int] = set()
         kind = resource["resourceType"]
         for path in self.paths[kind]:
             before, name = len(found), f"{prefix}{'.'.join(path) or kind}"
             # The place in a list makes the names of texts unique.
-            for index, place in enumerate(find_values(line, path, start)):
+            # Most resources lack most fields, and a search reads the whole resource.
+            is_there = not path or path[0].removesuffix("*") in resource
+            for index, place in enumerate(find_values(line, path, start) if is_there else ()):
+                seen.add(place.start)
                 found += self._texts(line, number, f"{name}[{index}]", place, patient)
             self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before
-        for index, place in enumerate(extension_texts(line, start) if self.paths[kind] else ()):
-            cell = Cell(number, f"{prefix}extension[{index}]", place.value, None, patient)
-            found.append(TextField(cell, partial(_changed, place)))
+        marks = free_texts(resource) if self.paths[kind] else {}
+        for index, (key, mark, place) in enumerate(find_marked(line, marks, start)):
+            if place.start not in seen:
+                label = None if mark == TEXT else mark
+                cell = Cell(number, f"{prefix}other {key}[{index}]", place.value, None, patient, label)
+                found.append(TextField(cell, partial(_changed, place)))
         for path in self.dates[kind]:
             places = find_values(line, path, start)
             self._counts[f"{kind}: {DATE_PATH}{'.'.join(path)}"] += len(places)

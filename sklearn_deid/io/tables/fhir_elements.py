@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -180,5 +181,6 @@ def has_other_spelling(value: Any, path: Sequence[str]) -> bool:
     return any(has_other_spelling(value.get(name), rest) for rest in rests)
 
 
+@lru_cache(maxsize=4096)
 def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name)).casefold()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from .json_text import JsonPlace, find_parts, find_values
 
 # Values that are texts, and keys of texts in values that are objects.
 _TEXTS = ("valueString", "valueMarkdown", "valueBase64Binary")
@@ -101,7 +99,7 @@ def _has_key(value: Any) -> bool:
 
 
 def unread_in_extensions(value: Any, is_extension: bool = False) -> bool:
-    """Whether an extension of any element holds a text that `extension_texts` does not find.
+    """Whether an extension of any element holds a text that `free_texts` does not find.
 
     Contained resources are left out: they are resources of their own.
 
@@ -133,25 +131,3 @@ def _is_unread(key: str, value: Any) -> bool:
     if key.startswith("_"):
         return _is_text_beside(value)
     return key in _REFUSED or not key.startswith("value") or not isinstance(value, dict) or unread_in_extensions(value)
-
-
-def extension_texts(line: str, start: int = 0, is_extension: bool = False) -> Iterator[JsonPlace]:
-    """Places of the texts in the extensions of all elements of a JSON value, without contained resources.
-
-    Examples
-    --------
-    >>> line = '{"subject": {"extension": [{"url": "u", "valueString": "seen by Roe"}]}}'
-    >>> [place.value for place in extension_texts(line)]
-    ['seen by Roe']
-    """
-    for key, place in find_parts(line, start):
-        if not is_extension and key == "contained":
-            continue
-        name = _READ.get(key, key) if is_extension and key is not None else key
-        if is_extension and key in _READ and name is None:
-            yield from [place] if place.value else []
-        elif is_extension and key in _READ:
-            yield from (found for found in find_values(line, [str(name)], place.start) if found.value)
-        elif _is_compound(place.value):
-            # Items of a list are what the list is.
-            yield from extension_texts(line, place.start, is_extension if key is None else key in _NAMES)

@@ -27,7 +27,8 @@ from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "OBX-5": ("TX", "FT", "ST", *sorted(CODED | NUMBERS | CODES)),
-        **dict.fromkeys(("NTE-3", "OBR-13", "OBR-31", "OBR-39", "DG1-4", "DSP-3"), ()),
+        **dict.fromkeys("NTE-3 OBR-13 OBR-31 OBR-39 ORC-16 PV2-3 PV2-12 DG1-4 PR1-4 AL1-5 IAM-5 DSP-3".split(), ()),
+        **dict.fromkeys("RXO-6 RXO-7 RXE-7 RXA-9".split(), ()),
     }
 )
 # Types of HL7 2 in OBX-2 whose values are no documents. A text of an unknown type, such as "tx", would be copied.
@@ -35,6 +36,8 @@ _TYPES = frozenset(
     """AD CE CF CK CN CNE CP CQ CWE CX DLN DR DT DTM EI FC FT GTS HD ID IS JCC MA MO NA NM NR PL PN PPN PT SI SN SNM SPD
     ST TM TN TS TX VR XAD XCN XON XPN XTN""".split()
 )
+# How fields of segments of a site's own are read: components with a blank are texts.
+_OWN = "ID"
 # Types without a unit and a reference range, and types that may have them.
 _UNITLESS, _TEXTS = ("TX", "FT"), ("TX", "FT", "ST")
 # Codes of HL7: the status of a result (table 0085), and the type of a comment (table 0364).
@@ -173,15 +176,20 @@ class _Message:
             raise self._error("An ADD segment goes on with the text of the segment before, and is not read.")
         if (name == "OBX" and self._is_shifted_result(fields)) or (name == "NTE" and self._is_shifted_note(fields)):
             raise self._error(f"An {name} {_SHIFTED}")
+        self._texts_of(name, fields, start)
+
+    def _texts_of(self, name: str, fields: list[str], start: int) -> None:
+        """Add the texts of a segment, from the left to the right whatever the order of the profile."""
+        named = {int(number): path for path in self.fields for of, _, number in [path.partition("-")] if of == name}
         # MSH-1 is the separator itself, so that its fields are counted from another place. It is no field of text.
-        for path, types in self.fields.items():
-            wanted, _, number = path.partition("-")
-            at = int(number)
-            is_text = not types or (len(fields) > 2 and fields[2] in types)
-            if name == wanted and name != "MSH" and is_text and len(fields) > at and fields[at]:
-                kind = fields[2] if path == "OBX-5" else ""
-                parts = self._parts(kind, fields[at])
-                self._field(path, start + sum(map(len, fields[:at])) + at, parts)
+        for at, value in enumerate(fields if name != "MSH" else ()):
+            path = named.get(at)
+            types = self.fields[path] if path is not None else ()
+            # Segments of a site's own hold anything. A component of them without a blank is read as a code.
+            if at and value and (path is not None or name.startswith("Z")):
+                kind = _OWN if path is None else fields[2] if path == "OBX-5" else ""
+                parts = self._parts(kind, value) if not types or fields[2:3] and fields[2] in types else ()
+                self._field(path or f"{name}-{at}", start + sum(map(len, fields[:at])) + at, parts)
 
     def _is_typed(self, kind: str) -> bool:
         # A profile without OBX-5 copies all its values.

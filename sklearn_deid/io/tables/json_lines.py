@@ -133,8 +133,9 @@ class JsonLinesTable:
         named = (*self.columns.texts, *self.columns.optional, *self.columns.keys())
         if any(is_alike(key, name) and key not in named for key in content):
             has = "a key" if name in content else f"no key {name!r}, but one"
+            other = repr(name) if name in content else "it"
             raise SourceLocation(str(self.path)).error(
-                f"The line has {has} that differs from {'it' if name not in content else repr(name)} in case or spaces."
+                f"The line has {has} that differs from {other} in case or spaces, or in letters that look alike."
             )
 
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:

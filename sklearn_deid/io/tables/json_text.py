@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..strict_json import dump_line
@@ -76,6 +76,39 @@ def find_member(text: str, key: str) -> JsonPlace | None:
     return next((place for name, place in _members(text, _after_spaces(text, 0)) if name == key), None)
 
 
+def find_marked(text: str, marks: Mapping[Any, Any], start: int = 0) -> Iterator[tuple[str, Any, JsonPlace]]:
+    """Key, mark and place of the values that have a mark.
+
+    Parameters
+    ----------
+    text : str
+        Valid JSON, in which no object has a key twice.
+    marks : mapping
+        Marks by key, or by position in a list. A mapping holds the marks of the parts of a value.
+    start : int, default=0
+        Where a value begins.
+
+    Examples
+    --------
+    >>> text = '{"a": [{"b": 1}, {"b": 2}]}'
+    >>> [(key, mark, place.value) for key, mark, place in find_marked(text, {"a": {1: {"b": "x"}}})]
+    [('b', 'x', 2)]
+    """
+    left = len(marks)
+    for index, (key, place) in enumerate(find_parts(text, start)):
+        name = index if key is None else key
+        if name not in marks:
+            continue
+        mark = marks[name]
+        if isinstance(mark, Mapping):
+            yield from find_marked(text, mark, place.start)
+        else:
+            yield str(name), mark, place
+        left -= 1
+        if not left:
+            return
+
+
 def find_parts(text: str, start: int = 0) -> Iterator[tuple[str | None, JsonPlace]]:
     """Members of the object, or items of the list, at ``start``; items have no key.
 
@@ -102,6 +135,8 @@ def replace_values(text: str, values: Iterable[tuple[JsonPlace, Any]]) -> str:
     """
     parts, position = [], 0
     for place, value in sorted(values, key=lambda pair: pair[0].start):
+        if place.start < position:
+            continue  # two paths of a profile lead to one value
         parts += [text[position : place.start], dump_line(value)]
         position = place.end
     return "".join([*parts, text[position:]])

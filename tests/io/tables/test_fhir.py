@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io.tables import FHIR_FIELDS, open_table
 from sklearn_deid.io.tables.fhir_extensions import text_in_extensions
 from sklearn_deid.io.tables.json_text import find_values, replace_values
@@ -117,6 +118,22 @@ def test_only_the_named_fields_change(tmp_path):
     places = [cell.place for chunk in chunks for cell in chunk.cells]
     assert len(set(places)) == len(places)
     assert {cell.patient_id for chunk in chunks for cell in chunk.cells} == {f"Patient/{n}" for n in range(7)}
+
+
+def test_paths_of_a_profile_that_lead_to_one_text(tmp_path):
+    """The text was written twice, one behind the other: the line was no JSON."""
+    section = {"title": f"about {NAME}", "section": [{"title": f"more of {NAME}"}]}
+    line = json.dumps({"resourceType": "Composition", "title": NAME, "section": [section]})
+    paths = ["title", "title", "section*.title", "section.title"]
+    found, problems, _ = redacted(tmp_path, [line], lambda text: text.replace(NAME, "[X]"), {"Composition": paths})
+    assert (found, problems) == ([line.replace(NAME, "[X]")], [])
+
+
+@pytest.mark.parametrize("path", ["content.attachment.data", "data"])
+def test_a_path_to_base64_is_refused(tmp_path, path):
+    """The base64 was taken for a text without PHI, and copied."""
+    with pytest.raises(CorpusFormatError, match="Name the object that holds it"):
+        redacted(tmp_path, ["{}"], str, {"DocumentReference": [path]})
 
 
 def test_texts_of_contained_resources_are_texts(tmp_path):
@@ -402,6 +419,31 @@ def test_texts_of_coded_results_and_authors_are_redacted(tmp_path):
     cells = [cell for chunk in chunks for cell in chunk.cells]
     assert all((cell.label == "DOCTOR") == ("authorString" in cell.column) for cell in cells)
     assert sum(cell.label is not None for cell in cells) == 3
+
+
+def test_names_and_texts_beside_codes_are_redacted(tmp_path):
+    """Displays of references and texts of all other codes were copied."""
+    code = {"coding": [{"system": "http://loinc.org", "code": "8867-4", "display": "Heart rate"}], "text": "Heart Rate"}
+    whole = {
+        "resourceType": "Observation",
+        "code": code,
+        "category": [{"text": f"asked by {NAME}"}],
+        "subject": {"reference": "http://x/Patient/1/_history/2", "display": NAME},
+        "performer": [{"reference": "Practitioner/1", "display": NAME}, {"display": NAME}],
+        "basedOn": [{"reference": "ServiceRequest/1", "display": f"order of {NAME}"}],
+        "identifier": [{"value": "3", "assigner": {"display": NAME}}],
+        "interpretation": [{"coding": [{"display": f"said {NAME}"}]}],
+        "note": [{"text": f"a {NAME}"}],
+        "extension": [{"url": "u", "valueReference": {"type": "Practitioner", "display": NAME}}],
+    }
+    whole["contained"] = [dict(whole)]
+    found, problems, chunks = redacted(tmp_path, [json.dumps(whole)], lambda text: text.replace(NAME, "[X]"))
+    assert (found, problems) == ([json.dumps(whole).replace(NAME, "[X]")], [])
+    cells = [cell for chunk in chunks for cell in chunk.cells]
+    assert len({cell.place for cell in cells}) == len(cells) == 2 * 9
+    labels = [cell.label for cell in cells if "display" in cell.column][:6]
+    assert labels == ["PATIENT", "DOCTOR", "DOCTOR", None, "HOSPITAL", None]
+    assert not any("code" in cell.text for cell in cells)
 
 
 EXTENSIONS = [

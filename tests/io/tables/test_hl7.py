@@ -45,6 +45,25 @@ def test_the_clinical_information_of_an_order_is_a_text(tmp_path):
     assert (done.decode(), problems) == (expected, [])
 
 
+@pytest.mark.parametrize("fields", [("OBR-13", "OBR-32"), ("OBR-32", "OBR-13"), ("OBR-32", "OBR-13", "OBR-013")])
+def test_the_order_of_a_profile_does_not_matter(tmp_path, fields):
+    """A field behind one on its right was written twice, and once in clear."""
+    order = f"OBR|1|||K^CT|||||||||Referred by {NAME}|||||||||||||||||||seen by {NAME}\r"
+    done, problems, _ = redacted(tmp_path, MESSAGE[: MESSAGE.index("OBX")] + order, hide, dict.fromkeys(fields, ()))
+    assert (done.decode(), problems) == (MESSAGE[: MESSAGE.index("OBX")] + hide(order), [])
+
+
+def test_texts_in_segments_of_a_site_are_redacted(tmp_path):
+    """They were copied. Components of one word are taken for codes."""
+    own = f"ZAB|1|seen by {NAME}^C1|{NAME}|a\\T\\b {NAME}~x\r"
+    done, problems, cells = redacted(tmp_path, MESSAGE + own, hide)
+    assert (done.decode(), problems) == (
+        REDACTED + f"ZAB|1|seen by [N]^C1|{NAME}|a\\T\\b [N]~x\r",
+        [],
+    )
+    assert [cell.column.partition("[")[0] for cell in cells[-2:]] == ["ZAB-2", "ZAB-4"]
+
+
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
 @pytest.mark.parametrize("frame", ["{}", "\x0b{}\x1c\r"])
 def test_only_free_text_changes(tmp_path, monkeypatch, end, frame):
@@ -265,7 +284,7 @@ def test_patients_and_text_before_the_first_message(tmp_path):
     assert done == MESSAGE.encode() and len(problems) == 1
 
 
-@pytest.mark.parametrize("path", ["OBR-31", "OBR-39", "DG1-4", "DSP-3"])
+@pytest.mark.parametrize("path", ["OBR-31", "OBR-39", "DG1-4", "DSP-3", "AL1-5", "ORC-16", "PV2-3"])
 def test_reasons_comments_and_diagnoses_are_texts(tmp_path, path):
     """The reason of an examination and the description of a diagnosis are free text in most systems."""
     name, _, number = path.partition("-")

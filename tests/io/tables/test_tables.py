@@ -325,7 +325,7 @@ def test_columns_of_other_types_are_refused(tmp_path):
         open_table(path, tmp_path / "out.csv", COLUMNS)
 
 
-@pytest.mark.parametrize("name", ["Text", "text ", "\ufefftext"])
+@pytest.mark.parametrize("name", ["Text", "text ", "\ufefftext", "t\u0435xt", "te xt"])
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
 def test_column_that_differs_in_case_or_blanks_is_refused(tmp_path, kind, name):
     """Its texts were copied: one of the two columns is often a later version of the other."""

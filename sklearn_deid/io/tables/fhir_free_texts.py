@@ -1,0 +1,101 @@
+"""Texts and names that people type beside codes, references and extensions of a FHIR resource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: Mark of a text that a model reads. All other marks are the label of the whole value.
+TEXT = "text"
+_NAMES_OF_EXTENSIONS = ("extension", "modifierExtension")
+_TEXTS_OF_EXTENSIONS = ("valueString", "valueMarkdown")
+_REFERENCE = re.compile(r"(?:^|/)(?P<kind>[A-Za-z]+)(?:/[A-Za-z0-9.-]{1,64}(?:/_history/[^/]*)?)?$")
+_PATIENT, _DOCTOR, _HOSPITAL = "PATIENT", "DOCTOR", "HOSPITAL"
+# Label of the display of a reference, by the type of its target, or else by the element that holds it. The display of
+# any other reference, such as an order or a device, is a text.
+_OF_TARGET = {
+    **dict.fromkeys(("Patient", "RelatedPerson"), _PATIENT),
+    **dict.fromkeys(("Practitioner", "PractitionerRole"), _DOCTOR),
+    **dict.fromkeys(("Organization", "Location", "HealthcareService", "CareTeam"), _HOSPITAL),
+}
+_OF_ELEMENT = {
+    **dict.fromkeys(("subject", "patient", "sourcePatientInfo"), _PATIENT),
+    **dict.fromkeys(
+        """author authenticator authorReference actor asserter attester dispenser orderedBy participant party performer
+        practitioner primarySource prescriber recorder requester resultsInterpreter""".split(),
+        _DOCTOR,
+    ),
+    **dict.fromkeys("assigner custodian location managingOrganization organization serviceProvider".split(), _HOSPITAL),
+}
+
+
+def free_texts(value: Any, element: str = "", is_extension: bool = False) -> dict[Any, Any]:
+    """Marks of the texts and names of a resource, in the form that `find_marked` takes.
+
+    These are the ``text`` of a concept or annotation, unless it repeats the display of one of its codes; the
+    ``display`` of a reference, or of a coding without a code; the ``authorString`` of an annotation; and strings of
+    extensions. Contained resources are left out: they are resources of their own.
+
+    Parameters
+    ----------
+    value : object
+        Decoded resource, or a part of it.
+    element : str, default=""
+        Name of the element that holds the part.
+    is_extension : bool, default=False
+        Whether the part is an extension.
+
+    Examples
+    --------
+    >>> free_texts({"subject": {"reference": "Patient/1", "display": "Ann Roe"}, "code": {"text": "seen by Roe"}})
+    {'subject': {'display': 'PATIENT'}, 'code': {'text': 'text'}}
+    """
+    marks: dict[Any, Any] = {}
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, (dict, list)) and (inner := free_texts(item, element, is_extension)):
+                marks[index] = inner
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, str):
+                mark: Any = _mark(value, key, item, element, is_extension)
+            elif isinstance(item, (dict, list)) and (key != "contained" or is_extension):
+                mark = free_texts(item, key, key in _NAMES_OF_EXTENSIONS)
+            else:
+                mark = None
+            if mark:
+                marks[key] = mark
+    return marks
+
+
+def _mark(holder: Mapping[str, Any], key: str, value: str, element: str, is_extension: bool) -> str | None:
+    if not value:
+        return None
+    if key == "text":
+        return None if value.casefold() in _displays(holder) else TEXT
+    if key == "display":
+        return _of_display(holder, element)
+    if key == "authorString":
+        return _DOCTOR
+    return TEXT if is_extension and key in _TEXTS_OF_EXTENSIONS else None
+
+
+def _displays(concept: Mapping[str, Any]) -> Iterator[str]:
+    """Displays of the codes of a concept, which a terminology defines."""
+    codings = concept.get("coding")
+    for coding in codings if isinstance(codings, list) else ():
+        if isinstance(coding, dict) and _has_code(coding) and isinstance(coding.get("display"), str):
+            yield coding["display"].casefold()
+
+
+def _has_code(coding: Mapping[str, Any]) -> bool:
+    return isinstance(coding.get("code"), str) and isinstance(coding.get("system"), str)
+
+
+def _of_display(holder: Mapping[str, Any], element: str) -> str | None:
+    if "code" in holder or "system" in holder:
+        return None if _has_code(holder) else TEXT
+    target = holder.get("reference") or holder.get("type")
+    found = _REFERENCE.search(target) if isinstance(target, str) else None
+    return _OF_TARGET.get(found["kind"] if found else "") or _OF_ELEMENT.get(element) or TEXT
