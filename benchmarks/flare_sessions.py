@@ -2,7 +2,7 @@
 
     .ci/pinned install
     .venv-pinned/bin/python -m benchmarks.flare_sessions --sites 20 20 20 --epochs 40 --seed 0
-    .venv-pinned/bin/python -m benchmarks.flare_sessions --audit
+    .venv-pinned/bin/python -m benchmarks.flare_sessions --audit --masked
 
 Certificates, a server process and a process for each site on this computer, as in the integration test; notes,
 agreement and seeds as in the arm. Uploads arrive in another order than in one process. Prints one JSON object.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 import time
 from dataclasses import replace
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from sklearn_deid import load, make_clinical_notes, write_corpus
 from sklearn_deid.federated import AGGREGATES, ParameterServer
-from sklearn_deid.federated.sites import EXCHANGE, SessionRules, harden_server, harden_site, write_session
+from sklearn_deid.federated.sites import EXCHANGE, MASK_KEY, SessionRules, harden_server, harden_site, write_session
 from sklearn_deid.federated.sites.flare_kits import CHECKPOINT, STATE_FOLDER
 from tests.federated.sites.flare_lab import HOST, Lab
 
@@ -39,13 +40,17 @@ def run(lab: Lab, options: argparse.Namespace) -> dict:
     lab.certify()
     with tempfile.TemporaryDirectory() as folder:
         # The agreement and the settings of the sites are those of the arm, and nothing is trained here.
-        model = Federation(Path(folder), corpora, labels, options, seed, False, options.aggregation)
+        how = options.masked, options.aggregation, options.epsilon
+        model = Federation(Path(folder), corpora, labels, options, seed, *how)
         model.agreement = replace(model.agreement, keep_exchange=options.audit)
         harden_server(lab.kit(HOST), model.agreement)
         for name, corpus in zip(model.names, corpora, strict=True):
             write_corpus(corpus, lab.root / "notes" / name, "brat")
             files = {"corpus": str(lab.root / "notes" / name), "state": str(lab.kit(name) / STATE_FOLDER)}
-            own = replace(model.trainings[name].settings, **files, mask_key=None)
+            if options.masked:
+                files["mask_key"] = str(lab.kit(name) / MASK_KEY)
+                shutil.copy(Path(folder) / f"{name}.key", files["mask_key"])
+            own = replace(model.trainings[name].settings, **{"mask_key": None, **files})
             harden_site(lab.kit(name), model.agreement, own)
     write_session(lab.root / "long", SessionRules(model.agreement.n_epochs, 240.0, 120.0))
     lab.start_all()
@@ -60,6 +65,8 @@ def run(lab: Lab, options: argparse.Namespace) -> dict:
         "seed": seed,
         "sites": options.sites,
         "rounds": model.agreement.n_epochs,
+        "masked": options.masked,
+        "epsilon": options.epsilon,
         "global": round(common.score(scored.X, scored.y), 4),
         "workers": [round(tagger.score(scored.X, scored.y), 4) for tagger in taggers],
         "uploads": len(uploads),
@@ -86,6 +93,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--aggregation", choices=AGGREGATES, default="mean", help="how updates are combined")
+    parser.add_argument("--masked", action="store_true", help="the sites mask their updates")
+    parser.add_argument("--epsilon", type=float, help="of each patient")
     parser.add_argument("--audit", action="store_true", help="keep the exchange, and attack it")
     parser.set_defaults(warm_start=False, screened=True, validation_fraction=None)
     options = parser.parse_args(argv)

@@ -25,6 +25,7 @@ import numpy as np
 from .._optional import import_optional
 from ..exceptions import ExchangeError
 from .selection import check_finite_vector
+from .sparse import SparseUpdate
 
 FEWEST_SITES = 3
 _MAGIC = b"SDM1"
@@ -317,6 +318,12 @@ class MaskedSum:
     def missing(self) -> list[str]:
         """Sites whose update has not arrived."""
         return sorted(set(self.terms.public_keys) - set(self._arrived))
+
+    def seen(self, site: str) -> SparseUpdate:
+        """Message of one site as the host reads it, for an audit. The masks make its values uniformly distributed."""
+        terms = self.terms
+        values = terms.numbers.decode(self._arrived[site], len(terms.public_keys))
+        return SparseUpdate(terms.positions, values, terms.size, terms.model)
 
     def total(self) -> np.ndarray:
         """Sum of the updates of all sites, shape (size,), float32, with zeros where nothing was sent.

@@ -112,7 +112,7 @@ class FederationConfig:
         in the agreement, rounds are not screened. Cannot be combined with masks.
     keep_exchange : bool, default=False
         Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
-        as the messages. Cannot be combined with masks, with which there is nothing to attack.
+        as the messages. With masks, it holds masked updates.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
         their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys
@@ -229,8 +229,8 @@ class FederationConfig:
             raise ExchangeError(f"'aggregation' must be one of {', '.join(AGGREGATES)}.")
         if isinstance(self.n_trim, bool) or not isinstance(self.n_trim, int) or self.n_trim < 1:
             raise ExchangeError("'n_trim' must be a whole number of at least 1.")
-        if type(self.keep_exchange) is not bool or (self.keep_exchange and self.mask_keys):
-            raise ExchangeError("'keep_exchange' must be true or false, and false with masks.")
+        if type(self.keep_exchange) is not bool:
+            raise ExchangeError("'keep_exchange' must be true or false.")
         if type(self.screened) is not bool:
             raise ExchangeError("'screened' must be true or false.")
         if not self.has_rounds:

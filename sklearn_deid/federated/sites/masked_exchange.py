@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from statistics import median
 from threading import RLock
@@ -98,7 +99,10 @@ class MaskedExchangeService(ExchangeService):
                 return self._reply()
             if self._round is None or self._round.terms.number != number:
                 raise ExchangeError("This round is not open. The server takes masked updates only.")
+            is_new = site in self._round.missing
             self._round.add(site, body)
+            if is_new and self.exchange is not None:
+                self._keep("up", site, replace(self._round.seen(site), version=self.server.version).to_bytes())
             self.record({"event": "upload", "site": site, "round": number, "applied": True, "bytes": len(body)})
             if not self._round.missing:
                 self._add(self._round)

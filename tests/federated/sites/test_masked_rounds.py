@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_deid import make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError
-from sklearn_deid.federated import MaskingSite, SparseUpdate
+from sklearn_deid.federated import ExchangeRecord, MaskingSite, SparseUpdate
 from sklearn_deid.federated.sites import (
     FederationConfig,
     MaskedExchangeService,
@@ -160,6 +160,29 @@ def test_the_host_never_sees_an_update(small):
     for update in small.updates.values():
         for form in (update.tobytes(), update.astype(np.float16).tobytes(), numbers.encode(update, 3)[0].tobytes()):
             assert all(form[k : k + 8] not in body for body in sent for k in range(0, len(form) - 8, 2))
+
+
+def test_a_record_for_an_audit_holds_masked_messages(small):
+    """Each message once, also a repeated one. The masks cancel in their sum, and no message tells of its update."""
+    small.agreement = replace(small.agreement, keep_exchange=True)
+    small.start()
+    small.host.service.exchange = ExchangeRecord()
+
+    def repeated(fields, body=b""):
+        if fields["ask"] == "upload":
+            small.host.ask("c")(fields, body)
+        return small.host.ask("c")(fields, body)
+
+    asks = {"c": repeated}
+    together({n: lambda n=n: small.send(small.site(n), asks.get(n)) for n in SITES})
+    kept = {message.worker: message.decode() for message in small.host.service.exchange}
+    assert sorted(message.worker for message in small.host.service.exchange.uploads()) == SITES
+    bound = 2**15 * small.agreement.masked_round(0, MODEL, SIZE, "").numbers.step(3)
+    total = sum(update.dense().astype(np.float64) for update in kept.values())
+    unmasked = (total + bound) % (2 * bound) - bound
+    np.testing.assert_allclose(unmasked / 3, small.server.parameters - 1, atol=1e-6)
+    for site, update in small.updates.items():
+        assert abs(np.corrcoef(kept[site].dense(), update)[0, 1]) < 0.2
 
 
 def test_a_lost_site_repeats_the_round_with_other_masks(small):

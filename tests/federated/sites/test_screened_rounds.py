@@ -265,6 +265,37 @@ def test_a_site_tells_that_its_updates_have_noise(tmp_path, notes, patient_epsil
     assert asked == [{"ask": "upload", "sequence": 0, **told}]
 
 
+def test_a_server_that_restarts_in_an_open_round_hears_of_the_noise_again(tmp_path, notes):  # noqa: F811
+    """It forgets the open round as a whole: sites send their update again, and tell of its noise with it."""
+    plain, runs = settings(tmp_path, notes, "a"), []
+    for restarts, epsilon in ((False, 8.0), (True, 8.0), (False, None)):
+        desk = Screened(FOUR)
+        # The update with noise is shrunk to the median norm, another one to 1.5 times that.
+        sent = {site: of_length(desk.honest(), 12 if site == "d" else 1) for site in FOUR}
+        noisy = RobustSite(replace(plain, patient_epsilon=epsilon))
+
+        def send(site, desk=desk, sent=sent, noisy=noisy):
+            robust = noisy if site == "d" else RobustSite(plain)
+            message = SparseUpdate(np.arange(SIZE), sent[site], SIZE, MODEL, 0).to_bytes()
+            robust.exchange(lambda fields, body=b"": desk.ask(site, body, **fields), message, lambda: True, print)
+
+        send("d")
+        send("a")
+        if restarts:
+            desk.server.save(tmp_path / "server.state")
+            desk.server = ParameterServer.load(tmp_path / "server.state")
+            desk.restart()
+            send("d")
+            send("a")
+        send("b")
+        assert desk.server.version == 0
+        send("c")
+        assert desk.server.version == 1
+        runs.append(desk.server.parameters)
+    assert np.array_equal(runs[0], runs[1])
+    assert not np.allclose(runs[0], runs[2], atol=1e-4), "the claim changes the sum"
+
+
 @pytest.mark.parametrize("factor", [-20, -6.5])
 @pytest.mark.parametrize("claims", [["d"], FOUR, SITES])
 def test_claims_of_noise_let_no_multiplied_update_pass(claims, factor):
