@@ -21,6 +21,7 @@ __all__ = [
     "PartlyAnnotatedWarning",
     "SequenceError",
     "SpanError",
+    "TargetError",
     "TrainingDivergedError",
     "TrainingInterruptedWarning",
     "UnlikeNoteWarning",
@@ -99,6 +100,10 @@ class SpanError(DeidError, ValueError):
 
 class SequenceError(DeidError, ValueError):
     """X or y is not a sequence of token or tag sequences, or X and y do not match."""
+
+
+class TargetError(DeidError, ValueError):
+    """The held-out patients cannot show a target recall, or show it at a lower precision than the user has stated."""
 
 
 class TrainingDivergedError(DeidError, ValueError):

@@ -14,7 +14,11 @@ from typing import TextIO
 
 DONE, SOME_WITHHELD, FATAL, INTERRUPTED = 0, 1, 2, 130
 # Errors of the library name parameters of functions; here the same things are options.
-_PARAMETER = re.compile(r"\b(encoding|format|lossy|missing|overwrite|resume)=('[\w-]+'|True|\.\.\.)?")
+_PARAMETER = re.compile(
+    r"\b(encoding|format|lossy|min_precision|missing|overwrite|resume|target_recall)="
+    r"('[\w-]+'|True|\.\.\.|\d+(?:\.\d+)?)?"
+)
+_OPTIONS = {"min_precision": "precision-at-least", "target_recall": "target-recall"}
 
 
 def show_error(error: Exception) -> None:
@@ -38,7 +42,7 @@ def one_line(message: str) -> str:
     'Pass --lossy or use --format text [file a b]'
     """
     # Messages can repeat names from files. Control codes in such names could rewrite the terminal.
-    options = _PARAMETER.sub(lambda found: f"--{found[1]} {_value(found[2])}".rstrip(), message)
+    options = _PARAMETER.sub(lambda found: f"--{_OPTIONS.get(found[1], found[1])} {_value(found[2])}".rstrip(), message)
     return "".join(c if c.isprintable() else " " for c in options)
 
 

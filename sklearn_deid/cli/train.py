@@ -49,6 +49,8 @@ exit codes: 0 trained, 1 trained without broken files (--skip-broken) or raw not
 
 _NO_START = "none"
 _ENCODERS = ("lstm", "gru", "gru-gru", "lstm-gru", "transformer")
+# Precision of the hidden words below which a target recall is refused, unless the user names another one.
+_PRECISION = 0.8
 _CONTEXTS = ("sentence", "block", "window", "document")
 
 
@@ -100,7 +102,8 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         type=share,
         metavar="SHARE",
         help="hide as much as this share of PHI among the hidden words of held-out patients allows. With "
-        "--target-recall: warn if the share is lower",
+        "--target-recall: save no model if the share is lower, and show the highest target that keeps it (default "
+        "with --target-recall: 0.8)",
     )
     parser.add_argument(
         "--rules",
@@ -206,9 +209,13 @@ def _around(tagger: Any, arguments: argparse.Namespace) -> Any:
 
     recall, precision = arguments.target_recall, arguments.precision_at_least
     if recall is not None or precision is not None:
-        # Without a bar of its own, a target of recall is what the user asked for.
+        # A model is saved for other commands, which a warning does not reach. "highest" has no lower target to offer.
         tagger = RecallTunedTagger(
-            tagger, target_recall=recall or "highest", min_precision=precision or 0.0, random_state=arguments.seed
+            tagger,
+            target_recall=recall or "highest",
+            min_precision=precision or _PRECISION,
+            on_low_precision="warn" if recall is None else "raise",
+            random_state=arguments.seed,
         )
     return HybridTagger(tagger=tagger) if arguments.rules else tagger
 

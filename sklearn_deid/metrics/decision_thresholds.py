@@ -8,6 +8,7 @@ from math import ceil, floor
 import numpy as np
 from scipy.stats import norm
 
+from ..exceptions import TargetError
 from .estimate import Estimate
 from .intervals import wilson_interval
 
@@ -43,7 +44,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
 
     Raises
     ------
-    ValueError
+    TargetError
         If there is no item, or if there are too few items to show the target even without a missed item.
 
     References
@@ -58,7 +59,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     ordered, patient = _ascending(scores, patients)
     n = len(ordered)
     if not n:
-        raise ValueError("The held-out patients have no PHI: no recall can be measured on them.")
+        raise TargetError("The held-out patients have no PHI: no recall can be measured on them.")
     if confidence is None:
         # With k = allowed misses, the k lowest scores may lie below the threshold.
         return float(ordered[_allowed(1 - target, n)])
@@ -66,7 +67,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     # The bound never rises with the number of misses, so that the last position is the highest threshold.
     reached = np.flatnonzero(low >= target)
     if not len(reached):
-        raise ValueError(
+        raise TargetError(
             f"A recall of {target:g} cannot be shown with confidence {confidence:g} on {len(np.unique(patient))} "
             f"held-out patients with {n} items of PHI: without any missed item the bound is {low[0]:.4f}. Hold out "
             "more patients, or lower the target or the confidence."
@@ -135,7 +136,7 @@ def recall_lower_bounds(
     ordered, patient = _ascending(scores, patients)
     thresholds = np.asarray(thresholds, dtype=float)
     if not len(ordered):
-        raise ValueError("The held-out patients have no PHI: no recall can be measured on them.")
+        raise TargetError("The held-out patients have no PHI: no recall can be measured on them.")
     if (thresholds > 0.5).any():
         raise ValueError("Thresholds must be at most 0.5.")
     missed = np.searchsorted(ordered, thresholds, side="left")
@@ -199,7 +200,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     # Exchangeable patients: the new patient is any of n + 1, so that one miss is reserved for this patient.
     allowed = _allowed(max_share, n + 1) - 1
     if allowed < 0:
-        raise ValueError(
+        raise TargetError(
             f"A proportion of {max_share:g} of patients with a miss cannot be guaranteed with {n} held-out patients: "
             f"at least {_patients_needed(max_share)} are needed. Hold out more patients, or allow a larger proportion."
         )

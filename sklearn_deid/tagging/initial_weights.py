@@ -8,14 +8,16 @@ from itertools import product
 import torch
 from torch.nn.functional import pad
 
+from ..surrogates.locale_words import LISTED_KINDS
 from .batching import CONTEXT_MARKS
 from .network import TaggerModule
 
 # Weights with one row for each tag, and those with a row and a column for each tag.
 _BY_TAG = ("emit.weight", "emit.bias", "crf.start_transitions", "crf.end_transitions")
 _BY_PAIR = ("crf.transitions",)
-# Weights of the inputs, the last of which are the marks of `ContextView` in networks that read several sentences.
-_INPUTS = ("encoder.ahead.0.weight_ih_l0", "encoder.back.0.weight_ih_l0")
+# Weights with one column for each input of the encoder: features of the word, then the marks of `ContextView` in
+# networks that read several sentences.
+_INPUTS = ("encoder.ahead.0.weight_ih_l0", "encoder.back.0.weight_ih_l0", "encoder.project.weight")
 
 
 @torch.no_grad()
@@ -26,7 +28,8 @@ def copy_weights(
 
     A tag that the source does not know keeps its new weights, and so does each transition from or to such a tag. A tag
     that the target does not know is dropped. A network that reads several sentences together may start from one that
-    reads single sentences: the inputs that mark sentences then have no effect when the training starts.
+    reads single sentences, and a network that reads lists of words from one without lists. The inputs that mark
+    sentences or listed words then have no effect when the training starts.
 
     Parameters
     ----------
@@ -52,8 +55,8 @@ def copy_weights(
     """
     new, old = target.state_dict(), source.state_dict()
     for name in _INPUTS:
-        if name in new and name in old and new[name].shape[1] == old[name].shape[1] + CONTEXT_MARKS:
-            old[name] = pad(old[name], (0, CONTEXT_MARKS))
+        if name in new and name in old:
+            old[name] = _with_new_inputs(old[name], new[name].shape[1], target, source)
     by_name = (*_BY_TAG, *_BY_PAIR)
     # Each row and column of ``by_name`` counts tags; all other sizes must agree.
     if {k: _width(k, v) for k, v in new.items()} != {k: _width(k, v) for k, v in old.items()}:
@@ -71,6 +74,16 @@ def copy_weights(
             for i, k in pairs:
                 value[i] = there[k]
     return True
+
+
+def _with_new_inputs(weight: torch.Tensor, n_inputs: int, target: TaggerModule, source: TaggerModule) -> torch.Tensor:
+    """Weight with columns of zeros for the marks that only the target reads."""
+    read, known = target.words, source.words
+    if read is not None and known is not None and read.vector_dim == known.vector_dim + len(LISTED_KINDS):
+        # The marks of lists are the end of the word vector.
+        before, after = weight.tensor_split([known.n_casings + known.vector_dim], dim=1)
+        weight = torch.cat([pad(before, (0, len(LISTED_KINDS))), after], dim=1)
+    return pad(weight, (0, CONTEXT_MARKS)) if weight.shape[1] + CONTEXT_MARKS == n_inputs else weight
 
 
 def _width(name: str, value: torch.Tensor) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
-from ..exceptions import LowPrecisionWarning
+from ..exceptions import LowPrecisionWarning, TargetError
 from ..metrics import PriceCurve, missed_patient_threshold, reachable_recall, recall_threshold
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..text import repair_tags
@@ -82,8 +82,11 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         and relatives of the i2b2 2014 and MEDDOCAN schemes, and every label that is in neither scheme. None means all
         labels.
     min_precision : float in [0, 1), default=0.8
-        Precision of tagged tokens on the held-out patients below which `fit` warns. The warning names the highest
-        target that keeps the precision. 0 never warns.
+        Precision of tagged tokens on the held-out patients below which `fit` does what ``on_low_precision`` says. The
+        message names the highest target that keeps the precision. 0 accepts any precision.
+    on_low_precision : {"warn", "raise"}, default="warn"
+        What `fit` does below ``min_precision``. "warn" keeps the tagger, which hides too much rather than too little.
+        "raise" refuses the target with a `TargetError`, and the estimator stays unfitted.
     cv : "auto", float in (0, 1), int, splitter or "prefit", default="auto"
         Plan of the held-out patients. A float is the proportion of patients to hold out, an int is the number of folds
         of patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than
@@ -164,6 +167,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         "binary": ["boolean"],
         "direct_labels": [StrOptions({"auto"}), "array-like", set, frozenset, None],
         "min_precision": [Interval(Real, 0, 1, closed="left")],
+        "on_low_precision": [StrOptions({"warn", "raise"})],
         **PLAN_CONSTRAINTS,
         "cv": [StrOptions({"auto", "prefit"}), *PLAN_CONSTRAINTS["cv"][1:]],
         "refit": ["boolean", StrOptions({"auto"})],
@@ -181,6 +185,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         binary: bool = True,
         direct_labels: Collection[str] | str | None = "auto",
         min_precision: float = 0.8,
+        on_low_precision: str = "warn",
         cv: Any = "auto",
         refit: Any = "auto",
         n_jobs: int | None = None,
@@ -190,7 +195,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self.target_recall, self.max_missed_patients = target_recall, max_missed_patients
         self.decision_bias, self.confidence = decision_bias, confidence
         self.level, self.binary, self.direct_labels = level, binary, direct_labels
-        self.min_precision = min_precision
+        self.min_precision, self.on_low_precision = min_precision, on_low_precision
         self.cv, self.refit, self.n_jobs, self.random_state = cv, refit, n_jobs, random_state
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> RecallTunedTagger:
@@ -214,16 +219,16 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         ------
         SequenceError
             If X and y do not match, or there are too few patients to hold some out.
-        ValueError
+        TargetError
             If there are too few held-out patients for the target. The message holds the number of patients needed. If
-            even a tagger without a miss could not show the target, the error comes before any training.
+            even a tagger without a miss could not show the target, the error comes before any training. With
+            ``on_low_precision="raise"``, also if the precision on the held-out patients is below ``min_precision``.
 
         Warns
         -----
         LowPrecisionWarning
-            If the precision on the held-out patients is below ``min_precision``. The message names the labels that
-            lower the precision. If you turn the warning into an error (``warnings.simplefilter("error",
-            LowPrecisionWarning)``), `fit` refuses such a target, and the estimator stays unfitted.
+            If the precision on the held-out patients is below ``min_precision``. The message names the labels that lower
+            the precision.
         """
         check_constraints(self)
         X = check_sequences(X)
@@ -335,7 +340,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         n_items = sum(tag != "O" if self.level == "token" else tag[0] == "B" for tag in kinds)
         best = reachable_recall(n_items, self.confidence)
         if n_items and best < self.target_recall:
-            raise ValueError(
+            raise TargetError(
                 f"A recall of {self.target_recall:g} cannot be shown with confidence {self.confidence:g} on {n_items} "
                 f"{self.level}s of PHI of the held-out patients: without any missed {self.level} the bound would be "
                 f"{best:.4f}. Annotate more patients, or lower the target or the confidence."
@@ -361,10 +366,10 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self.report_ = measure_decision(held, self.decision_bias_, items, direct)
         if len(items[0]):
             self.price_curve_ = curve_of(held, items, self.confidence or _CONFIDENCE)
-            self._warn_of_price(self.report_.precision.value, self.price_curve_, held)
+            self._check_price(self.report_.precision.value, self.price_curve_, held)
 
-    def _warn_of_price(self, precision: float, curve: PriceCurve, held: HeldOut) -> None:
-        """Warn if the precision on held-out patients is below the parameter, and name the labels that lower it."""
+    def _check_price(self, precision: float, curve: PriceCurve, held: HeldOut) -> None:
+        """Warn or raise if the precision on the held-out patients is below the parameter, and name what costs it."""
         if not precision < self.min_precision:
             return
         best = curve.best_target(self.min_precision)
@@ -375,18 +380,21 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             f" With that precision, most of the missed tokens are those of {labels}: annotate more of them, find them "
             "with rules (HybridTagger), or leave their labels out."
         )
-        warnings.warn(
+        message = (
             f"The precision on the held-out patients is {precision:.2f}, below min_precision={self.min_precision:g}; "
-            f"{offer}.{cause if counts else ''} The attribute 'price_curve_' shows the price of recall.",
-            LowPrecisionWarning,
-            stacklevel=3,
+            f"{offer}.{cause if counts else ''}"
+        )
+        if self.on_low_precision == "raise":
+            raise TargetError(f"{message} Lower the target, or the precision that is asked for.")
+        warnings.warn(
+            f"{message} The attribute 'price_curve_' shows the price of recall.", LowPrecisionWarning, stacklevel=3
         )
 
 
 def _bias_of(threshold: float) -> float:
     """Smallest representable bias with a threshold of at most ``threshold``."""
     if threshold <= 0:
-        raise ValueError(
+        raise TargetError(
             "The target is out of reach: PHI of the held-out patients has a probability of 0, or (with binary=False) "
             "another label. Train longer or on more patients, or lower the target."
         )

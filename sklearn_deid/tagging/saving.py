@@ -330,6 +330,7 @@ def _recall_tuned_tagger_apart(model: RecallTunedTagger) -> tuple[dict[str, Any]
         **{name: getattr(model, name) for name in _AIMS},
         "direct_labels": direct if direct is None or isinstance(direct, str) else sorted(direct),
         "min_precision": model.min_precision,
+        "on_low_precision": model.on_low_precision,
         "bias": model.decision_bias_,
         "labels": model._labels,
         "report": None if model.report_ is None else {k: _plain_figure(v) for k, v in vars(model.report_).items()},
@@ -340,8 +341,9 @@ def _recall_tuned_tagger_apart(model: RecallTunedTagger) -> tuple[dict[str, Any]
 def _recall_tuned_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RecallTunedTagger:
     (tagger,) = taggers
     aims = {name: state[name] for name in (*_AIMS, "direct_labels")}
-    # Models of version 0.1.0 know no bar of precision.
-    model = RecallTunedTagger(tagger, min_precision=state.get("min_precision", 0.0), **aims)
+    # Models of version 0.1.0 know no bar of precision, and earlier ones of this version only warn.
+    bar = {"min_precision": state.get("min_precision", 0.0), "on_low_precision": state.get("on_low_precision", "warn")}
+    model = RecallTunedTagger(tagger, **bar, **aims)
     model.price_curve_ = None
     model.estimator_, model.decision_bias_ = tagger, float(state["bias"])
     model.threshold_ = _probability(1 / (1 + np.exp(model.decision_bias_)))

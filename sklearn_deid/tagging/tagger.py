@@ -63,7 +63,7 @@ from .tagger_data import (
 from .training_loop import NoCriterion, SequenceNet
 from .unbuilt_optimizer import UnbuiltOptimizer
 from .uniform_casing import NO_CASING, lower_uniform_casing
-from .warm_start import check_reads_words, start_tagger, start_weights, took_public_weights
+from .warm_start import check_reads_words, start_tagger, start_vectors, start_weights, took_public_weights
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
@@ -157,7 +157,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         Model whose weights the training starts from, with 60 % of the learning rate. The value is the name of a model
         of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
         the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
-        ``embeddings``. Labels may differ: a new label starts from the label that the model gives most often to its
+        ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X follow if the model has none.
+        Labels may differ: a new label starts from the label that the model gives most often to its
         tokens.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
@@ -555,7 +556,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         elif isinstance(self.encoder, PretrainedEncoder):
             self._pretrained = self.encoder.load_files()
         elif isinstance(X, TokenSequences):
-            embeddings = self.embeddings if start is None else start._vectors
+            embeddings = self.embeddings if start is None else start_vectors(start, self.embeddings, X)
             self._vectors = tagger_vectors(embeddings, X, self._rng, tags, groups)
         problem = class_problem(self.classes_)
         if problem is not None:

@@ -17,7 +17,7 @@ from ..saving import load
 from ..sequences import TokenSequences
 from ..text import split_tag
 from .initial_weights import copy_weights
-from .listed_vectors import ListedVectors
+from .listed_vectors import ListedVectors, locale_of
 from .network_size import network_size
 
 #: Names of the models that the package ships.
@@ -81,6 +81,24 @@ def start_tagger(start: Any) -> Any:
     if not isinstance(model._vectors, (SubwordTable, ListedVectors)):
         raise _unfit(start)
     return model
+
+
+def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTable | ListedVectors:
+    """Word vectors of a training that starts from a fitted tagger.
+
+    Parameters
+    ----------
+    start : DeidTagger
+        Fitted tagger with vectors of n-grams.
+    embeddings : object
+        Parameter of the new tagger. With "auto", the lists of the language of X follow vectors that have no lists.
+    X : TokenSequences
+        Sentences to train on.
+    """
+    vectors = start._vectors
+    if isinstance(vectors, ListedVectors) or not (isinstance(embeddings, str) and embeddings == "auto"):
+        return vectors
+    return ListedVectors.in_language(vectors, locale_of(X.data))
 
 
 def start_weights(tagger: Any, source: Any, X: Any, tags: TokenSequences) -> None:

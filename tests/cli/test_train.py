@@ -24,6 +24,7 @@ from sklearn_deid.cli import train
 from sklearn_deid.cli.scoring import hold_out_patients, predict_corpus
 from sklearn_deid.exceptions import DeidError, WithheldWarning
 from sklearn_deid.tagging import SelfTraining, measured_price
+from sklearn_deid.tagging.held_out import HoldOutPlan
 
 from .conftest import assert_no_note_text
 
@@ -103,14 +104,15 @@ def test_options_choose_what_is_trained(run, gold, tmp_path, trained):
     tuned = hybrid.tagger
     assert isinstance(hybrid, HybridTagger) and isinstance(tuned, RecallTunedTagger)
     assert (tuned.target_recall, tuned.min_precision, tuned.random_state) == (0.9, 0.7, 5)
+    assert tuned.on_low_precision == "raise"
     tagger = tuned.estimator
     assert (tagger.encoder, tagger.context, tagger.warm_start_from, tagger.max_epochs) == ("gru", "window", None, 1)
     trained.clear()
     run(*command, "--precision-at-least", "0.7")
     run(*command, "--target-recall", "0.9", "--encoder", "lstm")
     run(*command)
-    assert (trained[0].target_recall, trained[0].min_precision) == ("highest", 0.7)
-    assert (trained[1].target_recall, trained[1].min_precision) == (0.9, 0.0)
+    asked = [(tuned.target_recall, tuned.min_precision, tuned.on_low_precision) for tuned in trained[:2]]
+    assert asked == [("highest", 0.7, "warn"), (0.9, 0.8, "raise")]
     assert trained[1].estimator.warm_start_from == "starter-en"
     assert isinstance(trained[2], DeidTagger) and trained[2].context == "block"
 
@@ -136,6 +138,22 @@ def test_a_folder_is_a_pretrained_encoder(run, gold, tmp_path, trained):
 def test_options_that_exclude_each_other(run, gold, tmp_path, trained, options, message):
     code, out, err = run("train", gold, "--model", tmp_path / "m", *options)
     assert (code, out, message in err, trained) == (2, "", True, [])
+
+
+def test_a_target_that_cannot_be_reached_is_refused_with_the_reason(run, gold, notes, tmp_path):
+    code, out, err = run("train", gold, "--model", tmp_path / "m", "--target-recall", "0.999", "--quiet", *QUICK)
+    assert (code, (tmp_path / "m").exists()) == (2, False)
+    assert "A recall of 0.999 cannot be shown with confidence 0.95" in err and "Traceback" not in err
+    assert_no_note_text(out + err, notes)
+
+
+def test_a_target_that_costs_the_precision_is_refused_with_the_best_one(run, gold, notes, tmp_path, monkeypatch):
+    monkeypatch.setattr(RecallTunedTagger, "_plan", lambda self, n: HoldOutPlan(0.5, False, None, 0))
+    options = ("--target-recall", "0.3", "--precision-at-least", "0.99", "--quiet", *QUICK, "--from", "none")
+    code, out, err = run("train", gold, "--model", tmp_path / "m", *options)
+    assert (code, (tmp_path / "m").exists()) == (2, False)
+    assert "below --precision-at-least 0.99; " in err and "Traceback" not in err
+    assert_no_note_text(out + err, notes)
 
 
 def test_a_tuned_threshold_with_rules_is_shown_and_saved(run, gold, notes, tmp_path):

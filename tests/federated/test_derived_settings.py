@@ -122,9 +122,12 @@ def test_training_starts_from_a_model_of_the_package_without_a_look_at_the_notes
     from sklearn_deid.tagging.warm_start import start_tagger
 
     tagger = DeidTagger(warm_start_from="starter-en", device="cpu", random_state=0)
+    # Lists of words follow the language of the notes. Sites of several languages would read different numbers.
     learners = [
-        make_learner(tagger, [["Mr", name]], [["O", "B-PATIENT"]], None, ["PATIENT", "WARD"], n_epochs=1)
-        for name in ("Alder", "Birch")
+        make_learner(
+            tagger, [[*words, name]], [[*["O"] * len(words), "B-PATIENT"]], None, ["PATIENT", "WARD"], n_epochs=1
+        )
+        for words, name in ((["Mr"], "Alder"), ("Se ve desde el lunes por la fiebre a".split(), "García"))
     ]
     first, second = (learner.get_flat() for learner in learners)
     np.testing.assert_array_equal(first, second)

@@ -8,8 +8,12 @@ import torch
 
 from sklearn_deid import DeidTagger
 from sklearn_deid.sequences import TokenSequences, TokenVectors
+from sklearn_deid.surrogates.locale_words import LISTED_KINDS
 from sklearn_deid.tagging import BidirectionalRecurrent, TaggerModule
+from sklearn_deid.tagging.batching import CONTEXT_MARKS
+from sklearn_deid.tagging.encoders import SelfAttentionEncoder
 from sklearn_deid.tagging.initial_weights import copy_weights
+from sklearn_deid.tagging.words import CharacterCNN, WordEncoder
 
 from .conftest import SMALL, make_sentences
 
@@ -48,6 +52,32 @@ def test_another_width_changes_nothing():
     before = {k: v.clone() for k, v in new.state_dict().items()}
     assert not copy_weights(new, NEW, old, OLD)
     assert all((v == before[k]).all() for k, v in new.state_dict().items())
+
+
+@pytest.mark.parametrize("marks", [0, CONTEXT_MARKS])
+@pytest.mark.parametrize("sentence_encoder", [BidirectionalRecurrent, SelfAttentionEncoder])
+def test_listed_words_begin_without_effect(marks, sentence_encoder):
+    """Only the inputs for list marks and marks of sentences are new: whatever they are, the emissions stay."""
+
+    def reader(vector_dim, marks):
+        words = WordEncoder(3, CharacterCNN(20, 4, 5), n_shapes=6, shape_dim=2, vector_dim=vector_dim)
+        return TaggerModule(2, words, sentence_encoder(words.output_size + marks, 8)).eval()
+
+    old, new = reader(7, 0), reader(7 + len(LISTED_KINDS), marks)
+    assert copy_weights(new, ["O", "B-AGE"], old, ["O", "B-AGE"])
+    rng = torch.Generator().manual_seed(0)
+    features = {
+        "casing": torch.randint(0, 3, (5,), generator=rng),
+        "characters": torch.randint(1, 20, (5, 6), generator=rng),
+        "shape": torch.randint(0, 6, (5,), generator=rng),
+        "vectors": torch.randn(5, 7, generator=rng),
+    }
+    listed = {**features, "vectors": torch.cat([features["vectors"], torch.rand(5, len(LISTED_KINDS))], 1)}
+    x = torch.cat([new.encode_words(listed), torch.rand(5, marks)], 1)
+    lengths = torch.tensor([5])
+    torch.testing.assert_close(
+        new.encoder(x.unsqueeze(0), lengths), old.encoder(old.encode_words(features).unsqueeze(0), lengths)
+    )
 
 
 # ---- a tagger that starts from the public tagger of its vectors

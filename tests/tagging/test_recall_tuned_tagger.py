@@ -28,7 +28,7 @@ from sklearn_deid import (
     Span,
     VotingTagger,
 )
-from sklearn_deid.exceptions import LowPrecisionWarning, SequenceError
+from sklearn_deid.exceptions import LowPrecisionWarning, SequenceError, TargetError
 from sklearn_deid.metrics import (
     phi_precision_score,
     phi_recall_score,
@@ -327,6 +327,11 @@ class TestFewNotes:
                 tuned.fit(X, y)
         with pytest.raises(NotFittedError):
             tuned.predict(X)
+        refusal = r"below min_precision=0\.8; target_recall=0\.\d+ keeps it.*RELATIVE.*Lower the target"
+        with pytest.raises(TargetError, match=refusal):
+            tuned.set_params(on_low_precision="raise").fit(X, y)
+        with pytest.raises(NotFittedError):
+            tuned.predict(X)
         with pytest.warns(LowPrecisionWarning, match=r"no target keeps it\. The attribute"):
             prefit(target_recall=0.5).fit([["0.9", "0.9"]] * 40, [["B-NAME", "O"]] * 40)
 
@@ -340,6 +345,15 @@ class TestFewNotes:
             by_bias[bias] = phi_precision_score(y, fixed.predict(X), level="token", binary=True)
         assert tuned.decision_bias_ == pytest.approx(max(b for b, found in by_bias.items() if found >= least))
         assert tuned.report_.precision.value >= least
+
+    def test_a_target_at_the_stated_precision_is_not_refused(self, patients):
+        X, y, groups = patients
+        tuned, warned = (
+            prefit(target_recall=0.9, min_precision=0.5, on_low_precision=on).fit(X, y, groups=groups)
+            for on in ("raise", "warn")
+        )
+        assert tuned.report_.precision.value >= 0.5
+        assert tuned.decision_bias_ == warned.decision_bias_
 
     def test_highest_recall_warns_if_no_bias_keeps_the_precision(self, patients):
         X, y, groups = patients

@@ -14,6 +14,7 @@ from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.federated.tagger_learner import make_learner, tagger_from_vector, tagger_layout
 from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.tagging import SpanSwap
+from sklearn_deid.tagging.listed_vectors import ListedVectors
 from sklearn_deid.tagging.warm_start import matched_tags, start_tagger, starter_folder
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]] * 3
@@ -43,8 +44,28 @@ def still(source, **parameters):
 def test_training_begins_with_the_predictions_of_the_start(source):
     new = still(source).fit(X, Y)
     assert new.starts_from_tagger_
-    assert new._vectors is source._vectors
+    assert new._vectors.ngrams is source._vectors
     assert all(np.allclose(a, b, atol=1e-4) for a, b in zip(new.predict_proba(X), source.predict_proba(X), strict=True))
+
+
+def test_a_start_without_lists_gets_those_of_the_language_of_the_notes(source, tmp_path):
+    rows = [["Se", "ve", "a", "García", "desde", "el", "lunes", "por", "la", "fiebre", "en", "Toledo"]] * 3
+    tags = [[*["O"] * 3, "B-PATIENT", *["O"] * 7, "B-CITY"], [*["O"] * 3, "B-DOCTOR", *["O"] * 8], ["O"] * 12]
+    new = still(source).fit(rows, tags)
+    expected = ListedVectors.in_language(source._vectors, "es")
+    assert np.array_equal(new._vectors.vectors_for(rows[0]), expected.vectors_for(rows[0]))
+    assert expected.vectors_for(rows[0])[:, source._vectors.dim :].any()
+    for sentences in (X, rows):
+        pairs = zip(new.predict_proba(sentences), source.predict_proba(sentences), strict=True)
+        assert all(np.allclose(a, b, atol=1e-4) for a, b in pairs)
+    # The lists travel with the model, and a training that starts from it has inputs of the same width.
+    save(new, tmp_path / "new")
+    again = still(str(tmp_path / "new")).fit(X, Y)
+    assert np.array_equal(again._vectors.vectors_for(rows[0]), expected.vectors_for(rows[0]))
+
+
+def test_other_embeddings_leave_the_vectors_of_the_start_as_they_are(source):
+    assert still(source, embeddings=None).fit(X, Y)._vectors is source._vectors
 
 
 def test_labels_of_other_names_start_from_those_they_coincide_with(source):
@@ -132,7 +153,8 @@ def test_workers_take_the_size_of_the_start(source):
     tagger = still(FrozenEstimator(source), hidden_size="auto")
     labels = ["PATIENT", "DOCTOR", "CITY"]
     learner = make_learner(tagger, X, Y, None, labels, n_epochs=1)
-    model = clone(tagger).partial_fit(X, Y, classes=[f"B-{label}" for label in labels])
+    # Sites share no lists of words, which follow the language of the notes.
+    model = clone(tagger).set_params(embeddings=None).partial_fit(X, Y, classes=[f"B-{label}" for label in labels])
     common = tagger_from_vector(model, clone(tagger), learner.get_flat())
     assert learner.tagger.hidden_size_ == common.hidden_size_ == 6
     # Federations that run have agreed on a number, which "auto" stands for.
