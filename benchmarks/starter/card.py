@@ -109,6 +109,8 @@ VISITS = {
     "crowded": "the same, errors were not read",
     "later": "as crowded, written after all choices, errors were not read",
     "ordinary": "ordinary ones, errors were not read",
+    "fresh": "ordinary and crowded ones, written before the priors of notes, errors were not read",
+    "lines": "single sentences, crowded, written before the priors of notes, errors were not read",
 }
 
 

@@ -18,6 +18,7 @@ from .lists import only_held_out
 
 _WORD = re.compile(r"[a-z]{3,14}")
 _DRUG = re.compile(r"[a-z]{4,14}")
+_LETTERS = re.compile(r"[a-z]{4,}")
 
 
 @cache
@@ -59,3 +60,12 @@ def drug_names() -> tuple[str, ...]:
         for name, of in written.items()
         if _DRUG.fullmatch(name) and name not in only_held_out() and not medicines.isdisjoint(of)
     )
+
+
+@cache
+def medicine_words() -> frozenset[str]:
+    """All entries of one word in the list of medicines, also chemical names and brands that no patient leaflet has."""
+    from drug_named_entity_recognition import drugs_finder
+
+    written = drugs_finder.drug_variant_to_canonical
+    return frozenset(name for name in written if _LETTERS.fullmatch(name) and name not in only_held_out())

@@ -14,7 +14,7 @@ from .addresses import foreign_towns
 from .diagnoses import categories
 from .lists import vocabulary
 from .names import names, origins, word_names
-from .open_words import drug_names, english_words
+from .open_words import drug_names, english_words, medicine_words
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 #: Lists of places and organizations.
@@ -32,14 +32,17 @@ def word_levels(held_out: bool = False) -> dict[str, int]:
 
     A classifier reads the public vectors of a word (GloVe 6B; public domain) and tells names of people and places from
     the words of `ordinary_words`. The level of a word is its log odds of being no name, rounded down. Ordinary words
-    without a vector have level 1. The classifier reads no word and no name that is held out for measurements, so that
-    held-out ones meet its errors. With ``held_out``, the names that are held out have no level either.
+    without a vector have level 1, and names of medicines the largest level. The classifier reads no word and no name
+    that is held out for measurements, so that held-out ones meet its errors. With ``held_out``, the names that are held
+    out have no level either.
     """
     glove, odds = load_glove(), _log_odds()
     levels = dict.fromkeys(ordinary_words(), 1)
     for word, level in zip(glove.words, np.floor(odds).clip(0, TOP).astype(int), strict=False):
         if _WORD.fullmatch(word) and word.isascii():
             levels[word] = int(level)
+    # Of 26,000 such words, 28 are names in the lists. Many are too rare for the vectors, or look like names there.
+    levels |= dict.fromkeys(medicine_words(), TOP)
     known = _names() | (_names(True) if held_out else set())
     return {word: level for word, level in levels.items() if level and word not in known}
 

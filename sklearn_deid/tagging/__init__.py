@@ -23,6 +23,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "note_augmenter": "NoteAugmenter",
         "note_deidentifier": "NoteDeidentifier",
         "note_likeness": "NoteLikeness",
+        "note_prior_tagger": "NotePriorTagger",
         "pretrained_encoder": "PretrainedEncoder",
         "pretrained_network": "PretrainedTokenEncoder SpecialPieces piece_windows",
         "measured_price": "recall_price",

@@ -31,6 +31,7 @@ from .network_shapes import network_shapes
 from .network_size import chosen_size, default_layers, network_size
 from .note_deidentifier import NoteDeidentifier
 from .note_likeness import NoteLikeness
+from .note_prior_tagger import NotePriorTagger, note_prior_apart, note_prior_together
 from .note_segmenter import NoteSegmenter
 from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
@@ -383,6 +384,7 @@ COMPOSITES: dict[str, Composite] = {
         Composite(RecallTunedTagger, _recall_tuned_tagger_apart, _recall_tuned_tagger_together),
         Composite(TemperatureScaledTagger, _temperature_scaled_tagger_apart, _temperature_scaled_tagger_together),
         Composite(WordBiasTagger, word_bias_apart, word_bias_together),
+        Composite(NotePriorTagger, note_prior_apart, note_prior_together),
     )
 }
 

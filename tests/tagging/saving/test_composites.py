@@ -16,7 +16,7 @@ from sklearn_deid import (
 )
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
-from sklearn_deid.tagging import WordBiasTagger
+from sklearn_deid.tagging import NotePriorTagger, WordBiasTagger
 
 from .conftest import X, Y, fit_small
 
@@ -36,6 +36,7 @@ def models():
     united = HybridTagger(RuleTagger(), RecallTunedTagger(scaled, decision_bias=1.0), on_conflict="union")
     every = {"rules": rules, "voting": voting, "tuned": tuned, "fixed": fixed, "scaled": scaled, "united": united}
     every["biased"] = biased
+    every["prior"] = NotePriorTagger(tagger, share=0.3, strength=2)
     return {name: model.fit(X, Y) for name, model in every.items()}
 
 
@@ -46,7 +47,7 @@ def outputs(model):
     return found
 
 
-@pytest.mark.parametrize("name", ["rules", "voting", "tuned", "fixed", "scaled", "united", "biased"])
+@pytest.mark.parametrize("name", ["rules", "voting", "tuned", "fixed", "scaled", "united", "biased", "prior"])
 def test_round_trip(models, name, tmp_path):
     model = models[name]
     save(model, tmp_path / "m")
@@ -114,6 +115,10 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("biased", lambda m: m["state"]["words"]["sets"].extend(m["state"]["words"]["sets"] * 8)),
         ("biased", lambda m: m["state"]["words"].update({"sets": 5})),
         ("biased", lambda m: m["state"].pop("words")),
+        ("prior", lambda m: m["state"].update({"share": 1.5})),
+        ("prior", lambda m: m["state"].update({"share": float("nan")})),
+        ("prior", lambda m: m["state"].update({"strength": "4"})),
+        ("prior", lambda m: m["state"].pop("lowest")),
         ("united", lambda m: m["state"].update({"precision": 2})),
         ("united", lambda m: m["state"].update({"on_conflict": "none"})),
     ],

@@ -1,0 +1,248 @@
+"""`NotePriorTagger`: a tagger that needs more evidence in a note that has little PHI elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
+from ..sequences import RaggedArray, check_groups, check_sequences, check_tags, object_rows
+from .held_out import fit_on, labels_in
+from .marginals import PhiMarginals, TokenTagger, marginal_parts, tag_columns
+from .note_deidentifier import default_tagger
+from .saved_labels import with_labels
+
+_SHARES = Interval(Real, 0, 1, closed="neither")
+_STEPS = 50  # of the iteration; the estimates fall in each step and change little after 20
+_FLOOR = 1e-9  # of probabilities whose odds are taken
+
+
+class NotePriorTagger(TokenTagger, BaseEstimator):
+    """Lower the probabilities of PHI in sentences of a note whose other sentences seem to have little PHI.
+
+    A tagger that reads single sentences expects PHI as often as in its training sentences. Many notes have less: in a
+    long note without any name, a doubtful name is most often the name of a test or a drug. This tagger estimates for
+    each sentence how many of the other sentences of its note have PHI, and corrects the probability that the sentence
+    has PHI for the difference to the training sentences. Sentences that surely have PHI hardly change, and neither do
+    sentences of notes with as much PHI as the training sentences. A note of one sentence does not change at all.
+
+    Parameters
+    ----------
+    estimator : estimator, default=DeidTagger()
+        Tagger with ``predict_proba``, or a pipeline that ends with such a tagger.
+    share : float in (0, 1) or "auto", default="auto"
+        Share of sentences with PHI that the tagger expects. "auto" is their share in y. Give the share of the sentences
+        on which the tagger was trained if `fit` does not train it.
+    strength : float > 0, default=4.0
+        Number of further sentences, with the expected share, that each note is taken to have. The more, the less a
+        short note changes.
+    lowest : float in (0, 1), default=0.05
+        A note is not taken to have a smaller share of sentences with PHI, however long it is.
+
+    Attributes
+    ----------
+    estimator_ : fitted estimator
+        Fitted tagger.
+    share_ : float
+        The expected share.
+    classes_ : ndarray of str
+        IOB2 tags, in the order of the columns of `predict_proba`.
+
+    See Also
+    --------
+    RecallTunedTagger : Chooses a bias for all words, such as around this estimator.
+    WordBiasTagger : Needs more evidence for ordinary words.
+
+    Notes
+    -----
+    Probabilities are only lowered. X must hold the document of each sentence (``X.documents``), as `NoteDeidentifier`
+    gives them; other sentences do not change. The share of a note is the fixed point that Saerens et al. call the EM
+    estimate of new priors, without the sentence itself.
+
+    References
+    ----------
+    Saerens, Latinne & Decaestecker (2002), Adjusting the outputs of a classifier to new a priori probabilities,
+    Neural Computation 14, section 2.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger, NotePriorTagger, TokenSequences
+    >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 20
+    >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 20
+    >>> tagger = DeidTagger(hidden_size=16, batch_size=60, max_epochs=10, lr=0.01, random_state=0)
+    >>> model = NotePriorTagger(tagger).fit(X, y)
+    >>> note = TokenSequences.from_rows(X[:2]).with_documents([0, 0])
+    >>> model.share_, model.predict(note)[0]
+    (0.5, ['O', 'B-PATIENT', 'O', 'O'])
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "share": [_SHARES, StrOptions({"auto"})],
+        "strength": [Interval(Real, 0, None, closed="neither")],
+        "lowest": [_SHARES],
+    }
+
+    def __init__(
+        self, estimator: Any = None, *, share: Any = "auto", strength: float = 4.0, lowest: float = 0.05
+    ) -> None:
+        self.estimator, self.share, self.strength, self.lowest = estimator, share, strength, lowest
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> NotePriorTagger:
+        """Train the tagger.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
+        y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
+        groups : array-like of shape (n,), optional
+            Patient of each sentence, for a tagger that accepts groups.
+
+        Returns
+        -------
+        self
+        """
+        check_constraints(self)
+        X = check_sequences(X)
+        tags = check_tags(y, X)
+        estimator = default_tagger() if self.estimator is None else self.estimator
+        with unfitted_if_failed(self):
+            self.estimator_ = fit_on(estimator, X, tags, check_groups(groups, len(X)))
+            share = np.mean([any(tag != "O" for tag in row) for row in tags]) if self.share == "auto" else self.share
+            # Odds of 0 or 1 would let nothing, or everything, be changed.
+            self.share_ = float(np.clip(share, 0.01, 0.99))
+            self._labels = labels_in(self.estimator_.classes_)
+            self.classes_ = tag_columns(self._labels)
+        return self
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+        return_confidence : bool, default=False
+            Whether to also return the corrected probability of the label at each tagged token, and of O at each other
+            token.
+
+        Returns
+        -------
+        y : ndarray of shape (n,), dtype object
+            One list of legal IOB2 tags for each sentence.
+        confidence : ndarray of shape (n,), dtype object
+            One float array for each sentence. Returned only with ``return_confidence=True``.
+        """
+        decoded = [part.best_tags() for part in self._parts(X)]
+        tags = object_rows([row for part, _ in decoded for row in part])
+        confidence = object_rows([row for _, part in decoded for row in part])
+        return (tags, confidence) if return_confidence else tags
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Corrected marginal probability of each tag at each token.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype object
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
+        """
+        return object_rows([row for part in self._parts(X) for row in part.rows()])
+
+    def _parts(self, X: Any) -> Iterator[PhiMarginals]:
+        """Yield corrected marginals, some thousand tokens at a time."""
+        check_is_fitted(self)
+        X = check_sequences(X)
+        parts = marginal_parts(self.estimator_, X, X, self._labels)
+        if X.documents is None:
+            yield from parts
+            return
+        # The note must be known to its end first. Half of the memory in single precision, in which marginals come.
+        kept = [(part.data.astype(np.float32), part.offsets) for part in parts]
+        likely = np.concatenate([np.zeros(0), *(likeliest(*part) for part in kept)])
+        factor = prior_factors(likely, X.documents, self.share_, self.strength, self.lowest)
+        start = 0
+        for data, offsets in kept:
+            stop = start + len(offsets) - 1
+            found = data.astype(float)
+            total = found.sum(axis=1)
+            found[:, 1:] *= np.repeat(factor[start:stop], np.diff(offsets))[:, None]
+            # A tagger whose probabilities do not add up to 1 keeps its sums.
+            found[:, 0] = np.maximum(total - found[:, 1:].sum(axis=1), 0)
+            yield PhiMarginals(self._labels, found, offsets)
+            start = stop
+
+
+def likeliest(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Largest probability of PHI of the tokens of each sentence; 0 of an empty sentence.
+
+    Examples
+    --------
+    >>> likeliest(np.array([[0.9, 0.1], [0.5, 0.5], [0.8, 0.2]]), np.array([0, 2, 2, 3])).tolist()
+    [0.5, 0.0, 0.2]
+    """
+    phi = RaggedArray(data[:, 1:].sum(axis=1, dtype=float), offsets)
+    return np.array([row.max(initial=0.0) for row in phi])
+
+
+def prior_factors(
+    likely: np.ndarray, documents: np.ndarray, share: float, strength: float, lowest: float
+) -> np.ndarray:
+    """Factor, at most 1, by which the probabilities of PHI of each sentence change.
+
+    Parameters
+    ----------
+    likely : ndarray of shape (n,)
+        Probability that a sentence has PHI, at the expected share.
+    documents : ndarray of shape (n,)
+        Note of each sentence.
+    share, strength, lowest : float
+        As for `NotePriorTagger`.
+
+    Examples
+    --------
+    >>> for elsewhere in (1.0, 0.0):
+    ...     print(prior_factors(np.array([0.3, *[elsewhere] * 9]), np.zeros(10), 0.4, 4, 0.02)[0].round(2))
+    1.0
+    0.28
+    """
+    _, note = np.unique(documents, return_inverse=True)
+    before = np.clip(likely, _FLOOR, 1 - _FLOOR)
+    odds, expected = before / (1 - before), share / (1 - share)
+    others = np.bincount(note)[note] - 1 if len(note) else np.zeros(0)
+    now = before
+    for _ in range(_STEPS):
+        elsewhere = np.bincount(note, weights=now)[note] - now if len(note) else now
+        found = np.maximum((strength * share + elsewhere) / (strength + others), min(lowest, share))
+        moved = odds * np.minimum(found / (1 - found) / expected, 1.0)
+        now = moved / (1 + moved)
+    return now / before
+
+
+def note_prior_apart(model: NotePriorTagger) -> tuple[dict[str, Any], list[Any]]:
+    """State of a fitted tagger, and the tagger inside."""
+    check_is_fitted(model)
+    state = {"share": model.share_, "strength": float(model.strength), "lowest": float(model.lowest)}
+    return {**state, "labels": model._labels}, [model.estimator_]
+
+
+def note_prior_together(state: Mapping[str, Any], taggers: list[Any]) -> NotePriorTagger:
+    """Build the fitted tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
+    (tagger,) = taggers
+    model = NotePriorTagger(tagger, share=state["share"], strength=state["strength"], lowest=state["lowest"])
+    model.estimator_ = tagger
+    check_constraints(model)
+    model.share_ = float(model.share)
+    return with_labels(model, state["labels"])
