@@ -4,8 +4,8 @@
 
 DATA is the folder that contains ``meddocan/``; without DATA, SKLEARN_DEID_DATA names it. The members have different
 random seeds, and every other member reads the document around a sentence: members that differ only in the seed make the
-same mistakes. All other settings are the defaults. Training on the whole training split takes four to seven minutes on one
-core for each member. The official counts score the development split. Each job needs about 1.5 GB of memory.
+same mistakes. All other settings are the defaults. Training on the whole training split takes four to seven minutes on
+one core for each member. The official counts score the development split. Each job needs about 1.5 GB of memory.
 """
 
 import argparse
