@@ -9,13 +9,13 @@ the parameters that was changed most often. The example compares this method wit
 every worker alone, and with federated averaging, which sends all parameters.
 
 The notes are generated, and few, so that the example is quick. ``benchmarks/dssgd.py`` measures more notes.
-``docs/federated.md`` says what updates tell about notes, and what protects them.
+``docs/federated.md`` explains what updates reveal about notes, and which methods protect them.
 
 .. figure:: /results/figures/epochs_R11.png
    :width: 80%
 
-   F1 of PHI tokens epoch by epoch: mean and range over the workers. This figure is not of
-   this example, but of ``python -m benchmarks.reproduce`` (run R11: 100 generated notes, one seed).
+   F1 of PHI tokens epoch by epoch: mean and range over the workers. The figure does not come
+   from this example, but from ``python -m benchmarks.reproduce`` (run R11: 100 generated notes, one seed).
 """
 
 # %%
@@ -45,7 +45,7 @@ common = {"n_workers": 5, "n_epochs": 10, "validation_fraction": 0.25, "random_s
 # %%
 # Five ways to train
 # ------------------
-# "round robin" hands the whole network from hospital to hospital.
+# "round robin" passes the whole network from hospital to hospital.
 
 arms = {
     "all notes in one place": {"strategy": "centralized"},
@@ -60,9 +60,9 @@ ensembles = {
 TradeOffDisplay.from_histories({name: one.history_ for name, one in ensembles.items()}).plot()
 
 # %%
-# What is sent, and what it brings
-# --------------------------------
-# Sending less costs F1. The F1 is that of the workers' own taggers, on notes of other patients.
+# Sent bytes and F1
+# -----------------
+# Sending less costs F1. The F1 shown is that of the workers' own taggers, on notes of other patients.
 
 less = DSSGDEnsemble(tagger, **common, upload_fraction=0.1).fit(notes.X, y, groups=notes.groups)
 shares = {0.1: less, 0.5: ensembles["DSSGD"]}

@@ -2,18 +2,18 @@
 Choose N, d and the noise by grid search
 ========================================
 
-A representer and a tagger in a Pipeline are one estimator for scikit-learn. ``GridSearchCV`` tries values of N (number
-of words to which a PHI token may move), d (width of the vectors) and the noise, each time on other patients. Two scores
-count: how well a tagger finds PHI in the vectors, and how badly the best possible attacker tells apart two sentences
-that differ in one token.
+For scikit-learn, a Pipeline of a representer and a tagger is one estimator. ``GridSearchCV`` tries values of N (number
+of words that can replace a PHI token), d (width of the vectors) and the noise, each time on other patients. Two scores
+count. The first is how well a tagger finds PHI in the vectors. The second is how badly the best possible attacker
+distinguishes two sentences that differ in one token.
 
 Notes and epochs are few, so that the example is quick.
 
 .. figure:: /results/figures/adversaries_R19.png
    :width: 80%
 
-   F1 and accuracy of attackers over N. This figure is not of
-   this example, but of ``python -m benchmarks.reproduce`` (run R19: 100 generated notes, one seed).
+   F1 and accuracy of attackers over N. The figure does not come
+   from this example, but from ``python -m benchmarks.reproduce`` (run R19: 100 generated notes, one seed).
 """
 
 # %%

@@ -2,28 +2,28 @@
 Choose the upload and the download fraction by grid search
 ==========================================================
 
-``DSSGDEnsemble`` is an estimator. ``GridSearchCV`` tries shares of the update that each hospital sends (theta_u) and
-shares of the parameters that it fetches (theta_d), each time on other patients. Two scores count: how well the taggers
-find PHI, and how little leaves a hospital.
+``DSSGDEnsemble`` is an estimator. ``GridSearchCV`` tries fractions of the update that each hospital sends (theta_u) and
+fractions of the parameters that it fetches (theta_d), each time on other patients. Two scores count: how well the
+taggers find PHI, and how few bytes leave a hospital.
 
-Notes and epochs are few, so that the example is quick. It shows how to choose the shares, not which shares to choose.
-Sending less does not promise that an attacker learns less about notes. ``AdversarialPrivacyAuditor`` attacks the sent
-updates, and the parameter ``privacy`` gives a guarantee.
+Notes and epochs are few, so that the example is quick. It shows how to choose the fractions, not which fractions are
+best. Sending less does not promise that an attacker learns less about notes. ``AdversarialPrivacyAuditor`` attacks the
+sent updates, and the parameter ``privacy`` gives a guarantee.
 
 .. figure:: /results/figures/epochs_R12.png
    :width: 80%
 
-   F1 of PHI tokens epoch by epoch for several ways of training together. This figure is not of
-   this example, but of ``python -m benchmarks.reproduce`` (run R12: 1,500 generated notes, two seeds).
+   F1 of PHI tokens epoch by epoch for several ways of training together. The figure does not come
+   from this example, but from ``python -m benchmarks.reproduce`` (run R12: 1,500 generated notes, two seeds).
 """
 
 # %%
 # Notes of five hospitals
 # -----------------------
-# ``groups`` are the patients. ``GridSearchCV`` hands them to the splitter and, with metadata routing, to the ensemble,
-# which keeps all notes of a patient at one hospital. One label for all PHI keeps the task small. Changes that an epoch
-# does not send are added to those of the next epoch (``error_feedback``). Each hospital fetches the parameters that
-# have changed most since it last fetched them.
+# ``groups`` are the patients. ``GridSearchCV`` passes them to the splitter and, with metadata routing, to the ensemble,
+# which keeps all notes of a patient at one hospital. One label for all PHI keeps the task simple. Changes that an epoch
+# does not send are added to the changes of the next epoch (``error_feedback``). Each hospital fetches the parameters
+# that have changed most since its last fetch.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -83,8 +83,8 @@ for row in zip(uploads, downloads, results["mean_test_f1"], results["mean_test_k
     print("theta_u {:.1f}, theta_d {:.1f}: F1 {:.2f}, {:.0%} of the bytes kept at home".format(*row))
 
 # %%
-# What is kept at home, against usefulness
-# ----------------------------------------
+# Bytes that stay at the hospital, against usefulness
+# ---------------------------------------------------
 
 figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
 for share, marker in zip(grid["download_fraction"], "os^", strict=True):

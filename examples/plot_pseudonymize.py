@@ -1,25 +1,25 @@
 """
-Pseudonymise training data, and see what that costs and gives away
-==================================================================
+Pseudonymise training data, and measure cost and privacy
+========================================================
 
-A tagger needs annotated notes, which may not be shared. One way out is to move every PHI token to one of its N nearest
-neighbours in a word embedding (Friedrich et al. 2019, section 4). Names stay names, towns stay towns, and a tagger that
-is trained on the moved sentences still works on real ones. This example shows a moved sentence, the F1 of taggers for
-several N, and how often the best attacker still names the original.
+A tagger needs annotated notes, which may not be shared. Instead, you can replace every PHI token by one of its N
+nearest neighbours in a word embedding (Friedrich et al. 2019, section 4). Names stay names, and towns stay towns. A
+tagger that is trained on the new sentences still works on real sentences. This example shows a new sentence, the F1 of
+taggers for several N, and how often the best attacker still names the original.
 
 The notes are generated. The word vectors are the public GloVe vectors of the extra ``glove``.
 
 .. figure:: /results/figures/pseudonyms_R17.png
    :width: 80%
 
-   F1 on raw notes after training on notes moved among N neighbours. This figure is not of
-   this example, but of ``python -m benchmarks.reproduce`` (run R17: 150 generated notes, one seed).
+   F1 on raw notes after training on notes with replaced PHI, by N. The figure does not come
+   from this example, but from ``python -m benchmarks.reproduce`` (run R17: 150 generated notes, one seed).
 """
 
 # %%
 # Some annotated notes
 # --------------------
-# Sentences are lists of tokens with IOB2 tags; ``groups`` says which patient a sentence belongs to.
+# Sentences are lists of tokens with IOB2 tags. ``groups`` names the patient of each sentence.
 
 import matplotlib.pyplot as plt
 
@@ -33,11 +33,11 @@ train = make_clinical_notes(60, random_state=0).to_sentences()
 test = make_clinical_notes(30, random_state=1).to_sentences()
 
 # %%
-# Move the PHI tokens
-# -------------------
-# ``fit_transform(X, y)`` moves PHI tokens. ``transform(X)`` does not, because a tagger must read untouched sentences.
-# With ``coherence="patient"`` a person keeps one surrogate through all notes of a patient, misspellings included.
-# ``guard_substring`` forbids the original itself, and surrogates that contain the original.
+# Replace the PHI tokens
+# ----------------------
+# ``fit_transform(X, y)`` replaces PHI tokens. ``transform(X)`` does not: a tagger must read unchanged sentences.
+# With ``coherence="patient"``, a name has the same surrogate in all notes of a patient, also if it is misspelt.
+# ``guard_substring`` excludes the original itself, and surrogates that contain the original.
 
 pseudonymizer = NeighborPseudonymizer(n_neighbors=100, coherence="patient", guard_substring=True, random_state=0)
 moved = pseudonymizer.fit_transform(train.X, train.y, train.groups)
@@ -46,7 +46,7 @@ for before, after in list(zip(train.X, moved, strict=True))[1:3]:
     print(" ".join(after), end="\n\n")
 
 # %%
-# The statistics count the moves by label, and keep no word.
+# The statistics count the replacements by label, and contain no word.
 
 for label, counts in list(pseudonymizer.statistics_.items())[:4]:
     print(f"{label:8}", {name: round(value, 1) for name, value in counts.items()})
@@ -54,9 +54,9 @@ for label, counts in list(pseudonymizer.statistics_.items())[:4]:
 # %%
 # Usefulness and privacy for some N
 # ---------------------------------
-# A tagger is trained on moved sentences and scored on untouched ones. The attacker knows the vectors, N and how often
-# each token occurs. They see one released token, and name the original with the largest posterior probability. The
-# accuracy of this attacker is computed, not estimated. Few notes and epochs keep the example quick;
+# A tagger is trained on the new sentences and scored on unchanged sentences. The attacker knows the vectors, N and how
+# often each token occurs. They see one released token, and name the original with the largest posterior probability.
+# The accuracy of this attacker is computed, not estimated. Few notes and epochs keep the example quick;
 # ``benchmarks/perturbations.py`` measures more.
 
 prior = phi_word_prior(train.X, train.y)
@@ -86,8 +86,8 @@ TradeOffDisplay.from_results(
 plt.show()
 
 # %%
-# The choice among N neighbours is not differentially private. A surrogate rules out all words that it is no neighbour
-# of, and several releases of one name leave fewer and fewer words.
+# The choice among N neighbours is not differentially private. If a word does not have the surrogate as a neighbour, it
+# cannot be the original. Each further release of a name leaves fewer possible words.
 
 mechanism = NeighborPseudonymizer(n_neighbors=100, random_state=0).fit(train.X, train.y)
 for n_releases in (1, 2, 5):

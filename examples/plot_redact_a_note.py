@@ -3,7 +3,7 @@ Redact a note
 =============
 
 A ``DeidTagger`` finds protected health information (PHI: names, dates, places, ids, ...) in clinical notes.
-``NoteDeidentifier`` removes the PHI from the text. This example trains the model of the package further with a few
+``NoteDeidentifier`` removes the PHI from the text. This example trains the English model in the package on a few
 generated notes, redacts the notes of other patients, and counts how much of their PHI was found. All notes are
 invented.
 """
@@ -12,8 +12,8 @@ invented.
 # Train
 # -----
 # Annotated notes are a ``Corpus``: texts, spans of characters with a label, and patients. Read your own notes with
-# ``read_corpus("my-notes/", format="brat")``. The training starts from "starter-en", the model of the package for
-# English. Few notes and epochs keep the example quick: real work needs more notes of your own and the default number of
+# ``read_corpus("my-notes/", format="brat")``. The training starts from "starter-en", the English model in the
+# package. Few notes and epochs keep the example quick: real work needs more notes of your own and the default number of
 # epochs. "starter-en" was trained on generated notes, so that it finds more in the notes of this example than in yours.
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ deidentifier = NoteDeidentifier(tagger).fit(train)
 # %%
 # What the tagger finds
 # ---------------------
-# ``annotate`` gives the spans of each note. The first note, with the spans marked:
+# ``annotate`` returns the spans of each note. The output shows the first note with its spans:
 
 found = [Document(note.doc_id, note.text, spans) for note, spans in zip(test, deidentifier.annotate(test), strict=True)]
 AnnotationView(found[0], show_text=True)
@@ -37,16 +37,16 @@ AnnotationView(found[0], show_text=True)
 # %%
 # The redacted note
 # -----------------
-# ``redact`` writes the label in the place of each span. A note that cannot be processed is withheld: with
-# ``on_error="withhold"`` it becomes ``None``, and it is never passed on as if it were clean.
+# ``redact`` replaces each span by its label. A note that cannot be processed raises an error. With
+# ``on_error="withhold"``, its result is ``None``. It is never passed on as if it were clean.
 
 print(deidentifier.redact(test[:1])[0])
 
 # %%
 # How much was found
 # ------------------
-# Recall is the share of the PHI that was found. What is missing leaks, so read it first, and category by category.
-# Redacted notes need a check by a person before they leave.
+# Recall is the proportion of the PHI that was found. Missed PHI leaks: read the recall first, for each category.
+# A person must check redacted notes before release.
 
 scores = deid_report(test, found, output="dict")["by_category"]
 scores = {category: row for category, row in scores.items() if row["support"]}

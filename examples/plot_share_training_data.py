@@ -2,7 +2,7 @@
 Three hospitals train one tagger without showing their notes
 ============================================================
 
-Each hospital has few annotated notes, of its own kinds, and may not give them away. A provider trains a
+Each hospital has few annotated notes of its own kind, and may not give them away. A provider trains a
 ``PrivateRepresenter`` on its own notes and publishes the representer. The hospitals turn their notes into noisy vectors
 and hand over the vectors with their tags. The provider trains one tagger on all vectors (Friedrich et al. 2019,
 figure 1). The example compares this tagger with the tagger of each hospital alone, and with a tagger of all raw notes.
@@ -13,8 +13,8 @@ so that the example is quick. ``benchmarks/private_representation.py`` measures 
 .. figure:: /results/figures/curves_1000_R19.png
    :width: 80%
 
-   Three phases of training a representer: losses, F1, and accuracy of the attackers. This figure is not of
-   this example, but of ``python -m benchmarks.reproduce`` (run R19: 100 generated notes, one seed).
+   Three phases of training a representer: losses, F1, and accuracy of the attackers. The figure does not come
+   from this example, but from ``python -m benchmarks.reproduce`` (run R19: 100 generated notes, one seed).
 """
 
 # %%
@@ -60,9 +60,10 @@ test = make_clinical_notes(60, random_state=11).to_sentences()
 # The provider trains and publishes a representer
 # -----------------------------------------------
 # The best possible attacker sees one released sentence and chooses between two originals: the sentence itself, and the
-# sentence with one PHI token moved to one of its 20 nearest words. The bound says how often the attacker is right.
-# Guessing is right in 50 %. Training bounds the mean over random tokens. The printed bound begins with patients, whose
-# PHI is all moved at once: this value is much larger. Both hold if the noise cannot be predicted (docs/security.md).
+# sentence in which one of the 20 nearest words replaces one PHI token. The bound limits how often they are right.
+# Guessing is right in 50 %. Training bounds the mean over random tokens. The printed bound begins with patients. If all
+# PHI of a patient is replaced at once, the value is much larger. Both values hold if nobody can predict the noise
+# (docs/security.md).
 
 representer = PrivateRepresenter(embeddings="glove-6b-50d", n_neighbors=20, max_epochs=35)
 representer.fit(provider.X, provider.y, groups=provider.groups)
@@ -73,7 +74,7 @@ TrainingCurvesDisplay.from_estimator(representer).plot()
 # %%
 # Each hospital hands over vectors and tags
 # -----------------------------------------
-# The file holds no token, no text and no id. Sentences are shuffled, and each is released once.
+# The folder contains no token, no text and no id. The sentences are shuffled, and each sentence is released once.
 
 folder = Path(tempfile.mkdtemp())
 representer.save(folder / "representer")
@@ -94,7 +95,7 @@ scores = {"private vectors, pooled": pooled.score(representer.transform(test.X),
 # %%
 # Against each hospital alone, and against all raw notes
 # ------------------------------------------------------
-# All taggers read the same word vectors, so that they differ only in the notes that they learn from.
+# All taggers read the same word vectors, so that they differ only in their training notes.
 
 raw = GaussianNoisePerturber(embeddings="glove-6b-50d", scale=0.0).fit(provider.X, provider.y)
 for name, data in hospitals.items():
@@ -114,7 +115,7 @@ axes.invert_yaxis()
 plt.show()
 
 # %%
-# A hospital can look at the vectors before it hands them over.
+# A hospital can inspect the vectors before it hands them over.
 
 shared = load_representation(folder / "letters")
 print(shared)

@@ -1,8 +1,8 @@
-"""Train on generated notes, keep patients apart, score, look at what leaked, redact.
+"""Train on generated notes, keep patients apart, score, count the leaks, and redact a note.
 
     python examples/train_and_redact.py
 
-Takes about a minute on two cores; nothing is downloaded.
+The script takes about a minute on two cores. It downloads nothing.
 """
 
 from sklearn.model_selection import GroupShuffleSplit

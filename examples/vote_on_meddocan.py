@@ -2,10 +2,10 @@
 
     python examples/vote_on_meddocan.py DATA --members 6 --jobs 2 --model my-model
 
-DATA is the folder that holds ``meddocan/`` (or is given by SKLEARN_DEID_DATA). The members differ in their seeds, and
-every other one reads the document around a sentence; everything else is as by default. Seeds alone make the same
-mistakes. Each is trained on the whole training split, four to seven minutes on one core; the development split is
-scored as the official scripts do. Memory: about 1.5 GB for each of the jobs.
+DATA is the folder that contains ``meddocan/``; without DATA, SKLEARN_DEID_DATA names it. The members have different
+random seeds, and every other member reads the document around a sentence: members that differ only in the seed make the
+same mistakes. All other settings are the defaults. Training on the whole training split takes four to seven minutes on
+one core for each member. The official counts score the development split. Each job needs about 1.5 GB of memory.
 """
 
 import argparse
