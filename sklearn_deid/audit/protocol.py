@@ -66,8 +66,8 @@ class AttackResult:
     errors : tuple of str
         Reasons, other than the controls, why the result is invalid (see `with_error`).
     faults : tuple of str
-        Findings of a check: in what the release is not what was stated, one sentence each. A fault makes the result
-        invalid.
+        Findings of a check: differences between the release and its statements, one sentence each. A fault makes the
+        result invalid.
     blocks : bool
         Whether the skipped attack prevents a pass, for the ``reason``: the release needs this attack, or more than this
         attack.

@@ -18,7 +18,7 @@ N_SEEN = 10
 
 
 def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = N_SEEN) -> list[Any]:
-    """Models of a site after its last uploads: the parameters that it had fetched, plus what it sent.
+    """Models of a site after its last uploads: the fetched parameters plus the update of the site.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class Account:
         return self.done + self.skipped + len(self.withheld)
 
     def lines(self, what: str) -> list[str]:
-        """Lines of the report at the end of a run. ``what`` names the finished ones, such as "notes redacted"."""
+        """Lines of the report at the end of a run. ``what`` names the finished notes, such as "notes redacted"."""
         skipped = f", {self.skipped} were finished before" if self.skipped else ""
         head = f"{self.done} {what}, {len(self.withheld)} withheld{skipped}."
         withheld = [one_line(f"  withheld: {error}") for error in self.withheld]

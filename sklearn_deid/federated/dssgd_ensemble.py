@@ -266,7 +266,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
 
     def set_params(self, **params: Any) -> DSSGDEnsemble:
-        """Set parameters, also those of the tagger and of strategy objects, as in ``strategy__n_trim=2``.
+        """Set parameters, including parameters of the tagger and of strategy objects, as in ``strategy__n_trim=2``.
 
         The short forms "auto" and "fedavg" of ``strategy`` and "random-delay" of ``schedule`` become objects as soon as
         one of their parameters is set.

@@ -37,7 +37,7 @@ _WAY_OUT = "Lower the learning rate or the noise, or agree on a larger"
 class ServerLimits:
     """Rules of the server: accepted updates, step size, and selection of the parameters that workers fetch.
 
-    The defaults bound what one message can do. They do not bound what a worker does over many rounds.
+    The defaults bound the effect of a single message. They do not bound the effect of a worker over many rounds.
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ class ParameterServer:
         parts: Sequence[tuple[str, int, SparseUpdate]],
         screen: AgreementScreen | None = None,
     ) -> None:
-        """Apply an update, made of those of some workers, completely or not at all.
+        """Apply an update, made of the updates of some workers, completely or not at all.
 
         This also holds after a failed checkpoint or an interruption by Ctrl-C.
         """

@@ -97,7 +97,7 @@ class RowRedactor:
 
     @property
     def read_columns(self) -> list[str]:
-        """Columns that a call needs: those of texts, and that of the patient."""
+        """Columns that a call needs: the columns of texts, and the column of the patient."""
         return [*self.columns, *([] if self.patient_column is None else [self.patient_column])]
 
     def check_columns(self, names: Sequence[str]) -> None:

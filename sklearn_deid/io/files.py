@@ -134,7 +134,9 @@ def already_there(path: Path) -> FileExistsError:
 
 
 def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
-    """Open the ``.part`` file for appending. With ``resume`` the file keeps its complete lines, else it is empty.
+    """Open the ``.part`` file for appending.
+
+    With ``resume`` the file keeps its complete lines; otherwise it is emptied.
 
     Raises
     ------

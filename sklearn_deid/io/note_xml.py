@@ -213,7 +213,7 @@ _HEAD_BYTES = 4096
 
 
 def decode_xml(place: SourceLocation, data: bytes, encoding: str | None = None) -> str:
-    """Decode an XML file with ``encoding``, else with the declared encoding, else with UTF-8."""
+    """Decode an XML file with ``encoding``; without it, with the declared encoding or UTF-8."""
     return decode(place, data, encoding or _declared_encoding(place, data))
 
 

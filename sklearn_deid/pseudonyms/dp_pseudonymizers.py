@@ -170,7 +170,7 @@ class CusTextPseudonymizer(TokenPerturber):
     **Guarantee.** Local differential privacy with epsilon, between words with the same output set. CusText makes the
     output sets disjoint, so that the guarantee covers many pairs of words. Here each word has its own N nearest
     neighbours. Two words with different output sets have no guarantee at all: a surrogate in only one of the two sets
-    tells the words apart.
+    distinguishes the words.
 
     References
     ----------

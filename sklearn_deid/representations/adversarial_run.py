@@ -71,8 +71,8 @@ class ThreePartSettings:
         Order of the phases of a round. The paper's text has (a) before (b). The paper's code has the reverse order,
         which is the default.
     max_pairs : int, optional
-        Number of sentences with PHI in an epoch of P2 and P3, drawn anew each time. P3 adds as many other sentences. By
-        default all sentences are used.
+        Number of sentences with PHI in an epoch of P2 and P3, drawn anew each time. P3 adds the same number of other
+        sentences. By default all sentences are used.
     noise_restart : float, optional
         Value to which trainable noise is set before P3, since P1 shrinks the noise to almost nothing.
     stopping : {"paper", "robust"}, default="paper"

@@ -244,12 +244,12 @@ class PrivacyBound:
         Part of each accuracy that covers the finite precision of the noise (`representations.sampling_slack`), for the
         longest sentence and all releases. The slack is 0 in bounds that were saved before noise was rounded to a grid.
     patients : PartBound or None
-        Patients, of whom all movable PHI tokens are moved at once, in one release. Squared distances add up over the
-        sentences of a patient. Equal sentences count once.
+        Patients, with all movable PHI tokens of a patient moved at once, in one release. Squared distances add up over
+        the sentences of a patient. Equal sentences count once.
     patients_repeated : PartBound or None
         The same for several releases.
     worst_neighbor : PartBound or None
-        Sentences, of which the attacker picks the token and the neighbour.
+        Sentences in which the attacker picks the token and the neighbour.
     unknown_word : PartBound or None
         Random pairs, in which the moved token becomes a word without a vector.
     pairs_with_casing : Estimate or None

@@ -38,7 +38,7 @@ class GaussianNoise(nn.Module):
         "normal" draws w from N(0, 0.05), as in the paper's code.
     floor : float, default=0.0
         Smallest standard deviation, not negative. The floor is saved with the weights. A reloaded layer is therefore as
-        noisy as the saved layer, whatever floor you pass to the constructor.
+        noisy as the saved layer, for any floor that you pass to the constructor.
 
     Raises
     ------

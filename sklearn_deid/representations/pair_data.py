@@ -267,7 +267,7 @@ def _alternatives(
     """Number the words of X and their neighbours: rows of the neighbours in the vectors, and the alternatives.
 
     The table holds the distinct words of X first, then the neighbours. ``rows`` are the rows of the movable words in
-    the vectors, and ``support`` those of their neighbours, shape (n_movable, N).
+    the vectors, and ``support`` the rows of their neighbours, shape (n_movable, N).
     """
     extra, number = np.unique(support[support >= 0], return_inverse=True)
     alternatives = np.full(support.shape, -1, dtype=np.int64)

@@ -114,7 +114,7 @@ class PrivateRepresenter(SentenceTransformer):
     casing : bool, "randomized" or RandomizedCasing, default=True
         Whether the casing class of each token is appended (7 columns, one-hot). True releases the classes as they are:
         no noise, no bound. "randomized" draws each class by randomised response; `RandomizedCasing` sets the privacy
-        loss of a token. False releases no casing. ``bound_`` states what the casing adds.
+        loss of a token. False releases no casing. ``bound_`` states the effect of the casing.
     unit_norm : bool, default=True
         Whether each noisy vector is scaled to length 1.
     tagger_hidden_size : int, default=128

@@ -116,7 +116,7 @@ class SignOff:
         Returns
         -------
         list of str
-            Ids in random order. With fewer notes than ``n_notes``, all of them.
+            Ids in random order. All notes if there are fewer than ``n_notes``.
 
         Raises
         ------
@@ -160,7 +160,8 @@ class SignOff:
         types : mapping, optional
             Type of each note, as for `draw`.
         patients : mapping, optional
-            Patient of each note. By default the patient id of the document, else the note is a patient of its own.
+            Patient of each note. By default, the patient id of the document; a note without an id counts as a patient
+            of its own.
         hidden : mapping, optional
             Number of PHI items that were hidden in each note. By default the masks of the text are counted, and the
             labels of the known label schemes in brackets (`count_hidden`).

@@ -101,7 +101,7 @@ class MappingFile:
         Raises
         ------
         CorpusFormatError
-            If something else has written to the file: lines of two runs in one file could not be read.
+            If another program has written to the file: lines of two runs in one file could not be read.
         """
         assert self._descriptor is not None  # inside of the block of ``with``
         rows = [
@@ -178,7 +178,7 @@ def _header(data: bytes, path: Path) -> bytes:
 def _place(header: bytes, number: int) -> bytes:
     """Data that are authenticated with a line: the file, and the number of the line from 0.
 
-    Lines can then be neither exchanged, repeated nor left out in the middle, nor come from another file.
+    Lines can then not be exchanged, repeated, left out in the middle, or copied from another file.
     """
     return (b"" if header == _FIRST else header) + str(number).encode()
 

@@ -112,7 +112,7 @@ class PatientSurrogates:
         return f"PatientSurrogates({self._words.locale})"
 
     def learn(self, mentions: list[Mention]) -> None:
-        """Read the names and the dates of a note before any of them is replaced."""
+        """Read the names and the dates of a note before any of them are replaced."""
         self._people.learn([(m.text, m.kind) for m in mentions if m.kind in NAMES])
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
 

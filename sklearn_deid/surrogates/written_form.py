@@ -1,4 +1,4 @@
-"""Written form of PHI: what a surrogate keeps of its original by design."""
+"""Written form of PHI: the properties of an original that a surrogate keeps by design."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def written_form(
     kinds: Mapping[str, str] | None = None,
     names: Collection[str] = (),
 ) -> str:
-    """Return the written form of a PHI span: two spans of one form differ only in what a surrogate must not depend on.
+    """Return the written form of a PHI span, which contains all properties that affect its surrogate.
 
     An attacker who knows how surrogates are made knows this form of each original. Given label and form, the surrogate
     is independent of the original, except for dates, whose shift is limited. `AdversarialPrivacyAuditor` compares
@@ -40,7 +40,7 @@ def written_form(
     text : str
         Text of the span.
     label : str
-        Label of the span. It tells the kind; see `label_kinds`.
+        Label of the span. The label determines the kind; see `label_kinds`.
     locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
         Language of the public words.
     kinds : mapping of str to str, optional

@@ -58,7 +58,7 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
 
 
 def _weighted(left: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
-    """Columns of ``left`` times the exponentials of scores, with the largest logarithm of each row taken out.
+    """Columns of ``left`` times the exponentials of scores, and the largest logarithm of each row as a separate factor.
 
     The largest element of each row is 1 afterwards. With one common maximum, a row that reaches only low scores would
     be zero, and its gradient no number: in BIOES, "B-NAME" reaches nothing but "I-NAME" and "E-NAME".

@@ -1,8 +1,8 @@
 """Sums and best paths of a linear-chain CRF on a CPU, token by token over the whole batch.
 
 The tokens of a batch lie in the order of time: the first tokens of all sentences, longest sentence first, then all
-second tokens, and so on. The sentences that have a token t are then the first ones of those that have a token t - 1, so
-that no step computes anything for padding.
+second tokens, and so on. The sentences that have a token t are then at the start of the sentences that have a token t -
+1, so that no step computes anything for padding.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
 
 
 class NoteLikeness:
-    """Score that tells how unlike the training notes a note is, with a calibrated threshold.
+    """Score of the difference between a note and the training notes, with a calibrated threshold.
 
     The score is the largest deviation among nine figures. The figures are the shares of words with a first capital,
     words in capitals, tokens with digits, punctuation, letters outside of ASCII and tokens of PHI, the lengths of words
@@ -103,7 +103,7 @@ class NoteLikeness:
     threshold : float
         A note with a higher score is unlike the training notes.
     n_notes : int
-        Number of notes that the threshold comes from.
+        Number of notes from which the threshold was computed.
     any_casing : bool
         Whether the casing of notes without mixed casing is not judged.
     judged : tuple of str
@@ -182,7 +182,7 @@ class NoteLikeness:
         return model
 
     def score(self, note: Measured) -> tuple[float, str]:
-        """Score of a note, and the name of the figure that it comes from."""
+        """Score of a note, and the name of the figure that determines it."""
         distance = self._figures(note) - self._middle
         # shape: (n_features,)
         deviations = np.where(distance < 0, -distance / self._low, distance / self._high)

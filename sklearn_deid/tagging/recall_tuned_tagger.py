@@ -216,7 +216,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             If X and y do not match, or there are too few patients to hold some out.
         ValueError
             If there are too few held-out patients for the target. The message holds the number of patients needed. If
-            even a tagger without a miss could not show the target, the error comes before any training.
+            even a tagger without a miss could not show the target, the error is raised before any training.
 
         Warns
         -----
@@ -311,7 +311,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         return read_marginals(self.estimator_, sentences, sentences, self._labels)
 
     def _check_aim(self, patients: np.ndarray | None) -> None:
-        """Check that there is a target or a bias, and that a bound on patients comes with patients."""
+        """Check that there is a target or a bias, and that a bound on patients has groups."""
         if self.target_recall is None and self.max_missed_patients is None and self.decision_bias is None:
             raise ValueError("One of 'target_recall', 'max_missed_patients' and 'decision_bias' must not be None.")
         if self.max_missed_patients is not None and self.decision_bias is None and patients is None:

@@ -26,7 +26,7 @@ def load_model(
     name : {"starter-en"}, default="starter-en"
         Name of the model.
     labels : {"hipaa", "all"}, default="hipaa"
-        PHI to hide. "hipaa" is what the Safe Harbor rule removes; "all" adds states, countries, professions,
+        PHI to hide. "hipaa" is the list of the Safe Harbor rule; "all" adds states, countries, professions,
         departments, bare years and ages under 90.
     decision_bias : float, optional
         Bias added to the log odds of PHI at every token. A larger bias hides more words. None is the bias that the

@@ -167,10 +167,10 @@ class DeidTagger(TokenTagger, SequenceNet):
         ``validation_fraction``. None never stops early.
     mixed_precision : bool, "auto" or "training", default="auto"
         Whether the network computes in bfloat16. The CRF never does. "auto" means bfloat16 on CUDA devices that have
-        it, in training and with a `PretrainedEncoder`. All else is computed in float32, so that tags depend little on
-        the device. "training" adds bfloat16 in the layers of ``encoder="lstm"`` during training, on processors with
-        fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of the time, and may lose 0.1 points of
-        F1. Other processors compute in float32.
+        it, in training and with a `PretrainedEncoder`. All other numbers are computed in float32, so that tags depend
+        little on the device. "training" adds bfloat16 in the layers of ``encoder="lstm"`` during training, on
+        processors with fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of the time, and may lose
+        0.1 points of F1. Other processors compute in float32.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -200,7 +200,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     marks_uniform_casing_ : bool
         Whether the network knows which documents are read in lower case or written in lower case.
     continues_spans_ : bool
-        Whether a span of the network may go on in the next sentence. True after training with a `NoteAugmenter` that
+        Whether a span of the network may continue in the next sentence. True after training with a `NoteAugmenter` that
         breaks lines. `predict` begins a new span with each sentence in any case.
     hidden_size_, n_layers_ : int
         Size of the network: parameters that are "auto" are found in `fit`.
@@ -518,7 +518,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any) -> None:
-        """Learn the inputs of the network and build it, with new weights or those of another tagger."""
+        """Learn the inputs of the network and build it, with new weights or the weights of another tagger."""
         start = None
         if self.warm_start_from is not None:
             check_reads_words(X)

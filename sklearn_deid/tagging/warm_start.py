@@ -84,7 +84,9 @@ def start_tagger(start: Any) -> Any:
 
 
 def start_weights(tagger: Any, source: Any, X: Any, tags: TokenSequences) -> None:
-    """Copy the weights of a fitted tagger to a new one. Labels are matched by name, or by what they annotate.
+    """Copy the weights of a fitted tagger to a new one.
+
+    Labels are matched by name, or by the tokens that they annotate.
 
     Raises
     ------

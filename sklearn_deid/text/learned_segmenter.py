@@ -283,7 +283,7 @@ def _counts(text: str) -> dict[str, list[int]]:
 
 
 def _words_by_place(text: str, spans: Sequence[Span]) -> tuple[set[str], set[str]]:
-    """Words in lower case that a note writes in the spans, and those that it writes outside of them."""
+    """Words in lower case that a note contains inside of the spans, and outside of them."""
     covered = np.zeros(len(text), dtype=bool)
     for span in spans:
         covered[span.start : span.end] = True

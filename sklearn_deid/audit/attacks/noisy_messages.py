@@ -45,8 +45,8 @@ class SparseVectorUploads:
         """Yield tests of the noise.
 
         The noise is so large that nearly all values are at the clip. A value strictly inside is an event whose
-        probability is at most ``1 - exp(-clip / scale)``, whatever the value before the noise was, and at most one half
-        of the values are at each end. Smaller noise leaves more values inside.
+        probability is at most ``1 - exp(-clip / scale)``, for any value before the noise, and at most one half of the
+        values are at each end. Smaller noise leaves more values inside.
 
         Examples
         --------

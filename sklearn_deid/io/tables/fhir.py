@@ -244,7 +244,7 @@ def _paths(written: Sequence[str], is_date: bool) -> list[tuple[str, ...]]:
 
 
 def _is_readable(value: Any, path: Sequence[str]) -> bool:
-    """Whether `find_values` finds all values that a path can mean, and `FhirLines` reads all of them."""
+    """Whether `find_values` finds all possible values of a path, and `FhirLines` can read all of them."""
     if isinstance(value, list):
         return all(_is_readable(item, path) for item in value)
     if not path:

@@ -34,7 +34,7 @@ def rebuild_sentence(tokens: Sequence[str]) -> SentenceText:
       space after them.
     - The tokenizer also cuts words between a letter and a digit (``white97``), and between a lower and an upper case
       letter (``JohnSmith``). The separator is ``\x1f`` in the first case and ``\x1e`` in the second case.
-    - The separator after a full stop behind a capitalised word (``Madrid.ana``) is ``\x1d``.
+    - The separator after a full stop that follows a capitalised word (``Madrid.ana``) is ``\x1d``.
     - All other tokens are separated by a space.
 
     The rebuilt text differs from raw text in three ways. Line ends and runs of spaces are lost. The space after a full
