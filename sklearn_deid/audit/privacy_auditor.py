@@ -97,7 +97,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     own data, the groups are the names of the workers (such as "worker-0").
 
     **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
-    and call ``set_score_request(groups=True)``. A process keeps its reports by the content of the release, and attacks
+    and call ``set_score_request(groups=True)``. A process caches its reports by the content of the release, and attacks
     equal releases of equal data only once. A representer with an integer ``random_state`` releases the same vectors in
     equal audits, so that a grid over the tagger's parameters costs one audit per split. Without a seed every release
     has new noise and is attacked anew.

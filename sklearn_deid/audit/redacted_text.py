@@ -58,7 +58,7 @@ class Anonymity:
     Attributes
     ----------
     n_passages : int
-        Passages with such a value.
+        Passages with a value of this kind.
     n_patients : int
         Patients with at least one value.
     k : int or None

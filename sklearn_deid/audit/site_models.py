@@ -61,7 +61,8 @@ def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collect
     """AUC of a host that assigns names to sites; 0.5 is guessing.
 
     The host assigns a name to the site whose models are most certain that the name is PHI, compared with the models of
-    the other sites. The host needs candidates for names, and no word vectors. Names of several sites are left out.
+    the other sites. The host needs candidates for names, and no word vectors. Names that occur at several sites are
+    left out.
 
     Parameters
     ----------

@@ -242,7 +242,7 @@ def check_new(path: Path, overwrite: bool) -> None:
     Raises
     ------
     DeidError
-        If there is such a file.
+        If the file exists.
     """
     if path.exists() and not overwrite:
         raise DeidError("The output exists already. Use --overwrite or another --output.", path=str(path))

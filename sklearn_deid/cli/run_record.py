@@ -21,8 +21,8 @@ _KIND = "sklearn-deid run 1"
 class RunRecord:
     """Record in the file ``OUTPUT.run``, which only its owner can read.
 
-    The record has a line with the stamp of the run (tool, model, options), and a line for each finished note, which is
-    written before the output of the note: a digest of the name of the output, a digest of the note, and the digests of
+    The record has a line with the stamp of the run (tool, model, options), and a line for each finished note. The line
+    of a note is written before its output: a digest of the name of the output, a digest of the note, and the digests of
     the output. A killed run therefore never leaves an output without a line.
 
     Digests of names and notes are keyed, and the key is in the record. With the key, short notes could be found by

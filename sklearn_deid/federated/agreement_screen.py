@@ -68,7 +68,7 @@ class AgreementScreen:
     def with_round(self, updates: Mapping[str, np.ndarray], noisy: Collection[str] = ()) -> AgreementScreen:
         """Return the screen with one more round, from the update of each worker, shape (n,) each.
 
-        ``noisy`` names workers that add noise where most others do not.
+        ``noisy`` names workers that add noise although most others do not.
         """
         names = list(updates)
         products = np.array(

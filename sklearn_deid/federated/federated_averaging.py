@@ -25,8 +25,8 @@ class FederatedAveraging(BaseEstimator):
         How the updates of the workers are combined. The mean weights a worker by its number of sentences. Median and
         trimmed mean give each worker one vote, and bound the influence of a minority of malicious workers.
     n_trim : int, default=1
-        Number of smallest and of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The trimmed mean
-        tolerates up to ``n_trim`` malicious workers.
+        Number of smallest and number of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The
+        trimmed mean tolerates up to ``n_trim`` malicious workers.
     max_norm : float or None, default=None
         Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
     max_ratio : float, default=5.0

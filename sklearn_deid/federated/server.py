@@ -376,7 +376,7 @@ class ParameterServer:
         how, n_trim
             Parameters of `aggregate`.
         screened : bool, default=False
-            Whether updates that point against most others are left out, and those much longer than usual shrunk
+            Whether updates that point against most others are left out, and unusually long updates are shrunk
             (`AgreementScreen`). The checkpoint includes the state of the screen.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.

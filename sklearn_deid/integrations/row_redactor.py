@@ -33,7 +33,8 @@ class RowRedactor:
     Parameters
     ----------
     model : path
-        Folder that `save` wrote. This computer and all computers of the cluster find the same model there.
+        Folder that `save` wrote. This path must lead to the same model on this computer and on all computers of the
+        cluster.
     columns : str or sequence of str
         Columns of texts.
     patient_column : str, optional

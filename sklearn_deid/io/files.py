@@ -54,7 +54,10 @@ def read_bytes(place: SourceLocation, path: Path) -> bytes:
 
 
 def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
-    """Decode bytes. Newlines are not translated. A byte order mark is kept, except by encodings with such a mark."""
+    """Decode bytes.
+
+    Newlines are not translated. A byte order mark is kept, except by encodings that define such a mark.
+    """
     try:
         return data.decode(encoding)
     # Some codecs refuse the text as a whole and report no position.

@@ -63,7 +63,7 @@ class TrainingCurvesDisplay:
     history : iterable of mapping
         Rows such as those of ``PrivateRepresenter.history_``.
     selected_round : int, optional
-        Round of P3, or epoch of the other trainings, whose state was kept.
+        Kept round of P3, or kept epoch of the other trainings.
     max_attack_accuracy, quantile_attack_accuracy : float, optional
         Requested bounds of bounded training.
 

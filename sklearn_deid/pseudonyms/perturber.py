@@ -71,7 +71,7 @@ class PhiPerturber(SentenceTransformer):
     digits, coherence = "same", "token"
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Learn where tokens may move, and count the tokens that move.
+        """Learn to which words tokens may move, and count the tokens that move.
 
         Parameters
         ----------

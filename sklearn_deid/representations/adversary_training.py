@@ -226,7 +226,7 @@ def new_adversaries(
 ) -> PairAdversaries:
     """Make adversaries for a representer, on the device of the batches.
 
-    Strong adversaries scale their input by the typical length of vectors, which is measured here.
+    Strong adversaries scale their input by the typical length of vectors, which this function measures.
     """
     adversaries = PairAdversaries(
         representer.input_noise.size,

@@ -259,7 +259,7 @@ def _words(name: Any) -> str:
 
 
 def _cell(text: str) -> str:
-    """Remove the characters with which text could leave its table cell or become markup."""
+    """Remove characters that could end a table cell or act as markup."""
     return re.sub(r"[\s|`<>\[\]\\*]+", " ", text).strip()
 
 

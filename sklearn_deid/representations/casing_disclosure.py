@@ -37,7 +37,7 @@ class CasingDisclosure:
     Raises
     ------
     ValueError
-        If the kind is unknown, or if there is an epsilon for another kind than "randomized".
+        If the kind is unknown, or if an epsilon is given for another kind than "randomized".
 
     Examples
     --------

@@ -141,7 +141,7 @@ def mean_accuracy(mean: float, accuracies: Tensor, *, few_cases: bool = False) -
     mean : float
         Mean accuracy.
     accuracies : Tensor of shape (n,)
-        Accuracy of each case. The spread of the accuracies gives the width of the interval.
+        Accuracy of each case. The spread of the accuracies determines the width of the interval.
     few_cases : bool, default=False
         Whether the interval is that of Student's t. Otherwise it is that of the normal distribution.
     """

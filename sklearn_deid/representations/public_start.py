@@ -132,7 +132,7 @@ def public_sentences(public: Any) -> tuple[TokenSequences, TokenSequences]:
 
 
 def start_from_public(representer: Any, model: PrivateModel, run: Any) -> bool:
-    """Copy the weights named by ``representer.public`` into a new model; return whether there are any.
+    """Copy the weights named by ``representer.public`` into a new model; return whether weights were copied.
 
     Parameters
     ----------

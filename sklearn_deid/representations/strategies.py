@@ -84,7 +84,7 @@ class TrainingRun:
         self.prices: tuple[float, float] | None = None
 
     def of_public_notes(self, data: PairData, max_epochs: int, batch_size: int) -> TrainingRun:
-        """Return the run of a training on public notes before this run, with random streams of its own."""
+        """Return the run of the training on public notes that precedes this run, with separate random streams."""
         return TrainingRun(
             data,
             (np.arange(len(data)), None),
@@ -123,8 +123,8 @@ class Bounded(BaseEstimator):
     Parameters
     ----------
     max_attack_accuracy : float in (0.5, 1), default=0.54
-        Upper bound on the mean accuracy of the best possible attacker; 0.5 is chance. ``unit`` says over which cases
-        the mean is taken. The bound is about the vectors; ``bound_`` states the effect of released casing.
+        Upper bound on the mean accuracy of the best possible attacker; 0.5 is chance. ``unit`` determines the cases
+        over which the mean is taken. The bound is about the vectors; ``bound_`` states the effect of released casing.
     quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
         Upper bound on the attacker's accuracy for 95 % of the random pairs, which differ in one token. None bounds the
         mean alone.

@@ -36,7 +36,7 @@ class WordClassRepresenter(SentenceTransformer):
 
     The classes depend on public word vectors and a seed alone. Nothing is trained on notes, and nothing is random in
     the release. All words of a class have the same vector. Nobody can distinguish them, over any number of tokens and
-    releases, with any computing power. The class itself is known to everybody: a release says "one of these k words".
+    releases, with any computing power. The class itself is public: a release shows "one of these k words".
 
     Parameters
     ----------

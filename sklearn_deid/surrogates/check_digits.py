@@ -65,7 +65,7 @@ def codice_fiscale(body: str) -> str | None:
 
 
 def bsn(body: str) -> str | None:
-    """Last digit of a Dutch BSN; None where no digit fits.
+    """Last digit of a Dutch BSN; None if no digit fits.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def bsn(body: str) -> str | None:
 
 
 def fodselsnummer(body: str) -> str | None:
-    """Two check digits of a Norwegian birth number; None where none fit.
+    """Two check digits of a Norwegian birth number; None if no digits fit.
 
     Examples
     --------

@@ -172,7 +172,7 @@ class LocaleWords:
 
     @cached_property
     def name_links(self) -> frozenset[str]:
-        """Folded public words that stay between names, where they are in lower case (and, née)."""
+        """Folded public words that stay between names if they are in lower case (and, née)."""
         return frozenset(word for word in self.bare("function words") if len(word) > 1) | self.maiden_words
 
     # ---- places and professions

@@ -134,7 +134,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
 
 
 def _may_be_title(pieces: list[str], i: int) -> bool:
-    """Whether a word of the list of titles is a title here; "D" and "M" are titles only with a full stop."""
+    """Whether a word of the list of titles is a title in this name; "D" and "M" are titles only with a full stop."""
     has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
     return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1][0] == ".")
 

@@ -65,7 +65,7 @@ class NumberSurrogates:
         return with_check_digits(drawn, self._locale, self._valid, chance)
 
     def phone(self, text: str) -> str | None:
-        """Telephone number in the form of ``text``, from a reserved range where the country has one."""
+        """Telephone number in the form of ``text``, from a reserved range if the country has one."""
         digits = [i for i, sign in enumerate(text) if sign.isdigit()]
         if len(digits) < 3:
             return None

@@ -32,7 +32,7 @@ class Mention(NamedTuple):
     text : str
         Text of the span.
     kind : str
-        Kind of surrogate, of `label_kinds`.
+        Kind of surrogate, see `label_kinds`.
     before : str
         Text of the same line between the last span and this one.
     town : str or None

@@ -119,7 +119,7 @@ class PlaceSurrogates:
         return with_case(draw_other(chance, _alike(listed, text), self._avoided), text)
 
     def _initials(self, text: str, chance: Chance) -> str | None:
-        """Initials of a country for initials (US, U.S.A.); None for other forms, and where the locale has no initials.
+        """Initials that replace those of a country (US, U.S.A.); None for other forms or without such initials.
 
         Among initials of equal length, the first in the list are those of the country of the locale.
         """
@@ -195,7 +195,10 @@ class PlaceSurrogates:
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
 
     def _kept(self, pieces: list[str]) -> list[bool]:
-        """Whether each piece is kept: signs and public words are. If all words are public, one of them is the name."""
+        """Whether each piece is kept; only signs and public words are kept.
+
+        If all words are public, one of them is the name.
+        """
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
         for i in self._types_in_names(pieces, types):

@@ -76,7 +76,7 @@ class SurrogateEngine:
     check_digits : {"invalid", "valid"}, default="invalid"
         Check digits of national numbers: invalid ones, so that nobody has the number, or valid ones.
     kinds : mapping of str to str or None, optional
-        Kind of surrogate of further labels; see `label_kinds`. None as kind leaves the label in brackets.
+        Kind of surrogate of further labels; see `label_kinds`. With a kind of None, the label remains in brackets.
     avoid : collection of str, optional
         Words that no surrogate may be, such as the names of the corpus. The surrogates then reveal which words the
         corpus does not contain.

@@ -172,8 +172,8 @@ _NEVER = -1e4
 class LegalTags(NamedTuple):
     """Legal tags at the start of a sentence, after each other tag, and at the end of a sentence.
 
-    ``follow[i, j]`` says whether tag j may follow tag i. At least one sequence of every length must be legal, for
-    example because one tag such as "O" is legal everywhere.
+    ``follow[i, j]`` is True if tag j may follow tag i. At least one sequence of every length must be legal, for example
+    because one tag such as "O" is legal everywhere.
     """
 
     start: Tensor

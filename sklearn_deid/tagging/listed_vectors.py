@@ -25,8 +25,8 @@ class ListedVectors:
 
     A tagger of twelve notes knows only the names in twelve notes. Lists of names, places and professions in many
     languages show the tagger other possible names. The lists are public and do not depend on the notes; of the notes,
-    only their language chooses the lists. The words are kept as hashes of 32 bits, so that a saved tagger reads the
-    same lists whichever version of Faker is installed. Of other words, about one of 50,000 is taken for a listed one.
+    only their language chooses the lists. The words are stored as hashes of 32 bits, so that a saved tagger reads the
+    same lists with every version of Faker. Of other words, about one of 50,000 is taken for a listed one.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from .network import build_tagger_module
 
 
 class NoFirstValues(TorchFunctionMode):
-    """Inside of this context manager, `torch.nn.init.normal_` leaves a tensor as it is.
+    """Within this context manager, `torch.nn.init.normal_` does not change a tensor.
 
     Drawing normal numbers for a tensor without memory imports torch's compiler, which takes longer than the rest of the
     start of a command.

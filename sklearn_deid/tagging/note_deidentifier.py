@@ -67,9 +67,9 @@ class NoteDeidentifier(BaseEstimator):
         How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
         Number of processes that tag batches at the same time; -1 means all processor cores. None means 1, unless a
-        ``joblib.parallel_config`` says otherwise. The processes start with the second batch of a call and share large
-        arrays of the model. Each has the threads of this process divided by ``n_jobs``; spans and their order do not
-        depend on ``n_jobs``. `fit` ignores the parameter.
+        ``joblib.parallel_config`` sets another number. The processes start with the second batch of a call and share
+        large arrays of the model. Each has the threads of this process divided by ``n_jobs``; spans and their order do
+        not depend on ``n_jobs``. `fit` ignores the parameter.
 
     Attributes
     ----------

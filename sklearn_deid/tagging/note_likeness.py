@@ -92,11 +92,11 @@ class NoteLikeness:
     words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title Case is not
     judged: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
 
-    A quarter of the patients gives medians, mean squares and counts of pairs. The notes of the other patients give
-    scores, and the threshold is the score of rank ``ceil((n + 1) * 0.99)`` among their ``n`` scores. If a new note and
-    these ``n`` notes are exchangeable, the note has a higher score with a probability of at most 1 %, for any number of
-    notes (split conformal prediction). Notes of one patient are alike, and a tagger does not find exactly the annotated
-    PHI: in these two ways the notes are exchangeable only approximately.
+    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. The notes of the other
+    patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)`` among their ``n`` scores. If a
+    new note and these ``n`` notes are exchangeable, the note has a higher score with a probability of at most 1 %, for
+    any number of notes (split conformal prediction). Notes of one patient are alike, and a tagger does not find exactly
+    the annotated PHI: in these two ways the notes are exchangeable only approximately.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ def _values(note: Measured, surprise: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _parts(notes: Sequence[Measured], patients: Sequence[Hashable], seed: int) -> tuple[list[Measured], list[Measured]]:
-    """Notes that give the figures, and notes that give the threshold."""
+    """Notes for the figures, and notes for the threshold."""
     distinct = list(dict.fromkeys(patients))
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[i] for i in order[: max(1, round(_FIT_SHARE * len(distinct)))]}

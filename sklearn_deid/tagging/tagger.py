@@ -157,7 +157,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Model whose weights the training starts from, with 60 % of the learning rate. The value is the name of a model
         of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
         the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
-        ``embeddings``. Labels may differ: a new label starts from the label that the model gives most often to its
+        ``embeddings``. Labels may differ: a new label starts from the label that the model most often assigns to its
         tokens.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
@@ -177,10 +177,10 @@ class DeidTagger(TokenTagger, SequenceNet):
         Random seed of weights, dropout, batches and span swapping. The tagger does not change the state of the global
         random generators.
     **skorch_parameters
-        Parameters of skorch: ``optimizer`` (a torch optimizer class, default `torch.optim.NAdam`), ``callbacks`` (a
-        list of skorch callbacks, default None), ``warm_start`` (bool, default False: whether `fit` continues from the
-        weights of the last `fit`), ``verbose`` (int, default 0: 0 prints nothing, 1 prints a line for each epoch, 2
-        adds a progress bar), and nested parameters such as ``optimizer__weight_decay``.
+        Parameters of skorch. ``optimizer``: a torch optimizer class, default `torch.optim.NAdam`. ``callbacks``: a list
+        of skorch callbacks, default None. ``warm_start``: whether `fit` continues from the weights of the last `fit`,
+        default False. ``verbose``: 0 (default) prints nothing, 1 prints a line for each epoch, 2 adds a progress bar.
+        Nested parameters such as ``optimizer__weight_decay`` are possible.
 
     Attributes
     ----------

@@ -110,7 +110,7 @@ def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: An
     """For each tag, the tag of another model whose weights it starts from; "" if there is none.
 
     A label that the other model has starts from this label. Any other label starts from the label that the other model
-    gives most often to its tokens.
+    most often assigns to its tokens.
 
     Parameters
     ----------

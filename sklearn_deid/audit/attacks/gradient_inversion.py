@@ -125,7 +125,7 @@ class GradientInversionAttack(AuditAttack):
     -----
     The positive control runs the attack on complete gradients of random sentences with the same lengths under the same
     network. The attack must name at least 70 % of their words. If the control fails, the network or the sentences are
-    too large for this attack, and the result says nothing about stronger attackers. `UpdateLeakageAttack` with
+    too large for this attack, and the result gives no information about stronger attackers. `UpdateLeakageAttack` with
     ``kind="span"`` needs less.
 
     References

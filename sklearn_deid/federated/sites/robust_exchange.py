@@ -16,7 +16,7 @@ from .federation_config import FederationConfig
 
 
 class RobustExchangeService(ExchangeService):
-    """Collects one update of each site in a round, and combines them as the agreement says.
+    """Collects one update of each site in a round, and combines the updates according to the agreement.
 
     A round is named by the version of the parameters from which its updates start. It ends when every site that the
     server waits for has sent an update, or ``grace`` seconds after more than half of all sites have. A site that is

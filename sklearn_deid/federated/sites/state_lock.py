@@ -20,7 +20,7 @@ class StateLock:
     folder : Path
         An existing folder. The lock creates the file ``lock`` in this folder.
     patience : float, default=330.0
-        Seconds to wait for the other process. A process whose server does not answer gives up after 300.
+        Seconds to wait for the other process. A process whose server does not answer gives up after 300 seconds.
 
     Raises
     ------

@@ -100,7 +100,7 @@ class FhirLines(JsonLinesTable):
     def _resources(
         self, line: str, content: Mapping[str, Any], prefix: str = "", start: int = 0
     ) -> Iterator[tuple[str, Mapping[str, Any], int]]:
-        """The resource and its contained resources: where each begins, and the prefix of the names of its texts."""
+        """The resource and its contained resources: start of each, and prefix of the names of its texts."""
         kind = content.get("resourceType")
         if not isinstance(kind, str) or kind not in self.paths:
             raise self._error(

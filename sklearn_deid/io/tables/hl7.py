@@ -319,7 +319,7 @@ class Hl7Messages:
     fields : mapping of str to sequence of str
         Fields with free text, such as `HL7_FIELDS`.
     encoding : str, optional
-        Encoding of all messages. None means the character set in MSH-18, and UTF-8 where it is empty.
+        Encoding of all messages. None means the character set in MSH-18, and UTF-8 if MSH-18 is empty.
     """
 
     def __init__(

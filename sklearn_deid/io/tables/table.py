@@ -65,7 +65,7 @@ class TableChunk:
     problems : sequence of (str, str)
         Places and reasons of the parts that are withheld without being read.
     render : callable
-        ``render(texts)`` returns the rows, with one new text for each cell; None withholds a cell. Files give bytes,
+        ``render(texts)`` returns the rows, with one new text for each cell; None withholds a cell. Files return bytes,
         and databases a list of dicts.
     group : int, default=0
         Number of the row group of the file.

@@ -27,8 +27,8 @@ class SentenceText(NamedTuple):
 def rebuild_sentence(tokens: Sequence[str]) -> SentenceText:
     r"""Join tokens to a text on which rules can match.
 
-    The tokenizer cuts ``12/03/2019`` into five tokens, and tokens do not show where the spaces were. The function joins
-    tokens in this way:
+    The tokenizer cuts ``12/03/2019`` into five tokens, and tokens do not show the positions of the spaces. The function
+    joins tokens in this way:
 
     - ``- / . @ _ : = & ? % ~ '`` have no space on either side, ``, ; ! ) ]`` no space before them, and ``( [ # +`` no
       space after them.
