@@ -46,7 +46,7 @@ class ServerLimits:
         notes have values below 0.2, and below 0.6 with ``lr=0.01``.
     max_norm : float or None, default=None
         Largest Euclidean norm of an update. None means the norm of the first parameters of the server, or 1 if that
-        norm is smaller; ``math.inf`` means no limit. The same taggers have updates of at most a fifth of that norm.
+        norm is smaller; ``math.inf`` means no limit. The updates of the same taggers have at most a fifth of that norm.
     max_ratio : float, default=5.0
         Largest norm of an update, as a multiple of the median norm of the other workers' updates with the same
         sequence number, or their last ones before. The limit follows the updates, which become shorter during a

@@ -25,7 +25,7 @@ _turn = threading.Lock()
 
 
 class RowRedactor:
-    """Function that redacts text columns of some rows. It can be sent to the processes of a cluster.
+    """Function that redacts text columns of some rows. The function can be sent to the processes of a cluster.
 
     The function holds paths, and neither the model nor the key. Each process loads the model once. The result of a row
     depends on this row only, and not on the other rows of its partition.
@@ -48,7 +48,7 @@ class RowRedactor:
     locale : str, optional
         Language of surrogates. Needed for surrogates: a guess for each row could give a patient two names.
     reason_column : str, default="withheld"
-        New column with the reason why a text is withheld. Such a text has no value.
+        New column with the reason why a text is withheld. The text column then has no value.
 
     Raises
     ------

@@ -55,8 +55,8 @@ class TrainingCurvesDisplay:
 
     Three-part training and gradient reversal show three kinds of attackers: the adversaries of the training, their
     positive control, and fresh probes. An adversary with an accuracy near 0.5 proves nothing if its positive control
-    failed. Bounded training has no adversary. Its accuracies belong to the best possible attacker on single tokens,
-    under ideal noise. They are the mean over pairs and the requested quantile over pairs.
+    failed. Bounded training has no adversary. The accuracies of bounded training belong to the best possible attacker
+    on single tokens, under ideal noise. They are the mean over pairs and the requested quantile over pairs.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class _EpsilonPseudonymizer(TokenPerturber):
 class MadlibPseudonymizer(_EpsilonPseudonymizer):
     """Add noise to the vector of each PHI token and take the nearest word (MADLIB).
 
-    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length. Its density therefore falls as
+    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length. The density of the noise therefore falls as
     ``exp(-epsilon |z|)``.
 
     Parameters

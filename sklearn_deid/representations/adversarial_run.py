@@ -78,7 +78,7 @@ class ThreePartSettings:
     stopping : {"paper", "robust"}, default="paper"
         Rule that selects the round. "paper" takes the lowest ``l_deid + lambda |l_adv - ln 2|`` on held-out patients
         right after P3b, when the adversary has not yet adapted. "robust" measures the same loss after the adversary has
-        caught up. It first minimises the accuracy of a fresh probe above chance, and then the loss.
+        caught up. This rule first minimises the accuracy of a fresh probe above chance, and then the loss.
     probe_every : int, default=5
         Number of rounds between two probes of "robust"; the last round is probed as well. A round without a probe is
         selected only as long as no round was probed.

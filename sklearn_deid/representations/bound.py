@@ -1,10 +1,10 @@
 """A bound on all attackers who decide from which of two sentences a noisy representation was made.
 
-Given its input noise, a representation before unit length is Gaussian. It has the mean mu, and in each dimension the
-standard deviation of the output noise. For two Gaussians of equal spread, the best test is known (Neyman & Pearson).
-The accuracy of the best possible attacker therefore follows from a single number, the distance d' of the two means in
-units of the noise. The bound needs no trained attacker, so it cannot miss a stronger attacker. The distance d' has a
-gradient, so d' can be a loss.
+Given its input noise, a representation before unit length is Gaussian. The mean of the Gaussian is mu, and the standard
+deviation of each dimension is that of the output noise. For two Gaussians of equal spread, the best test is known
+(Neyman & Pearson). The accuracy of the best possible attacker therefore follows from a single number, the distance d'
+of the two means in units of the noise. The bound needs no trained attacker, so it cannot miss a stronger attacker. The
+distance d' has a gradient, so d' can be a loss.
 
 What the bound covers
 ---------------------
@@ -247,7 +247,7 @@ class PrivacyBound:
         Patients, with all movable PHI tokens of a patient moved at once, in one release. Squared distances add up over
         the sentences of a patient. Equal sentences count once.
     patients_repeated : PartBound or None
-        The same for several releases.
+        The same part for several releases.
     worst_neighbor : PartBound or None
         Sentences in which the attacker picks the token and the neighbour.
     unknown_word : PartBound or None

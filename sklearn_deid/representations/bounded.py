@@ -71,7 +71,7 @@ def train_bounded(
     Parameters
     ----------
     model : PrivateModel
-        Model that is trained in place. Its representer needs output noise.
+        Model that is trained in place. The representer of the model needs output noise.
     train, valid : PairBatches
         Sentences of different patients. Without ``valid``, the dual variables follow the training pairs, the last epoch
         is kept, and the noise is scaled on the training pairs.

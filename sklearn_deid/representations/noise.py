@@ -47,9 +47,9 @@ class GaussianNoise(nn.Module):
 
     Notes
     -----
-    The paper's code has no floor. It has a second trainable factor k for all dimensions, so ``std = |k w|``. This layer
-    leaves out k, since k only changes the step sizes of training, not the possible noise. Signs of w do not matter,
-    since eps is symmetric.
+    The paper's code has no floor. The paper's code has a second trainable factor k for all dimensions, so ``std = |k
+    w|``. This layer leaves out k, since k only changes the step sizes of training, not the possible noise. Signs of w
+    do not matter, since eps is symmetric.
 
     This layer draws from PyTorch's generators, which are not cryptographic, so its noise is for training only. The
     noise of released vectors is drawn on the host under a key of 256 bits, by `PrivateRepresenter.transform`.

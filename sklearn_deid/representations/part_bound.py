@@ -86,7 +86,7 @@ class PartBound:
             Accuracies of an attacker who also sees the casing.
         few_cases : bool, default=True
             Whether the intervals of means are those of Student's t, as a few patients need them. False takes the
-            normal distribution.
+            intervals of the normal distribution.
 
         Raises
         ------

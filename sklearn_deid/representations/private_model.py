@@ -64,7 +64,7 @@ def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Gene
     Parameters
     ----------
     model : PrivateModel
-        Model to measure. Its training mode is restored afterwards.
+        Model to measure. The training mode of the model is restored afterwards.
     batches : PairBatches
         Sentences to tag.
     generator : torch.Generator

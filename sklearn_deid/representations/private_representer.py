@@ -96,9 +96,9 @@ class PrivateRepresenter(SentenceTransformer):
         gradient reversal; the paper found that DANN fails. An object sets the parameters of the training, such as
         ``Bounded(max_attack_accuracy=0.52)``.
     public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
-        Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound
-        is a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
-        notes. It has such weights for the word vectors "glove-6b-50d" and the default network. For other vectors or
+        Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound is
+        a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
+        notes. Such weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
         networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
         Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Their tags may differ from those of y; tags
         with equal names are the same. A fitted representer with equal vectors and networks starts the training with its

@@ -39,8 +39,8 @@ class ProbeResult:
         Share of the pairs that each adversary judged correctly; half of the pairs are real, half are fake. Keys are
         "t1", "t2", and for the paper's kind "average". The pairs are drawn anew from the held-out sentences that also
         selected the epoch. To measure on sentences that selected nothing, use `pair_accuracy`. The interval is Wilson's
-        at 95 %. It takes pairs as independent, so names that occur in many sentences make the interval too narrow. The
-        interval does not include the variation between trainings.
+        at 95 %. The interval assumes independent pairs, so names that occur in many sentences make the interval too
+        narrow. The interval does not include the variation between trainings.
     adversaries : PairAdversaries
         Trained adversaries, each judge with the weights of its best epoch.
     continued : bool

@@ -33,7 +33,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         transform : {"default"} or None, default=None
-            Container of the output. Neither value changes the output.
+            Container of the output. Both allowed values leave the output unchanged.
 
         Returns
         -------

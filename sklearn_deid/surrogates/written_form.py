@@ -51,8 +51,8 @@ def written_form(
     Returns
     -------
     str
-        Description of the form. It holds digits as ``9``, words by casing, and public words, such as titles and types
-        of streets, as they are. Ages, sexes and titles stay by default, so that their form is their text.
+        Description of the form. The form holds digits as ``9``, words by casing, and public words, such as titles and
+        types of streets, unchanged. Ages, sexes and titles stay by default, so that their form is their text.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 The digests of a bundle notice changed files. The canary notices all other causes for which a loaded model finds other
 PHI than the saved one. Examples are other weights with new digests, another layer under an old name, and a library or
-processor that computes wrongly. It does not notice forgery by those who can run the model themselves.
+processor that computes wrongly. The canary does not notice forgery by people who can run the model themselves.
 """
 
 from __future__ import annotations

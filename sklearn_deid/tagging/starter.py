@@ -14,12 +14,12 @@ from .warm_start import STARTERS, starter_folder
 def load_model(
     name: str = "starter-en", *, labels: str = "hipaa", decision_bias: float | None = None, device: str = "cpu"
 ) -> NoteDeidentifier:
-    """Load a model that the package ships. It finds PHI without any training on your notes.
+    """Load a model that the package ships. The model finds PHI without any training on your notes.
 
     The model "starter-en" is for English. The model was trained on generated notes only, and contains no data of
-    patients. It misses some PHI, mainly in contexts that generated notes lack. Measure its recall on your own notes,
-    and choose a larger bias if the model misses too much. To improve the model, correct some notes and continue the
-    training (``DeidTagger(warm_start_from="starter-en")``).
+    patients. The model misses some PHI, mainly in contexts that generated notes lack. Measure its recall on your own
+    notes, and choose a larger bias if the model misses too much. To improve the model, correct some notes and continue
+    the training (``DeidTagger(warm_start_from="starter-en")``).
 
     Parameters
     ----------

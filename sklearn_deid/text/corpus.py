@@ -140,7 +140,7 @@ class Corpus(Sequence[Document]):
         Returns
         -------
         SentenceData
-            Sentences and tags. Its attribute ``report`` lists every span that tokens cannot express exactly, by
+            Sentences and tags. The attribute ``report`` lists every span that tokens cannot express exactly, by
             document id and offsets.
 
         Warns

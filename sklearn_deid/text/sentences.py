@@ -281,7 +281,7 @@ class LineBorders(NamedTuple):
     starts : list of int
         Result of `line_starts`.
     bare : list of int
-        Those of ``starts`` after a bare break. No final punctuation, colon, row of dashes or blank line precedes the
+        Members of ``starts`` after a bare break. No final punctuation, colon, row of dashes or blank line precedes the
         break, and no list item and no field name of up to three words with a colon follows the break.
     bare_share : float
         Number of bare breaks, divided by the number of all breaks between visible lines plus 4.

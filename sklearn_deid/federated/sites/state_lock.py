@@ -13,7 +13,7 @@ class StateLock:
     """Lock that is held from its construction until `release`, or until the process ends in any way.
 
     A site that was suspended or cut off may return after its session has ended, with a process that still trains, while
-    the next session starts another process. Both would write the same files.
+    the next session starts another process. Both processes would write the same files.
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ class FhirLines(JsonLinesTable):
         return replace(chunk, field_counts=dict(self._counts)) if self._is_own else chunk
 
     def _date(self, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
-        """Date of a structured field. Its replacement must also be a date."""
+        """Date of a structured field. The replacement of a date must also be a date."""
         parts = _DATE.fullmatch(place.value) if isinstance(place.value, str) else None
         if parts is None:
             raise self._error("A field that the profile names as a date holds no date.")

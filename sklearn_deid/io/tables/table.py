@@ -59,7 +59,7 @@ class TableChunk:
     Parameters
     ----------
     digest : str
-        Digest of everything that the output of these rows depends on.
+        Digest of all content on which the output of these rows depends.
     cells : sequence of Cell
         Texts of the rows. Empty cells have none.
     problems : sequence of (str, str)
