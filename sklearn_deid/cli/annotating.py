@@ -214,7 +214,7 @@ class ReadAgain:
         return wanted
 
     def take(self, document: Document, spans: tuple[Span, ...] | None) -> bool:
-        """Read a note if it is awaited, and return whether it was."""
+        """Read a note if it is awaited; return whether the note was awaited."""
         if document.doc_id not in self._names:
             return False
         self._names.remove(document.doc_id)

@@ -118,7 +118,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Selection of the parameters that a worker fetches ("dssgd" only).
 
         - "most-updated": the parameters with the highest update counters, as in the papers. With optimizers that change
-          all weights alike, the same parameters keep being chosen.
+          all weights by similar amounts, the same parameters keep being chosen.
         - "random": a random part of all updated parameters.
         - "most-changed": the parameters that have changed most since the worker last fetched them.
     max_norm : float or None, default=None

@@ -25,7 +25,7 @@ _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 class Mention(NamedTuple):
-    """A span as the rules see it. The repr shows the kind only.
+    """Span with the context that the rules of surrogates read. The repr shows the kind only.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class PlaceSurrogates:
         return with_case(self._town(numbered["town"]).name, numbered["town"]) + rest
 
     def region(self, text: str, town: str | None = None) -> str:
-        """Surrogate of a region: that of the surrogate of ``town``, or a random one without a town."""
+        """Surrogate of a region: the region of the surrogate of ``town``; without a town, a random region."""
         own = None if town is None else self._town(town).region
         regions = tuple(dict.fromkeys(town.region for town in self._towns))
         region = own or self._chance.again("region", fold(text)).pick(regions)

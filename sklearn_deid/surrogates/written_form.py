@@ -136,7 +136,7 @@ def _with_repeats(text: str) -> str:
 
 
 def _list_of(word: str, words: LocaleWords) -> str:
-    """Public lists of names that hold the word, and the sex of a given name."""
+    """Names of the public lists that hold the word, and the sex of a given name."""
     sex = words.sex_of(word) or ("both" if words.may_be_given_name(word) else "")
     return f"({sex}{' surname' if words.is_surname(word) else ''})"
 

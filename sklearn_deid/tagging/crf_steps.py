@@ -133,7 +133,7 @@ def _recursion(local: Tensor, step: Tensor, first: Tensor, order: TimeOrder) -> 
     Returns
     -------
     tuple of Tensors of shapes (2, n_tokens, K), (2, n_tokens, K) and (2, n_tokens, 1)
-        Sums without the score of the token itself; with it, scaled to a sum of 1; and the scales.
+        Sums without the score of the token itself; sums with this score, scaled to 1; and the scales.
     """
     arrived, states, scales = torch.empty_like(local), torch.empty_like(local), local.new_empty(*local.shape[:2], 1)
     state = first

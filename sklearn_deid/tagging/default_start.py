@@ -1,4 +1,4 @@
-"""Settings of the tagger that a `NoteDeidentifier` trains if it is given none, by the amount of notes."""
+"""Settings of the default tagger of a `NoteDeidentifier`, depending on the amount of notes."""
 
 from __future__ import annotations
 
