@@ -54,7 +54,7 @@ def check_bfloat16(device: torch.device) -> None:
     Raises
     ------
     ValueError
-        If the device is such a processor.
+        If the device is a processor without such instructions.
     """
     # Neither torch.backends nor torch.cpu tells it. Builds of torch without oneDNN have no such limit.
     is_supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)

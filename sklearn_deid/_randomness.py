@@ -126,7 +126,7 @@ def grid_step(std: Any, finest: float = FINEST_STEP) -> float:
 def to_grid(values: np.ndarray, step: float) -> np.ndarray:
     """Round values to multiples of a power of two, as float64, and clip them at 2^24 - 1 steps to fit float32.
 
-    Zeros have no sign: the sign would tell from which side a value was rounded.
+    Zeros have no sign: the sign would reveal from which side a value was rounded.
 
     Examples
     --------

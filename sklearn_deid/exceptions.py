@@ -95,7 +95,7 @@ def _rebuild_error(cls: type[DeidError], message: str, context: dict) -> DeidErr
 
 
 class SpanError(DeidError, ValueError):
-    """A span is invalid: outside of the text, empty, reversed, or overlapping where overlaps are not allowed."""
+    """A span is invalid: outside of the text, empty, reversed, or overlapping although overlaps are not allowed."""
 
 
 class SequenceError(DeidError, ValueError):

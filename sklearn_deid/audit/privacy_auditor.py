@@ -97,16 +97,16 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     own data, the groups are the names of the workers (such as "worker-0").
 
     **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
-    and call ``set_score_request(groups=True)``. A process keeps its reports by the content of the release, and attacks
+    and call ``set_score_request(groups=True)``. A process caches its reports by the content of the release, and attacks
     equal releases of equal data only once. A representer with an integer ``random_state`` releases the same vectors in
     equal audits, so that a grid over the tagger's parameters costs one audit per split. Without a seed every release
     has new noise and is attacked anew.
 
-    **Failed and skipped attacks.** The score is 0 if a control failed, if a check found that the release is not what
-    was stated, or if an attack was skipped that was named or that belongs to "quick". Other skipped attacks do not
-    lower the score, so read in the report which attacks were skipped. A score describes the attacks that were run, on
-    similar pairs, candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the
-    attacks that the certificate covers.
+    **Failed and skipped attacks.** The score is 0 if a control failed, if a check found that the release is not as
+    stated, or if a skipped attack was named by the user or belongs to "quick". Other skipped attacks do not lower the
+    score, so read in the report which attacks were skipped. A score describes the attacks that were run, on similar
+    pairs, candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the attacks
+    that the certificate covers.
 
     See Also
     --------
@@ -185,7 +185,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Raises
         ------
         ValueError
-            If no step makes a release, or several steps do and ``representation_step`` names none of them.
+            If no step makes a release, or if several steps do and ``representation_step`` does not name one of them.
         SequenceError
             If there are fewer than three patients, or y does not match X.
         """
@@ -233,9 +233,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             vectors (a `TokenVectors`) or words. The mechanism behind released data is unknown, so that fewer attacks
             are possible.
         X : sequence of n sentences
-            Original words behind the release. Optional for a folder: without X the auditor checks what the folder
-            alone shows, and lists the other attacks as not run, so that the audit cannot be passed. With X the
-            sentences of the folder are matched to X by length, tags, casing and likelihood.
+            Original words behind the release. Optional for a folder: without X the auditor checks the folder alone, and
+            lists the other attacks as not run, so that the audit cannot be passed. With X the sentences of the folder
+            are matched to X by length, tags, casing and likelihood.
         y : sequence of n tag sequences
             Tags of the words in X.
         groups : array-like of shape (n,), optional
@@ -255,7 +255,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         ValueError
             If there is nothing to attack, several steps are possible, or an attack does not accept the release.
         SequenceError
-            If there are fewer than three patients, y does not match, or X is not what is behind a folder.
+            If there are fewer than three patients, y does not match, or X does not contain the sentences of a folder.
         BundleError
             If a folder is damaged, or is no folder of `save_representation`, or was made by another representer.
         """

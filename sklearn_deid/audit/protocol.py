@@ -44,12 +44,12 @@ class AttackResult:
     baseline : Estimate, float or None
         Success of a guess without the release. A number becomes `Estimate.exact`.
     positive_control : Estimate or None
-        Success of the same attack where nothing is hidden. The control fails if its value is below
+        Success of the same attack if nothing is hidden. The control fails if its value is below
         ``min_positive_control``.
     min_positive_control : float or None
         Smallest valid value of the positive control.
     negative_control : Estimate or None
-        Success of the same attack where nothing can be learnt. The control fails if its interval does not contain
+        Success of the same attack if nothing can be learnt. The control fails if its interval does not contain
         ``chance``. Measure this control with ``confidence=CONTROL_CONFIDENCE``.
     chance : float or None
         Expected value of the negative control. None means the value of the baseline.
@@ -66,8 +66,8 @@ class AttackResult:
     errors : tuple of str
         Reasons, other than the controls, why the result is invalid (see `with_error`).
     faults : tuple of str
-        Findings of a check: in what the release is not what was stated, one sentence each. A fault makes the result
-        invalid.
+        Findings of a check: differences between the release and its statements, one sentence each. A fault makes the
+        result invalid.
     blocks : bool
         Whether the skipped attack prevents a pass, for the ``reason``: the release needs this attack, or more than this
         attack.

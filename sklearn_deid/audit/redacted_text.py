@@ -58,7 +58,7 @@ class Anonymity:
     Attributes
     ----------
     n_passages : int
-        Passages with such a value.
+        Passages with a value of this kind.
     n_patients : int
         Patients with at least one value.
     k : int or None
@@ -159,7 +159,7 @@ def audit_redacted_text(
         Further quasi-identifiers to look for, such as rare professions. By default, the quasi-identifiers that the
         rules and the model find.
     patients : mapping, optional
-        Patient of each note, by its id. By default the patient id of the document, else the note itself.
+        Patient of each note, by its id. By default, the patient id of the document, or the note itself without an id.
     labels : iterable of str, default=()
         Labels that mark redacted PHI, in addition to those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
     least_k : int, default=5

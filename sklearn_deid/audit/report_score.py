@@ -61,7 +61,7 @@ def is_bound(result: AttackResult) -> bool:
 
 
 def is_check(result: AttackResult) -> bool:
-    """Whether a result says if the release is as stated, and does not measure an attacker."""
+    """Whether a result tests the statements of a release instead of measuring an attacker."""
     return bool(result.settings.get("check"))
 
 

@@ -18,7 +18,7 @@ N_SEEN = 10
 
 
 def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = N_SEEN) -> list[Any]:
-    """Models of a site after its last uploads: the parameters that it had fetched, plus what it sent.
+    """Models of a site after its last uploads: the fetched parameters plus the update of the site.
 
     Parameters
     ----------
@@ -61,7 +61,8 @@ def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collect
     """AUC of a host that assigns names to sites; 0.5 is guessing.
 
     The host assigns a name to the site whose models are most certain that the name is PHI, compared with the models of
-    the other sites. The host needs candidates for names, and no word vectors. Names of several sites are left out.
+    the other sites. The host needs candidates for names, and no word vectors. Names that occur at several sites are
+    left out.
 
     Parameters
     ----------

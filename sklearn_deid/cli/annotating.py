@@ -50,7 +50,7 @@ class Account:
         return self.done + self.skipped + len(self.withheld)
 
     def lines(self, what: str) -> list[str]:
-        """Lines of the report at the end of a run. ``what`` names the finished ones, such as "notes redacted"."""
+        """Lines of the report at the end of a run. ``what`` names the finished notes, such as "notes redacted"."""
         skipped = f", {self.skipped} were finished before" if self.skipped else ""
         head = f"{self.done} {what}, {len(self.withheld)} withheld{skipped}."
         withheld = [one_line(f"  withheld: {error}") for error in self.withheld]
@@ -214,7 +214,7 @@ class ReadAgain:
         return wanted
 
     def take(self, document: Document, spans: tuple[Span, ...] | None) -> bool:
-        """Read a note if it is awaited, and return whether it was."""
+        """Read a note if it is awaited; return whether the note was awaited."""
         if document.doc_id not in self._names:
             return False
         self._names.remove(document.doc_id)

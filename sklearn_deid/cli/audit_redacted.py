@@ -67,7 +67,7 @@ def check_release(source: NoteSource) -> None:
     Raises
     ------
     DeidError
-        If there are any of these, or a note cannot be read.
+        If the release contains one of these, or a note cannot be read.
     """
     if source.left_aside():
         raise DeidError(

@@ -81,7 +81,7 @@ class DocumentOutput:
     Raises
     ------
     DeidError
-        If the path is a file or named like one, or if there is an earlier output and neither option is set.
+        If the path is a file or has the name of a file, or if there is an earlier output and neither option is set.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ def redact_documents(
     quiet: bool,
     n_folders: int = 0,
 ) -> int:
-    """Redact files. The account names the number of sub-folders and hidden files that are left aside.
+    """Redact files. The report shows the number of skipped sub-folders and hidden files.
 
     Returns
     -------

@@ -28,8 +28,8 @@ class NoteState(Enum):
 class NoteOutput:
     """Output in a folder with files for each note, or in one file with all notes.
 
-    A record beside the output (`RunRecord`) holds what each output was made from. An output that is not in the record
-    is never taken for the result of a run.
+    A record beside the output (`RunRecord`) holds the source of each output. An output that is not in the record is
+    never taken for the result of a run.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def changed_file(file: Path) -> DeidError:
 
 
 def existing_output(path: Path) -> DeidError:
-    """Error for the output of an earlier run, without an option that says what to do with it."""
+    """Error for the output of an earlier run, if no option says whether to replace or to continue the output."""
     return DeidError(
         "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the output, or "
         "another --output.",
@@ -242,7 +242,7 @@ def check_new(path: Path, overwrite: bool) -> None:
     Raises
     ------
     DeidError
-        If there is such a file.
+        If the file exists.
     """
     if path.exists() and not overwrite:
         raise DeidError("The output exists already. Use --overwrite or another --output.", path=str(path))

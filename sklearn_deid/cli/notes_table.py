@@ -30,7 +30,7 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     DeidError
         If the columns are missing, or a note has no complete row, or two rows.
     DataNotFoundError
-        If there is no such file.
+        If the file does not exist.
     """
     if path is None:
         return {}

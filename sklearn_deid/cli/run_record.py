@@ -21,8 +21,8 @@ _KIND = "sklearn-deid run 1"
 class RunRecord:
     """Record in the file ``OUTPUT.run``, which only its owner can read.
 
-    The record has a line with the stamp of the run (tool, model, options), and a line for each finished note, which is
-    written before the output of the note: a digest of the name of the output, a digest of the note, and the digests of
+    The record has a line with the stamp of the run (tool, model, options), and a line for each finished note. The line
+    of a note is written before its output: a digest of the name of the output, a digest of the note, and the digests of
     the output. A killed run therefore never leaves an output without a line.
 
     Digests of names and notes are keyed, and the key is in the record. With the key, short notes could be found by
@@ -132,7 +132,7 @@ class RunRecord:
         contents : iterable of bytes
             Contents of the files of the output, or the line in the output.
         withheld : sequence of (int, str), default=()
-            Parts of the note that the output lacks, by their number, and the reasons.
+            Reasons for the missing parts of the output, by the number of the part.
         """
         digests = [sha256(content).hexdigest() for content in contents]
         row: dict[str, Any] = {"name": self._digest(name), "note": self._digest(_told(note)), "output": digests}
@@ -142,7 +142,7 @@ class RunRecord:
         self._take(row)
 
     def has_note(self, name: str, note: Document) -> bool:
-        """Whether the output of this name was made from exactly this note."""
+        """Whether the output with this name was made from exactly this note."""
         return self._notes.get(self._digest(name)) == self._digest(_told(note))
 
     def has_output(self, name: str, content: bytes | None = None) -> bool:
@@ -151,7 +151,7 @@ class RunRecord:
         return digests is not None and (content is None or sha256(content).hexdigest() in digests)
 
     def withheld(self, name: str) -> list[tuple[int, str]]:
-        """Parts that the output of this name lacks, and the reasons."""
+        """Reasons for the missing parts of the output with this name, by the number of the part."""
         return [(number, reason) for number, reason in self._withheld.get(self._digest(name), [])]
 
     def has_line(self, line: bytes) -> bool:

@@ -34,7 +34,7 @@ def fetch_meddocan(
     """Load the MEDDOCAN corpus. The function downloads the corpus if necessary.
 
     Use MEDDOCAN for benchmarks against published results. MEDDOCAN is the corpus of the IberLEF 2019 task on
-    de-identification. Its cases are real Spanish cases from the literature with invented PHI.
+    de-identification. The cases of the corpus are real Spanish cases from the literature with invented PHI.
 
     Parameters
     ----------

@@ -1,10 +1,9 @@
 """Word vectors: reading, lookup of words, nearest neighbours, and training on your own notes."""
 
 from .fasttext import train_fasttext, train_subword_table
-from .glove import glove_is_installed, load_glove
 from .neighbors import NeighborIndex, NeighborTable, forget_neighbors
 from .noise_study import NoiseStudy, noise_study
-from .reading import FORMATS, from_gensim, read_word_vectors
+from .reading import FORMATS, from_gensim, glove_is_installed, load_glove, read_word_vectors
 from .resolving import corpus_vectors, public_vectors_or_corpus, resolve_embeddings
 from .subwords import SubwordTable, ngram_hashes, normalise_words
 from .vectors import Lookup, WordVectors, word_forms

@@ -104,7 +104,8 @@ class NeighborIndex:
         -------
         NeighborTable
             ``rows`` holds the distinct rows of the query in ascending order. ``neighbors`` is a read-only int32 array
-            of shape (n_distinct, n_neighbors). Its column 0 is the word itself, even if the word is not a candidate.
+            of shape (n_distinct, n_neighbors). Column 0 of the array is the word itself, even if the word is not a
+            candidate.
 
         Raises
         ------

@@ -11,8 +11,7 @@ from warnings import warn
 
 from ..exceptions import DataNotFoundError, UnsafeToShareWarning
 from .fasttext import train_fasttext
-from .glove import glove_is_installed, load_glove
-from .reading import from_gensim, read_word_vectors
+from .reading import from_gensim, glove_is_installed, load_glove, read_word_vectors
 from .vectors import WordVectors
 
 _CHOICES = "'auto', 'corpus', 'glove-6b-50d', a path, WordVectors, gensim KeyedVectors or None"

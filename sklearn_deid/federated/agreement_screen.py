@@ -29,8 +29,8 @@ class AgreementScreen:
     """Cosines of the updates in the last rounds, and the workers whose updates point against most others.
 
     A worker is against another one if the cosine of their updates is below -0.2 in this round, or below -0.1 in the
-    mean of their last three to five rounds. A worker is *opposed* if it is against more workers than half of the
-    round. It then stays against each worker until the mean cosine is positive. As long as fewer than half of the
+    mean of their last three to five rounds. A worker is *opposed* if it is against more workers than half of the round.
+    An opposed worker stays against each worker until the mean cosine is positive. As long as fewer than half of the
     workers of a round are hostile, they cannot have an honest worker opposed that is against no other honest worker.
 
     Not every hostile update points against the others, such as that of a worker which is honest in most rounds.
@@ -68,7 +68,7 @@ class AgreementScreen:
     def with_round(self, updates: Mapping[str, np.ndarray], noisy: Collection[str] = ()) -> AgreementScreen:
         """Return the screen with one more round, from the update of each worker, shape (n,) each.
 
-        ``noisy`` names workers that add noise where most others do not.
+        ``noisy`` names workers that add noise although most others do not.
         """
         names = list(updates)
         products = np.array(

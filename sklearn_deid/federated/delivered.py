@@ -73,7 +73,7 @@ class Delivered:
         return len(self._firsts)
 
     def opens_range(self, number: int) -> bool:
-        """Whether a new number would be a range of its own."""
+        """Whether a new number would form a range of its own."""
         return all(near not in self for near in (number - 1, number, number + 1))
 
     def discard(self, number: int) -> None:

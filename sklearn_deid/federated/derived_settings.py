@@ -10,7 +10,7 @@ _FEWEST_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 
 
 def divided_batch_size(batch_size: int, n_workers: int) -> int:
-    """Size of the batches of each worker, so that a round has as many steps as an epoch on all notes in one place.
+    """Batch size of each worker, such that a round has as many steps as an epoch on all notes in one place.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def divided_batch_size(batch_size: int, n_workers: int) -> int:
 
 
 def averaging_rate(lr: float, n_workers: int) -> float:
-    """Learning rate of each worker: that of the tagger times the square root of the number of workers.
+    """Learning rate of each worker: the rate of the tagger times the square root of the number of workers.
 
     With the rate of the tagger itself, the common network is worse after the same rounds, for generated notes, MEDDOCAN
     and ASQ-PHI (``docs/federated.md``).

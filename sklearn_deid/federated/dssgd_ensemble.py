@@ -118,7 +118,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Selection of the parameters that a worker fetches ("dssgd" only).
 
         - "most-updated": the parameters with the highest update counters, as in the papers. With optimizers that change
-          all weights alike, the same parameters keep being chosen.
+          all weights by similar amounts, the same parameters keep being chosen.
         - "random": a random part of all updated parameters.
         - "most-changed": the parameters that have changed most since the worker last fetched them.
     max_norm : float or None, default=None
@@ -266,7 +266,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
 
     def set_params(self, **params: Any) -> DSSGDEnsemble:
-        """Set parameters, also those of the tagger and of strategy objects, as in ``strategy__n_trim=2``.
+        """Set parameters, including parameters of the tagger and of strategy objects, as in ``strategy__n_trim=2``.
 
         The short forms "auto" and "fedavg" of ``strategy`` and "random-delay" of ``schedule`` become objects as soon as
         one of their parameters is set.

@@ -25,8 +25,8 @@ class FederatedAveraging(BaseEstimator):
         How the updates of the workers are combined. The mean weights a worker by its number of sentences. Median and
         trimmed mean give each worker one vote, and bound the influence of a minority of malicious workers.
     n_trim : int, default=1
-        Number of smallest and of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The trimmed mean
-        tolerates up to ``n_trim`` malicious workers.
+        Number of smallest and number of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The
+        trimmed mean tolerates up to ``n_trim`` malicious workers.
     max_norm : float or None, default=None
         Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
     max_ratio : float, default=5.0
@@ -38,13 +38,13 @@ class FederatedAveraging(BaseEstimator):
         shrunk (`AgreementScreen`). Without effect with masks, which hide single updates, and with fewer than three
         workers.
     divide_batches : bool, default=True
-        Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has as many steps
-        as an epoch on all notes in one place. The ``lr`` of the tagger is then multiplied by the square root of this
-        number, unless with ``privacy``.
+        Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has the same
+        number of steps as an epoch on all notes in one place. The ``lr`` of the tagger is then multiplied by the square
+        root of this number, unless with ``privacy``.
     rounds_per_epoch : int or "auto", default="auto"
-        Number of rounds in a pass over the notes. Each worker divides its sentences into as many parts. "auto" gives
-        rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit` and with
-        ``privacy``.
+        Number of rounds in a pass over the notes. Each worker divides its sentences into the same number of parts.
+        "auto" gives rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit`
+        and with ``privacy``.
     proximal : float in [0, 1e6], default=0.0
         mu of FedProx: while a worker trains, mu / 2 times the squared distance from the global network is added to the
         loss. Meant for workers with very different notes; with similar notes 0.01 already costs F1. Only without

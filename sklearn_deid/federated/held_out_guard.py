@@ -17,10 +17,10 @@ _LARGEST = 10.0
 class HeldOutGuard:
     """Test of downloads on the held-out patients of a worker.
 
-    A download is left out in three cases: the loss on held-out patients is more than twice the least loss that this
-    worker has measured, the loss is above the loss of the first download, or a parameter is more than ten times as
-    large as the largest parameter of the worker (at least 1). The worker then trains on with its own parameters. At the
-    end the worker returns to the parameters with the best F1 on held-out patients, if the last ones are worse by more
+    A download is left out in three cases. The loss on held-out patients is more than twice the smallest loss that this
+    worker has measured. The loss is above the loss of the first download. A parameter is more than ten times as large
+    as the largest parameter of the worker (at least 1). The worker then trains on with its own parameters. At the end,
+    the worker returns to the parameters with the best F1 on held-out patients, if the last parameters are worse by more
     than 0.01.
 
     The guard bounds the harm of others to the worker's own network. The guard does not repair the global network.

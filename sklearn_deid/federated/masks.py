@@ -118,7 +118,7 @@ class MaskedRound:
         a sum whose masks do not cancel, instead of the update of one site among updates that the host knows.
     fraction : float, default=1.0
         Fraction of the parameters whose updates are sent, above 0. The positions follow from the public terms, so that
-        they tell nothing about the notes. This is the random selection of selective SGD without a threshold.
+        they reveal nothing about the notes. This is the random selection of selective SGD without a threshold.
 
     Raises
     ------

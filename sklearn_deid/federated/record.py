@@ -37,7 +37,10 @@ class RecordedMessage(NamedTuple):
     data: bytes
 
     def decode(self) -> SparseUpdate:
-        """Decode the message. Its ``version`` is the version of the server at the last download of the worker."""
+        """Decode the message.
+
+        The ``version`` of a message is the version of the server at the last download of the worker.
+        """
         return SparseUpdate.from_bytes(self.data)
 
 

@@ -153,8 +153,8 @@ def combine_round(
     vectors : sequence of ndarray of shape (n,)
         Update of each worker.
     how, n_trim, weights
-        Parameters of `aggregate`. Where updates are left out, fewer values may remain than ``n_trim`` needs: the
-        trimmed mean then leaves out as many as it can.
+        Parameters of `aggregate`. If updates are left out, fewer values may remain than ``n_trim`` needs: the trimmed
+        mean then leaves out as many values as possible.
     max_ratio : float or sequence of float, default=inf
         Largest norm of every or of each update as a multiple of the median norm. Longer updates are left out. Without
         effect on fewer than three updates, because of two updates nobody can tell which one is unusual.
@@ -194,7 +194,7 @@ def combine_round(
 
 
 def rare_kind(workers: Sequence[str], noisy: Collection[str]) -> list[str]:
-    """Workers of a round whose updates are of another kind than those of most workers: with noise, or without.
+    """Workers of a round whose updates are of the rarer kind: with noise, or without.
 
     The median norm of the round then tells little about the usual length of their updates.
 

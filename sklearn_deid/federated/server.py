@@ -37,7 +37,7 @@ _WAY_OUT = "Lower the learning rate or the noise, or agree on a larger"
 class ServerLimits:
     """Rules of the server: accepted updates, step size, and selection of the parameters that workers fetch.
 
-    The defaults bound what one message can do. They do not bound what a worker does over many rounds.
+    The defaults bound the effect of a single message. They do not bound the effect of a worker over many rounds.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ServerLimits:
         notes have values below 0.2, and below 0.6 with ``lr=0.01``.
     max_norm : float or None, default=None
         Largest Euclidean norm of an update. None means the norm of the first parameters of the server, or 1 if that
-        norm is smaller; ``math.inf`` means no limit. The same taggers have updates of at most a fifth of that norm.
+        norm is smaller; ``math.inf`` means no limit. The updates of the same taggers have at most a fifth of that norm.
     max_ratio : float, default=5.0
         Largest norm of an update, as a multiple of the median norm of the other workers' updates with the same
         sequence number, or their last ones before. The limit follows the updates, which become shorter during a
@@ -376,7 +376,7 @@ class ParameterServer:
         how, n_trim
             Parameters of `aggregate`.
         screened : bool, default=False
-            Whether updates that point against most others are left out, and those much longer than usual shrunk
+            Whether updates that point against most others are left out, and unusually long updates are shrunk
             (`AgreementScreen`). The checkpoint includes the state of the screen.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
@@ -445,7 +445,7 @@ class ParameterServer:
         parts: Sequence[tuple[str, int, SparseUpdate]],
         screen: AgreementScreen | None = None,
     ) -> None:
-        """Apply an update, made of those of some workers, completely or not at all.
+        """Apply an update, made of the updates of some workers, completely or not at all.
 
         This also holds after a failed checkpoint or an interruption by Ctrl-C.
         """

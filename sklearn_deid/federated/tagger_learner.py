@@ -109,7 +109,7 @@ class TaggerLearner:
       weights are exchanged. At the end of the last epoch the average replaces the weights, so the average is part of
       the last update.
     - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans. No span is invented
-      (`tagging.SpanSwap`), so that a saved training goes on as it began.
+      (`tagging.SpanSwap`), so that a saved training continues unchanged.
     - *Patient-level privacy*: with ``privacy``, an epoch consists of the noisy steps of `PatientPrivacy`, without span
       swapping. Learning rate and weight average are the same as without noise.
 

@@ -140,7 +140,7 @@ class Worker:
     pending : dict of int to bytes
         Messages that were not acknowledged, by sequence number. Send them again after a failure.
     version : int or None
-        Version of the server at the last download. None before the first download.
+        Version of the server at the last download. None means that there was no download yet.
     selected : Selected or None
         Last selection.
     ledger : PrivacyLedger

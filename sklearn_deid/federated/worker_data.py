@@ -64,7 +64,7 @@ def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) ->
     parts : sequence of WorkerData
         Data of the workers.
     model : DeidTagger, optional
-        Fitted tagger. Its inputs must also agree with the inputs of the workers.
+        Fitted tagger. The inputs of the model must also agree with the inputs of the workers.
 
     Raises
     ------

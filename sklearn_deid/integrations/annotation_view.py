@@ -2,8 +2,8 @@
 
 You choose among three levels:
 
-- no text (the default): three dots replace each word outside of a span, whatever the length of the word. The label
-  replaces each span. Line breaks stay, so that you see where in the note the PHI was found.
+- no text (the default): three dots replace each word outside of a span, regardless of its length. The label replaces
+  each span. Line breaks stay, so that the place of the PHI in the note is visible.
 - ``"redacted"``: the text outside of the spans. The label replaces each span. PHI that the tagger missed is visible.
 - full text (``show_text=True``): the text with marked spans.
 """
@@ -198,7 +198,7 @@ def _overlapping(spans: Iterable[Span]) -> list[list[Span]]:
 
 
 def _hide_words(text: str) -> str:
-    """Replace each word by three dots, whatever its length, and each white space by one space or its line feeds."""
+    """Replace each word by three dots, whatever its length, and white space by one space or its line feeds."""
     # Lengths of words and of gaps would help to guess the words.
 
     # Line feeds stay, so that the view keeps the lines of the note.

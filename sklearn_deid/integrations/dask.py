@@ -32,7 +32,7 @@ def redact_dask(
         Columns, or keys, of texts. Missing values stay missing.
     **options
         ``patient_column``, ``mode``, ``key_file``, ``locale`` and ``reason_column`` of `RowRedactor`: replacement of
-        PHI, what surrogates need, and the new column with the reason why a text is withheld. A withheld text is
+        PHI, settings of surrogates, and the new column with the reason why a text is withheld. A withheld text is
         missing.
 
     Returns

@@ -49,7 +49,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     NotFittedError
         If the model is not fitted.
     ValueError
-        If the model does not list its labels. The analyzer would then never ask for them.
+        If the model does not list its labels. The analyzer would then never request them.
 
     Examples
     --------

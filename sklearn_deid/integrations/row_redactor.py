@@ -26,7 +26,7 @@ _turn = threading.Lock()
 
 
 class RowRedactor:
-    """Function that redacts text columns of some rows. It can be sent to the processes of a cluster.
+    """Function that redacts text columns of some rows. The function can be sent to the processes of a cluster.
 
     The function holds paths, and neither the model nor the key. Each process loads the model once. The result of a row
     depends on this row only, and not on the other rows of its partition.
@@ -34,7 +34,8 @@ class RowRedactor:
     Parameters
     ----------
     model : path
-        Folder that `save` wrote. This computer and all computers of the cluster find the same model there.
+        Folder that `save` wrote. This path must lead to the same model on this computer and on all computers of the
+        cluster.
     columns : str or sequence of str
         Columns of texts.
     patient_column : str, optional
@@ -48,7 +49,7 @@ class RowRedactor:
     locale : str, optional
         Language of surrogates. Needed for surrogates: a guess for each row could give a patient two names.
     reason_column : str, default="withheld"
-        New column with the reason why a text is withheld. Such a text has no value.
+        New column with the reason why a text is withheld. The text column then has no value.
 
     Raises
     ------
@@ -98,7 +99,7 @@ class RowRedactor:
 
     @property
     def read_columns(self) -> list[str]:
-        """Columns that a call needs: those of texts, and that of the patient."""
+        """Columns that a call needs: the columns of texts, and the column of the patient."""
         return [*self.columns, *([] if self.patient_column is None else [self.patient_column])]
 
     def check_columns(self, names: Sequence[str]) -> None:

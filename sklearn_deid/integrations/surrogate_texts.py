@@ -13,11 +13,11 @@ from .token_spans import expand_to_tokens
 def surrogate_text(
     text: str, results: Iterable[Any], engine: SurrogateEngine, *, patient_id: str | None = None
 ) -> Document:
-    """Replace what Presidio's analyzer found by surrogates.
+    """Replace the results of Presidio's analyzer by surrogates.
 
     Presidio's anonymizer shows an operator one entity at a time. Surrogates need the whole note: the order of day and
-    month, the town next to a postal code, and the other names of the patient. This function therefore takes the place
-    of the anonymizer.
+    month, the town next to a postal code, and the other names of the patient. This function therefore replaces the
+    anonymizer.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def without_traces(error: CorpusFormatError) -> CorpusFormatError:
 
 
 def known_id(written: str | None, number: int) -> str:
-    """Annotation id for messages: the written id if it has a valid form (``T12``, ``P0``), else the number.
+    """Annotation id for messages: the written id if it has a valid form (``T12``, ``P0``), otherwise the number.
 
     A broken file may contain note text in the place of the id.
 

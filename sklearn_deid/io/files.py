@@ -54,7 +54,10 @@ def read_bytes(place: SourceLocation, path: Path) -> bytes:
 
 
 def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
-    """Decode bytes. Newlines are not translated. A byte order mark is kept, except by encodings with such a mark."""
+    """Decode bytes.
+
+    Newlines are not translated. A byte order mark is kept, except by encodings that define such a mark.
+    """
     try:
         return data.decode(encoding)
     # Some codecs refuse the text as a whole and report no position.
@@ -134,7 +137,9 @@ def already_there(path: Path) -> FileExistsError:
 
 
 def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
-    """Open the ``.part`` file for appending. With ``resume`` the file keeps its complete lines, else it is empty.
+    """Open the ``.part`` file for appending.
+
+    With ``resume`` the file keeps its complete lines; otherwise it is emptied.
 
     Raises
     ------

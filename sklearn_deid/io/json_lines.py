@@ -44,7 +44,7 @@ def read_documents(
 def parse_task(
     place: SourceLocation, line: str, number: int, meta_key: str, id_key: str = ""
 ) -> tuple[SourceLocation, dict[str, Any], Document]:
-    """Read what tasks of annotation tools have in common; the document has no spans yet.
+    """Read the fields that tasks of all annotation tools share; the document has no spans yet.
 
     Parameters
     ----------

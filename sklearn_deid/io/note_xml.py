@@ -1,10 +1,10 @@
 """XML format of i2b2 2014 and MEDDOCAN: the note in ``TEXT`` (CDATA), its spans as empty elements in ``TAGS``.
 
-The name of a span element is the category of the span. Its attributes are id, start, end, text, TYPE (the label) and
-comment. The writer numbers the ids anew and drops the confidence of spans; the reader drops comments of annotators. A
-span without a category is written with the category of its label in the scheme of the corpus. The format has no place
-for some patient ids and metadata. The writer stores them in the attributes ``patient_id`` and ``meta`` (JSON) of the
-root element; tools that read only TEXT and TAGS ignore these attributes.
+The name of a span element is the category of the span. The attributes of the element are id, start, end, text, TYPE
+(the label) and comment. The writer numbers the ids anew and drops the confidence of spans; the reader drops comments of
+annotators. A span without a category is written with the category of its label in the scheme of the corpus. The format
+has no place for some patient ids and metadata. The writer stores them in the attributes ``patient_id`` and ``meta``
+(JSON) of the root element; tools that read only TEXT and TAGS ignore these attributes.
 
 XML parsers convert CRLF and CR to LF, and XML cannot represent most control characters. The writer ends the CDATA
 section at each CR and writes ``&#13;``, so that the reader restores the same text. The writer refuses characters that
@@ -213,7 +213,7 @@ _HEAD_BYTES = 4096
 
 
 def decode_xml(place: SourceLocation, data: bytes, encoding: str | None = None) -> str:
-    """Decode an XML file with ``encoding``, else with the declared encoding, else with UTF-8."""
+    """Decode an XML file with ``encoding``; without it, with the declared encoding or UTF-8."""
     return decode(place, data, encoding or _declared_encoding(place, data))
 
 

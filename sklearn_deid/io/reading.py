@@ -171,7 +171,7 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     Raises
     ------
     CorpusFormatError, DataNotFoundError
-        As in `read_corpus`, and for such a note.
+        As in `read_corpus`, and for a note without annotation.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PartlyAnnotatedWarning)  # an error here

@@ -56,8 +56,8 @@ def write_corpus(
     corpus : Corpus or iterable of Document
         Documents to write. The document ids must be unique.
     path : str or path-like
-        A file for formats with all documents in one file, else a folder. A missing folder is created. In the folder,
-        the files of a document are named after its id.
+        A file for formats with all documents in one file, otherwise a folder. A missing folder is created. In the
+        folder, the files of a document are named after its id.
     format : {"jsonl", "docbin", "i2b2", "meddocan-xml", "brat", "conll", "labelstudio", "doccano", "prodigy", \
             "uima", "text"}, optional
         Format of the files. None guesses ``"jsonl"``, ``"docbin"``, ``"conll"`` and ``"labelstudio"`` from the suffix
@@ -206,7 +206,7 @@ class DocumentWriter:
         self._stream = FileIO(part_of(self.path), "ab")
 
     def sort(self) -> None:
-        """Sort the documents of a JSON lines file by id, those of earlier runs included. Folders have no order."""
+        """Sort the documents of a JSON lines file by id, including documents of earlier runs. Folders have no order."""
         if self._stream is not None:
             self._stream.close()
             sort_lines(part_of(self.path))

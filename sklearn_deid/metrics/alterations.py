@@ -1,7 +1,7 @@
 """Alterations of notes as they occur in practice, or as somebody evades a filter, with the place of each character.
 
-An alteration replaces each character of a note by a piece of text, which may be empty. The pieces show where each token
-of the note is in the altered note, so that the recall before and after counts the same tokens.
+An alteration replaces each character of a note by a piece of text, which may be empty. The pieces show the position of
+each token of the note in the altered note, so that the recall before and after counts the same tokens.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WIDTH, _NARROW = 60, 20
 
 @dataclass(frozen=True)
 class AlteredNote:
-    """Altered text of a note, and where the characters of the note are in the altered text.
+    """Altered text of a note, and the position of each character of the note in the altered text.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Alteration:
     pieces: Pieces
 
     def altered(self, document: Document, rng: np.random.Generator) -> AlteredNote:
-        """Alter a note; the gold spans say where the personal details are."""
+        """Alter a note; the gold spans mark the personal details."""
         pieces = self.pieces(document, rng)
         return AlteredNote("".join(pieces), [0, *accumulate(map(len, pieces))])
 

@@ -151,7 +151,7 @@ def downstream_accuracy(
 
 
 def _right(estimator: Any, texts: list[str], y: np.ndarray, splits: list) -> np.ndarray:
-    """1 for each note with a correctly predicted class, else 0; each note is predicted while its fold is held out."""
+    """1 for each correctly predicted note, otherwise 0; each note is predicted while its fold is held out."""
     # shape: (n_labelled,), 1 for a correct prediction
     right = np.zeros(len(y))
     for train, test in splits:

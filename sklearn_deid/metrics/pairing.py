@@ -90,7 +90,7 @@ def _check_same_text(document: Document, other: Document) -> None:
 
 
 def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Document]) -> LabelScheme | None:
-    """The given scheme, else the first known scheme (i2b2 2014, MEDDOCAN) that contains all labels, else None."""
+    """The given scheme; without one, the first known scheme (i2b2 2014, MEDDOCAN) that contains all labels, or None."""
     if scheme is not None:
         return get_label_scheme(scheme)
     labels = set(_labels(documents))

@@ -109,7 +109,7 @@ def removed_terms(
     places : sequence of n_notes TermPlaces
         Occurrences of terms, from `find_terms`.
     gold_kept, kept : sequences of n_notes arrays of bool
-        Which tokens are left by the gold redaction and by the redaction under test.
+        Tokens that remain after the gold redaction and after the redaction under test.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def removed_tokens(original: OriginalNotes, gold_kept: Sequence[np.ndarray], kep
     original : OriginalNotes
         Notes before redaction.
     gold_kept, kept : sequences of n_notes arrays of bool
-        Which tokens are left by the gold redaction and by the redaction under test.
+        Tokens that remain after the gold redaction and after the redaction under test.
 
     Returns
     -------

@@ -58,8 +58,8 @@ def deid_report(
         - ``merged`` compares spans without labels after neighbouring spans are joined (sub-track 2, merged).
 
         The value of each key holds precision, recall, f1, support (number of gold items), tp, fp and fn over all
-        documents. Its entry ``macro`` holds the means of the documents' precision and recall, and the F1 of these
-        means. Its entries ``by_category`` and ``by_label`` hold the same measures for each category and label;
+        documents. The entry ``macro`` holds the means of the documents' precision and recall, and the F1 of these
+        means. The entries ``by_category`` and ``by_label`` hold the same measures for each category and label;
         ``merged`` lacks these two entries. In a binary rule, an item of a label is found if any label was predicted for
         the item.
 

@@ -76,7 +76,9 @@ def phi_precision_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Proportion of correct spans or tokens among the predicted ones. Parameters and errors as in `phi_f1_score`.
+    """Proportion of correct spans or tokens among the predicted ones.
+
+    Parameters and errors are those of `phi_f1_score`.
 
     Examples
     --------
@@ -95,7 +97,7 @@ def phi_recall_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Proportion of gold spans or tokens that were found. Parameters and errors as in `phi_f1_score`.
+    """Proportion of gold spans or tokens that were found. Parameters and errors are those of `phi_f1_score`.
 
     Examples
     --------

@@ -83,9 +83,9 @@ class TradeOffPoint:
 class TradeOffDisplay:
     """Result of each method (y) against its cost or the information that it reveals (x): one line for each method.
 
-    Five uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
-    the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search; words that are
-    found again against the noise.
+    The display has five uses: utility of pseudonymised notes against the success of attackers who name the original; F1
+    against the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search; and
+    recovered words against the noise.
 
     Parameters
     ----------

@@ -55,15 +55,15 @@ class TrainingCurvesDisplay:
 
     Three-part training and gradient reversal show three kinds of attackers: the adversaries of the training, their
     positive control, and fresh probes. An adversary with an accuracy near 0.5 proves nothing if its positive control
-    failed. Bounded training has no adversary. Its accuracies belong to the best possible attacker on single tokens,
-    under ideal noise. They are the mean over pairs and the requested quantile over pairs.
+    failed. Bounded training has no adversary. The accuracies of bounded training belong to the best possible attacker
+    on single tokens, under ideal noise. They are the mean over pairs and the requested quantile over pairs.
 
     Parameters
     ----------
     history : iterable of mapping
         Rows such as those of ``PrivateRepresenter.history_``.
     selected_round : int, optional
-        Round of P3, or epoch of the other trainings, whose state was kept.
+        Kept round of P3, or kept epoch of the other trainings.
     max_attack_accuracy, quantile_attack_accuracy : float, optional
         Requested bounds of bounded training.
 

@@ -89,7 +89,7 @@ class TrainingHistory:
         return np.array(x, dtype=float), np.array([row[key] for _, row in rows], dtype=float)
 
     def place_of(self, number: int) -> int | None:
-        """Where on the axis a round of the last phase was measured; None if there is no such round."""
+        """Position on the axis at which a round of the last phase was measured; None if there is no such round."""
         places = [i for i, row in enumerate(self.epochs, 1) if row["phase"] in _IN_ROUNDS and row["epoch"] == number]
         scored = [i for i in places if "combined_loss" in self.epochs[i - 1]]
         return max(scored or places, default=None)

@@ -1,4 +1,4 @@
-"""Which tokens share one draw, so that a person keeps the same surrogate name throughout a note."""
+"""Tokens that share one draw, so that a person keeps the same surrogate name throughout a note."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class _EpsilonPseudonymizer(TokenPerturber):
 class MadlibPseudonymizer(_EpsilonPseudonymizer):
     """Add noise to the vector of each PHI token and take the nearest word (MADLIB).
 
-    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length. Its density therefore falls as
+    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length. The density of the noise therefore falls as
     ``exp(-epsilon |z|)``.
 
     Parameters
@@ -170,7 +170,7 @@ class CusTextPseudonymizer(TokenPerturber):
     **Guarantee.** Local differential privacy with epsilon, between words with the same output set. CusText makes the
     output sets disjoint, so that the guarantee covers many pairs of words. Here each word has its own N nearest
     neighbours. Two words with different output sets have no guarantee at all: a surrogate in only one of the two sets
-    tells the words apart.
+    distinguishes the words.
 
     References
     ----------

@@ -36,9 +36,9 @@ class NeighborPseudonymizer(TokenPerturber):
         Largest number of tokens that move in a sentence. The tokens are chosen at random. The value 1 gives pairs of
         sentences that differ in one token, as in the adversarial training of `PrivateRepresenter`.
     exclude : str, collection of str or None, default="en"
-        Words that stay: your own words, or a language code for the stop words of spaCy. These words stay only where
-        they are written in lower case, since May and Will are names and dates. Tokens without letter and digit stay
-        always. With ``coherence``, a stop word moves if the same word in another casing moves.
+        Words that stay: your own words, or a language code for the stop words of spaCy. These words stay only if they
+        are written in lower case, since May and Will are names and dates. Tokens without letter and digit stay always.
+        With ``coherence``, a stop word moves if the same word in another casing moves.
     digits : {"near", "same", "random"}, default="near"
         Where all-digit tokens move. "near": one of the N nearest all-digit words (all of them if there are fewer).
         "same": the same words as for other tokens, as in the paper; a year may become a month or a word. "random": any

@@ -71,7 +71,7 @@ class PhiPerturber(SentenceTransformer):
     digits, coherence = "same", "token"
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Learn where tokens may move, and count the tokens that move.
+        """Learn to which words tokens may move, and count the tokens that move.
 
         Parameters
         ----------
@@ -315,9 +315,9 @@ class TokenPerturber(PhiPerturber):
     """Base of the transformers that replace words by words.
 
     Surrogates are drawn for words, shared within a group, and written in the casing of each token. A subclass has the
-    parameters of `PhiPerturber`, and ``digits``, ``coherence`` and ``keep_casing``. Its ``_make_mechanism`` returns a
-    `TokenMechanism` over a map between words (`WordMoves`). If the map knows its ``probabilities``, the mechanism is an
-    `ExactTokenMechanism`, and an audit can compute the information that a release reveals.
+    parameters of `PhiPerturber`, and ``digits``, ``coherence`` and ``keep_casing``. The method ``_make_mechanism`` of a
+    subclass returns a `TokenMechanism` over a map between words (`WordMoves`). If the map knows its ``probabilities``,
+    the mechanism is an `ExactTokenMechanism`, and an audit can compute the information that a release reveals.
     """
 
     _releases = "words"  # for audits: the result of `fit_transform` is shared

@@ -22,7 +22,7 @@ class WordPolicy:
     vectors : WordVectors
         Word vectors. A word without a row, or with a zero vector, is unknown.
     exclude : frozenset of str
-        Lower-case words that stay where they are written in lower case.
+        Lower-case words that stay if they are written in lower case.
     digits : {"same", "random"}
         "random" moves all-digit words to a random all-digit word. "same" treats them like other words.
     unknown : {"shape", "random", "keep", "raise"}

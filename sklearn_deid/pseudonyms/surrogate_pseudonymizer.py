@@ -64,10 +64,10 @@ class SurrogatePseudonymizer(SentenceTransformer):
     check_digits : {"invalid", "valid"}, default="invalid"
         Check digits of national numbers.
     avoid_originals : bool, default=False
-        Whether no surrogate is a word of a span of X. The surrogates then tell which words are not in X.
+        Whether no surrogate is a word of a span of X. The surrogates then reveal which words are not in X.
     random_state : int, RandomState or None, default=None
         Random seed. None draws a key of 256 bits from the operating system at each call. An integer gives the same
-        surrogates at each call; whoever knows it can repeat the draws and check guesses.
+        surrogates at each call; anyone who knows the integer can repeat the draws and check guesses.
 
     Attributes
     ----------
@@ -144,8 +144,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
         y : sequence of n tag sequences
             IOB2 or BIOES.
         groups : array-like of shape (n,), optional
-            Patient of each sentence. Without groups, each document of X is a patient of its own, and without documents
-            each sentence.
+            Patient of each sentence. Without groups, each document of X counts as a patient; without documents, each
+            sentence does.
 
         Returns
         -------

@@ -39,9 +39,9 @@ class TokenMechanism:
     Parameters
     ----------
     moves : WordMoves
-        Map that says where words with a vector move.
+        Map from words with a vector to the words to which they may move.
     policy : WordPolicy
-        Policy that says which words move and which words stay.
+        Policy that decides which words move and which words stay.
     candidates : ndarray of bool, shape (n_words,)
         Whether each word of the table can be a surrogate.
     keep_casing : bool

@@ -22,7 +22,7 @@ class VectorMechanism:
     Parameters
     ----------
     policy : WordPolicy
-        Policy that says which words move. With the action "random", an unknown word is a zero vector that moves.
+        Policy that decides which words move. With the action "random", an unknown word is a zero vector that moves.
     """
 
     def __init__(self, policy: WordPolicy) -> None:
@@ -106,7 +106,7 @@ class AddedNoise(VectorMechanism):
     Parameters
     ----------
     policy : WordPolicy
-        Policy that says which words move.
+        Policy that decides which words move.
     scale : float
         Standard deviation of the noise; the vectors have length 1.
     """

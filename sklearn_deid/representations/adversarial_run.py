@@ -71,14 +71,14 @@ class ThreePartSettings:
         Order of the phases of a round. The paper's text has (a) before (b). The paper's code has the reverse order,
         which is the default.
     max_pairs : int, optional
-        Number of sentences with PHI in an epoch of P2 and P3, drawn anew each time. P3 adds as many other sentences. By
-        default all sentences are used.
+        Number of sentences with PHI in an epoch of P2 and P3, drawn anew each time. P3 adds the same number of other
+        sentences. By default all sentences are used.
     noise_restart : float, optional
         Value to which trainable noise is set before P3, since P1 shrinks the noise to almost nothing.
     stopping : {"paper", "robust"}, default="paper"
         Rule that selects the round. "paper" takes the lowest ``l_deid + lambda |l_adv - ln 2|`` on held-out patients
         right after P3b, when the adversary has not yet adapted. "robust" measures the same loss after the adversary has
-        caught up. It first minimises the accuracy of a fresh probe above chance, and then the loss.
+        caught up. This rule first minimises the accuracy of a fresh probe above chance, and then the loss.
     probe_every : int, default=5
         Number of rounds between two probes of "robust"; the last round is probed as well. A round without a probe is
         selected only as long as no round was probed.

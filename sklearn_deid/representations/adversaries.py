@@ -101,7 +101,7 @@ class EmbeddingPairAdversary(nn.Module):
 class RepresentationPairAdversary(nn.Module):
     """T2 of the paper: do these two representations come from the same sentence?
 
-    T2 has the architecture of T1. Its input for each token are two vectors and their cosine.
+    T2 has the architecture of T1. For each token, T2 reads two vectors and their cosine.
 
     Parameters
     ----------
@@ -323,8 +323,8 @@ class StrongEmbeddingAdversary(nn.Module):
     def invert(self, representation: Tensor, mask: Tensor) -> Tensor:
         """Guess the embeddings behind a representation, (batch, time, embedding_size); zero at padded positions.
 
-        The guess is trained for its direction only. Its length is in the units of `judge`, not in those of the
-        embeddings.
+        The guess is trained for its direction only. The length of the guess is in the units of `judge`, not in the
+        units of the embeddings.
         """
         on = mask.unsqueeze(2)
         x = (representation * self.scale).masked_fill(~on, 0.0)

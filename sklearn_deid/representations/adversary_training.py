@@ -82,9 +82,9 @@ def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
     cross_entropy : Tensor of shape (n,)
         l_adv of each pair.
     per : {"sample", "batch"}, default="sample"
-        "sample" is the first formula, as in the paper's code. It is 0 only if the adversary's probability is one half
-        for every pair. "batch" is the second formula, another reading of the paper. It is also 0 if confident right
-        answers and confident wrong answers balance.
+        "sample" is the first formula, as in the paper's code. This deviation is 0 only if the adversary's probability
+        is one half for every pair. "batch" is the second formula, another reading of the paper. This deviation is also
+        0 if confident right answers and confident wrong answers balance.
 
     References
     ----------
@@ -226,7 +226,7 @@ def new_adversaries(
 ) -> PairAdversaries:
     """Make adversaries for a representer, on the device of the batches.
 
-    Strong adversaries scale their input by the typical length of vectors, which is measured here.
+    Strong adversaries scale their input by the typical length of vectors, which this function measures.
     """
     adversaries = PairAdversaries(
         representer.input_noise.size,

@@ -1,10 +1,10 @@
 """A bound on all attackers who decide from which of two sentences a noisy representation was made.
 
-Given its input noise, a representation before unit length is Gaussian. It has the mean mu, and in each dimension the
-standard deviation of the output noise. For two Gaussians of equal spread, the best test is known (Neyman & Pearson).
-The accuracy of the best possible attacker therefore follows from a single number, the distance d' of the two means in
-units of the noise. The bound needs no trained attacker, so it cannot miss a stronger attacker. The distance d' has a
-gradient, so d' can be a loss.
+Given its input noise, a representation before unit length is Gaussian. The mean of the Gaussian is mu, and the standard
+deviation of each dimension is that of the output noise. For two Gaussians of equal spread, the best test is known
+(Neyman & Pearson). The accuracy of the best possible attacker therefore follows from a single number, the distance d'
+of the two means in units of the noise. The bound needs no trained attacker, so it cannot miss a stronger attacker. The
+distance d' has a gradient, so d' can be a loss.
 
 What the bound covers
 ---------------------
@@ -22,9 +22,9 @@ What the bound does not cover
 * Pairs other than the computed pairs. `PrivacyBound.patients` moves all PHI tokens of a patient, and
   `PrivacyBound.worst_neighbor` is for an attacker who picks the token and the neighbour. Moves to words further away,
   and of words that cannot move, have a larger d', or none that is known.
-* The worst case. A mean or a quantile over cases says nothing about the cases beyond it. A maximum is a guarantee
-  (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur. As d' depends
-  on the input noise, the maximum must also run over all draws of the input noise.
+* The worst case. A mean or a quantile over cases gives no information about the cases beyond it. A maximum is a
+  guarantee (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur. As
+  d' depends on the input noise, the maximum must also run over all draws of the input noise.
 * Data that are released beside the vectors without noise: labels, the number of tokens, which sentences are equal, and
   the casing, unless it is randomised. Figures "with casing" include the released casing.
 * Several releases of a sentence, unless their number is stated (`released_r_times`).
@@ -73,7 +73,7 @@ def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Te
 
     ``d'^2 = sum over tokens and dimensions of ((mu - mu_other) / std)^2``. Both means must come from the same draw of
     the input noise (`Representer.mean` with the same ``input_eps``). With different draws, the distance also contains
-    the difference of the draws, which says nothing about the sentences.
+    the difference of the draws, which does not depend on the sentences.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Te
     Returns
     -------
     Tensor of shape (batch,)
-        Distance d' of each pair, not negative. The gradient is finite for positive ``std``, and 0 where both means are
+        Distance d' of each pair, not negative. The gradient is finite for positive ``std``, and 0 if both means are
         equal.
 
     Examples
@@ -218,8 +218,8 @@ def sampling_slack(std: Tensor, n_tokens: int) -> float:
 class PrivacyBound:
     """Accuracy of the best possible attacker on the releases of a representer.
 
-    The attacker knows two candidates and the network, sees the releases of one of the two, and says which candidate was
-    released; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one moved token,
+    The attacker knows two candidates and the network, sees the releases of one candidate, and names the released
+    candidate; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one moved token,
     which is drawn from the PHI tokens that can move. They are about tokens, not about patients, and they are the
     smallest metrics. The parts are about stronger attackers, and about data that the bound does not cover. A part is
     None if it was not computed, for example in bounds that were saved by earlier versions. All metrics hold for noise
@@ -244,12 +244,12 @@ class PrivacyBound:
         Part of each accuracy that covers the finite precision of the noise (`representations.sampling_slack`), for the
         longest sentence and all releases. The slack is 0 in bounds that were saved before noise was rounded to a grid.
     patients : PartBound or None
-        Patients, of whom all movable PHI tokens are moved at once, in one release. Squared distances add up over the
-        sentences of a patient. Equal sentences count once.
+        Patients, with all movable PHI tokens of a patient moved at once, in one release. Squared distances add up over
+        the sentences of a patient. Equal sentences count once.
     patients_repeated : PartBound or None
-        The same for several releases.
+        The same part for several releases.
     worst_neighbor : PartBound or None
-        Sentences, of which the attacker picks the token and the neighbour.
+        Sentences in which the attacker picks the token and the neighbour.
     unknown_word : PartBound or None
         Random pairs, in which the moved token becomes a word without a vector.
     pairs_with_casing : Estimate or None
@@ -333,7 +333,7 @@ def pair_distances(
     Parameters
     ----------
     representer : Representer
-        Representer whose means and noise give the distances.
+        Representer whose means and noise determine the distances.
     batches : PairBatches
         Sentences of the pairs. Sentences without a token that can move are skipped.
     generator : torch.Generator
@@ -451,7 +451,7 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows:
     vectors : WordVectors
         Word vectors that the representer reads.
     moves : UniformNeighbors or DigitsApart
-        Map that says where each word may move.
+        Map from each word to the words to which it may move.
     rows : ndarray of shape (n,)
         Words to examine, as rows of the vectors.
     """

@@ -3,9 +3,9 @@
 If the noise cannot be predicted, the accuracy of the best possible attacker on one release is known in closed form
 (`representations.pair_distance`), and this accuracy has a gradient. Representer and tagger are therefore trained
 together. Their loss is the tagger's loss plus a weighted distance d' of moved pairs. The weights are dual variables.
-You set the bound, and the dual variables follow it: they rise while the bound is missed and fall while the bound is
-kept (dual ascent). At the end, the noise is scaled so that the bound holds on held-out pairs. Then only the tagger is
-fine-tuned, on a representation that no longer changes.
+You set the bound, and the dual variables follow: they rise while the bound is violated and fall while it holds (dual
+ascent). At the end, the noise is scaled so that the bound holds on held-out pairs. Then only the tagger is fine-tuned,
+on a representation that no longer changes.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def train_bounded(
     Parameters
     ----------
     model : PrivateModel
-        Model that is trained in place. Its representer needs output noise.
+        Model that is trained in place. The representer of the model needs output noise.
     train, valid : PairBatches
         Sentences of different patients. Without ``valid``, the dual variables follow the training pairs, the last epoch
         is kept, and the noise is scaled on the training pairs.

@@ -14,8 +14,8 @@ class BoundedSettings:
     max_attack_accuracy : float, default=0.54
         Bound on the mean of the best attacker's accuracy, over pairs or over patients.
     unit : {"token", "patient"}, default="token"
-        "token" takes the mean over random pairs that differ in one token. "patient" takes the mean over patients, of
-        whom all movable PHI tokens are moved at once.
+        "token" takes the mean over random pairs that differ in one token. "patient" takes the mean over patients; all
+        movable PHI tokens of a patient are moved at once.
     quantile_attack_accuracy : float or None, default=0.6
         Bound on the best attacker's accuracy that all but ``1 - quantile`` of the pairs must keep. None bounds the mean
         alone. With both units, the pairs differ in one token.

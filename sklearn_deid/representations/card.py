@@ -66,8 +66,8 @@ def privacy_card(
         interval of ``x``. The bound for patients comes before the bound for random pairs. With None, the card says that
         nothing is proved.
     audit : mapping, or None
-        Attacks that were tried: name to metric, or name to a mapping of metrics. With None, the card says that nobody
-        attacked the representer.
+        Results of the attacks by name: a metric, or a mapping of metrics. With None, the card says that nobody attacked
+        the representer.
     utility : mapping of str to number, optional
         F1 of taggers on other patients, between 0 and 1: ``recipient_strict_f1``, ``recipient_token_f1``, and the same
         for ``provider`` and ``raw``. With None, the card says that nobody measured a recipient's tagger.
@@ -259,7 +259,7 @@ def _words(name: Any) -> str:
 
 
 def _cell(text: str) -> str:
-    """Remove the characters with which text could leave its table cell or become markup."""
+    """Remove characters that could end a table cell or act as markup."""
     return re.sub(r"[\s|`<>\[\]\\*]+", " ", text).strip()
 
 

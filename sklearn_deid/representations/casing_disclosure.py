@@ -28,16 +28,16 @@ class CasingDisclosure:
     epsilon : float or None
         Privacy loss of the class of one token, for "randomized". The epsilons of tokens and of releases add up.
     share_changed : float or None
-        Share of the random pairs in which the moved word, written in the casing of its token, has another class. If
-        the casing is open, such a pair is told apart with certainty.
+        Share of the random pairs in which the moved word, written in the casing of its token, has another class. If the
+        casing is open, the attacker distinguishes such a pair with certainty.
     sentence_accuracy : Estimate or None
-        Accuracy of an attacker who has the casing of one release alone, and tells its sentence from another sentence
-        with the same number of tokens; 0.5 is chance. None if the data have no two such sentences.
+        Accuracy of an attacker who has only the casing of one release, and distinguishes its sentence from another
+        sentence with the same number of tokens; 0.5 is chance. None if the data have no two such sentences.
 
     Raises
     ------
     ValueError
-        If the kind is unknown, or if there is an epsilon for another kind than "randomized".
+        If the kind is unknown, or if an epsilon is given for another kind than "randomized".
 
     Examples
     --------
@@ -89,7 +89,7 @@ class CasingDisclosure:
 def casing_alone(
     casing: np.ndarray, words: np.ndarray, offsets: np.ndarray, epsilon: float, rng: np.random.Generator
 ) -> Estimate | None:
-    """Compute the accuracy with which casing alone tells a sentence from another sentence of equal length.
+    """Compute the accuracy with which casing alone distinguishes a sentence from another sentence of equal length.
 
     Each sentence is paired with one random sentence that has the same number of tokens and other words.
 

@@ -1,4 +1,4 @@
-"""Kinds of words by the casing classes in which they can be written; a released casing tells kinds apart."""
+"""Kinds of words by the casing classes in which they can be written; a released casing distinguishes kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LETTERS = re.compile("[a-z]{2,}")
 def casing_kinds(vectors: WordVectors) -> np.ndarray:
     """Return the set of casing classes of the tokens that are looked up as each word, as the bits of a number.
 
-    Words of one set can be written in the same casing classes, so that a released class does not tell them apart.
+    Words of one set can be written in the same casing classes, so that a released class does not distinguish them.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Certificate:
     representer : Representer
         Representer with output noise, in evaluation mode.
     batches : PairBatches
-        Sentences, of which at least one has a token that can move.
+        Sentences; at least one of them has a token that can move.
     rng : numpy.random.Generator
         Random stream that samples sentences.
     generator : torch.Generator

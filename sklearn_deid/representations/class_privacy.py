@@ -1,4 +1,4 @@
-"""What an attacker learns from public word classes: exact probabilities, without noise and without a bound."""
+"""Knowledge that an attacker gains from public word classes: exact probabilities, without noise and without a bound."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ClassPrivacy:
     ----------
     class_size : int
         k, number of words of the smallest class. The release of a sentence does not depend on the word within a class,
-        if the words are written in the same casing class. No attacker can tell these words apart. This holds for any
+        if the words are written in the same casing class. No attacker can distinguish these words. This holds for any
         number of tokens, releases and attackers.
     n_tokens : int
         Number of PHI tokens.
@@ -26,7 +26,7 @@ class ClassPrivacy:
     top_accuracy : float
         Probability that the best attacker names the word of a PHI token with a vector, if all words of a class are
         equally likely beforehand: the mean of 1 / size. An attacker who knows more about the patients is right more
-        often, with their probability of the likeliest word among those of the class.
+        often: the success is then the largest probability of a word within the class.
     n_neighbors : int
         Number of nearest words N that are paired with each PHI token.
     pair_accuracy : float

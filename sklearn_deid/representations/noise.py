@@ -38,7 +38,7 @@ class GaussianNoise(nn.Module):
         "normal" draws w from N(0, 0.05), as in the paper's code.
     floor : float, default=0.0
         Smallest standard deviation, not negative. The floor is saved with the weights. A reloaded layer is therefore as
-        noisy as the saved layer, whatever floor you pass to the constructor.
+        noisy as the saved layer, for any floor that you pass to the constructor.
 
     Raises
     ------
@@ -47,9 +47,9 @@ class GaussianNoise(nn.Module):
 
     Notes
     -----
-    The paper's code has no floor. It has a second trainable factor k for all dimensions, so ``std = |k w|``. This layer
-    leaves out k, since k only changes the step sizes of training, not the possible noise. Signs of w do not matter,
-    since eps is symmetric.
+    The paper's code has no floor. The paper's code has a second trainable factor k for all dimensions, so ``std = |k
+    w|``. This layer leaves out k, since k only changes the step sizes of training, not the possible noise. Signs of w
+    do not matter, since eps is symmetric.
 
     This layer draws from PyTorch's generators, which are not cryptographic, so its noise is for training only. The
     noise of released vectors is drawn on the host under a key of 256 bits, by `PrivateRepresenter.transform`.

@@ -46,7 +46,7 @@ class PairData:
     n_casing : int, default=7
         Number of casing classes.
     spans : ndarray of shape (n_tokens,) or None
-        Label number + 1 where a span of PHI begins, -1 where the span continues, 0 elsewhere. Only `swapped` needs the
+        Label number + 1 at the start of a span of PHI, -1 at its other tokens, 0 elsewhere. Only `swapped` needs the
         spans.
     patients : ndarray of int, shape (n,), or None
         Number of the patient of each sentence. With None, each sentence counts as a patient of its own.
@@ -212,7 +212,7 @@ def make_pair_data(
     classes : ndarray of shape (n_classes,)
         Distinct tags; the first is "O". Tags that are not listed count as "O".
     mechanism : ExactTokenMechanism
-        Mechanism of a fitted `NeighborPseudonymizer`, which says which words move and where they move.
+        Mechanism of a fitted `NeighborPseudonymizer`, which determines which words move and to which words.
     labels : set of str or None, default=None
         Labels of the PHI that moves; None means all.
     casing : bool, default=True
@@ -267,7 +267,7 @@ def _alternatives(
     """Number the words of X and their neighbours: rows of the neighbours in the vectors, and the alternatives.
 
     The table holds the distinct words of X first, then the neighbours. ``rows`` are the rows of the movable words in
-    the vectors, and ``support`` those of their neighbours, shape (n_movable, N).
+    the vectors, and ``support`` the rows of their neighbours, shape (n_movable, N).
     """
     extra, number = np.unique(support[support >= 0], return_inverse=True)
     alternatives = np.full(support.shape, -1, dtype=np.int64)
@@ -294,7 +294,7 @@ def _written(words: list[str], support: np.ndarray, rows: np.ndarray, vectors: W
 
 
 def _spans(tags: TokenSequences) -> np.ndarray:
-    """Return label number + 1 where a span begins, -1 where the span continues, 0 elsewhere."""
+    """Return label number + 1 at the start of a span, -1 at its other tokens, 0 elsewhere."""
     starts, ends, labels = span_ranges(tags)
     # A running sum of -1 at each start and +1 at each end is -1 inside spans and 0 outside.
     steps = np.zeros(len(tags.data) + 1, dtype=np.int64)

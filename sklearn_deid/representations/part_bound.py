@@ -86,7 +86,7 @@ class PartBound:
             Accuracies of an attacker who also sees the casing.
         few_cases : bool, default=True
             Whether the intervals of means are those of Student's t, as a few patients need them. False takes the
-            normal distribution.
+            intervals of the normal distribution.
 
         Raises
         ------
@@ -141,7 +141,7 @@ def mean_accuracy(mean: float, accuracies: Tensor, *, few_cases: bool = False) -
     mean : float
         Mean accuracy.
     accuracies : Tensor of shape (n,)
-        Accuracy of each case. The spread of the accuracies gives the width of the interval.
+        Accuracy of each case. The spread of the accuracies determines the width of the interval.
     few_cases : bool, default=False
         Whether the interval is that of Student's t. Otherwise it is that of the normal distribution.
     """

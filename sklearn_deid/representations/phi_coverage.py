@@ -17,7 +17,7 @@ from ..sequences import TokenSequences
 class PhiCoverage:
     """Number of PHI tokens that a bound covers, and of the others, by reason. Each token counts once.
 
-    A bound is about moves of a token to one of its N nearest words. It says nothing about tokens that cannot move.
+    A bound is about moves of a token to one of its N nearest words. The bound does not cover tokens that cannot move.
 
     Attributes
     ----------

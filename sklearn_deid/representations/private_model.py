@@ -64,7 +64,7 @@ def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Gene
     Parameters
     ----------
     model : PrivateModel
-        Model to measure. Its training mode is restored afterwards.
+        Model to measure. The training mode of the model is restored afterwards.
     batches : PairBatches
         Sentences to tag.
     generator : torch.Generator
@@ -151,7 +151,8 @@ class TrainingLog:
         1 prints a line for each epoch to standard output. 0 prints a line about every 10 seconds to standard error if
         the training will take more than a minute. -1 prints nothing.
     n_epochs : int, optional
-        Largest number of epochs of all phases. Without this number, the log cannot tell how long the training takes.
+        Largest number of epochs of all phases. Without this number, the log cannot estimate the duration of the
+        training.
 
     Attributes
     ----------

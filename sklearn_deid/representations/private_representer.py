@@ -96,9 +96,9 @@ class PrivateRepresenter(SentenceTransformer):
         gradient reversal; the paper found that DANN fails. An object sets the parameters of the training, such as
         ``Bounded(max_attack_accuracy=0.52)``.
     public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
-        Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound
-        is a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
-        notes. It has such weights for the word vectors "glove-6b-50d" and the default network. For other vectors or
+        Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound is
+        a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
+        notes. Such weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
         networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
         Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Their tags may differ from those of y; tags
         with equal names are the same. A fitted representer with equal vectors and networks starts the training with its
@@ -107,14 +107,13 @@ class PrivateRepresenter(SentenceTransformer):
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
-        Words that count as harmless where they are written in lower case. A language code means the stop words of
-        spaCy.
+        Words that count as harmless if they are written in lower case. A language code means the stop words of spaCy.
     digits : {"near", "same", "random"}, default="near"
         Where all-digit words may move; see `NeighborPseudonymizer`.
     casing : bool, "randomized" or RandomizedCasing, default=True
         Whether the casing class of each token is appended (7 columns, one-hot). True releases the classes as they are:
         no noise, no bound. "randomized" draws each class by randomised response; `RandomizedCasing` sets the privacy
-        loss of a token. False releases no casing. ``bound_`` states what the casing adds.
+        loss of a token. False releases no casing. ``bound_`` states the effect of the casing.
     unit_norm : bool, default=True
         Whether each noisy vector is scaled to length 1.
     tagger_hidden_size : int, default=128
@@ -135,10 +134,11 @@ class PrivateRepresenter(SentenceTransformer):
         the confidence limits are wide, and the noise is larger than the bound needs. "auto" is a tenth, but at least 10
         patients, and never more than a quarter. None holds nothing out.
     memmap_dir : path, optional
-        Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file there
-        and maps them from the file. You delete these files yourself. By default the vectors are held in memory.
+        Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file in
+        this folder and maps them from the file. You delete these files yourself. By default the vectors are held in
+        memory.
     device : str, default="auto"
-        "auto" means CUDA where a CUDA device is available, and the CPU elsewhere.
+        "auto" means CUDA if a CUDA device is available, and the CPU otherwise.
     n_jobs : int, optional
         Threads of the neighbour search.
     verbose : int, default=0
@@ -324,7 +324,7 @@ class PrivateRepresenter(SentenceTransformer):
         ------
         SequenceError
             If y is missing or does not match X, if X holds vectors, if no PHI token has a word vector, or if patients
-            are to be held out and there are fewer than two.
+            must be held out and there are fewer than two.
         ValueError
             If a parameter does not fit the word vectors or the training.
 
@@ -730,7 +730,7 @@ class PrivateRepresenter(SentenceTransformer):
         return len(CASING_CLASSES) if self.casing else 0
 
     def _neighbor_mechanism(self) -> Any:
-        """Return the token mechanism of a `NeighborPseudonymizer`, which says where PHI tokens may move."""
+        """Return the token mechanism of a `NeighborPseudonymizer`, which determines how PHI tokens may move."""
         pseudonymizer = NeighborPseudonymizer(
             embeddings=self._vectors,
             n_neighbors=self.n_neighbors,

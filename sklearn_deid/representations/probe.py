@@ -1,7 +1,7 @@
 """Attack a finished representer: train adversaries on it, and measure their accuracy on pairs of other patients.
 
 A probe is one attack by one kind of network. High accuracy proves that the representation leaks information. Accuracy
-at chance proves something only if the same adversary succeeds where nothing is hidden (`positive_control`). Even then,
+at chance proves something only if the same adversary succeeds when nothing is hidden (`positive_control`). Even then,
 it proves nothing about stronger attackers. The bound of `sklearn_deid.representations.pair_distance` holds for all
 attackers.
 """
@@ -39,8 +39,8 @@ class ProbeResult:
         Share of the pairs that each adversary judged correctly; half of the pairs are real, half are fake. Keys are
         "t1", "t2", and for the paper's kind "average". The pairs are drawn anew from the held-out sentences that also
         selected the epoch. To measure on sentences that selected nothing, use `pair_accuracy`. The interval is Wilson's
-        at 95 %. It takes pairs as independent, so names that occur in many sentences make the interval too narrow. The
-        interval does not include the variation between trainings.
+        at 95 %. The interval assumes independent pairs, so names that occur in many sentences make the interval too
+        narrow. The interval does not include the variation between trainings.
     adversaries : PairAdversaries
         Trained adversaries, each judge with the weights of its best epoch.
     continued : bool
@@ -48,7 +48,7 @@ class ProbeResult:
     epochs : dict of str to int
         Epoch of the weights of each adversary; 0 for an adversary that was not trained further.
     control : ProbeResult or None
-        Result of the same probe where nothing is hidden.
+        Result of the same probe when nothing is hidden.
     """
 
     accuracies: dict[str, Estimate]
@@ -208,7 +208,7 @@ def positive_control(
     log: TrainingLog | None = None,
     keep_noise: bool = False,
 ) -> ProbeResult:
-    """Run the probe where it must succeed: on a representer without noise, or on a representer that is not private.
+    """Run the probe on data where it must succeed: a representer without noise, or one that is not private.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Start of a private representer: weights that were learned from public notes before the training on private notes.
 
 The bound of a representer is a statement about its vectors, for any weights. Weights that were learned from public
-notes tell nothing about private notes. Learning from public notes first therefore costs no privacy.
+notes reveal nothing about private notes. Learning from public notes first therefore costs no privacy.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def public_sentences(public: Any) -> tuple[TokenSequences, TokenSequences]:
 
 
 def start_from_public(representer: Any, model: PrivateModel, run: Any) -> bool:
-    """Copy the weights named by ``representer.public`` into a new model; return whether there are any.
+    """Copy the weights named by ``representer.public`` into a new model; return whether weights were copied.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Casing classes released by randomised response, and what an attacker learns from them."""
+"""Casing classes released by randomised response, and the accuracy of an attacker who reads them."""
 
 from __future__ import annotations
 

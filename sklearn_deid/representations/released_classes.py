@@ -15,7 +15,7 @@ _DIGEST_SIZE = 8
 
 
 def centroid_digests(centroids: np.ndarray) -> list[str]:
-    """Return a digest of 16 hexadecimal digits for each row, for the origin of the vectors.
+    """Return a digest of 16 hexadecimal digits for each row; the origin of the vectors stores the digests.
 
     Examples
     --------

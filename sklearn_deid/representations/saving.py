@@ -128,7 +128,7 @@ def origin_of(representer: Any) -> Provenance:
 def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the state from which `representer_from_state` makes the representer again.
 
-    The state does not hold the word vectors, since they are public. It names them by their checksum.
+    The state does not hold the word vectors, since they are public. A checksum in the state names the word vectors.
 
     Raises
     ------

@@ -84,7 +84,7 @@ class TrainingRun:
         self.prices: tuple[float, float] | None = None
 
     def of_public_notes(self, data: PairData, max_epochs: int, batch_size: int) -> TrainingRun:
-        """Return the run of a training on public notes before this run, with random streams of its own."""
+        """Return the run of the training on public notes that precedes this run, with separate random streams."""
         return TrainingRun(
             data,
             (np.arange(len(data)), None),
@@ -123,8 +123,8 @@ class Bounded(BaseEstimator):
     Parameters
     ----------
     max_attack_accuracy : float in (0.5, 1), default=0.54
-        Upper bound on the mean accuracy of the best possible attacker; 0.5 is chance. ``unit`` says over which cases
-        the mean is taken. The bound is about the vectors; ``bound_`` states what released casing adds.
+        Upper bound on the mean accuracy of the best possible attacker; 0.5 is chance. ``unit`` determines the cases
+        over which the mean is taken. The bound is about the vectors; ``bound_`` states the effect of released casing.
     quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
         Upper bound on the attacker's accuracy for 95 % of the random pairs, which differ in one token. None bounds the
         mean alone.
@@ -132,10 +132,10 @@ class Bounded(BaseEstimator):
         lambda, initial weight of the bound in the loss. The weight rises while the bound is missed and falls
         afterwards.
     unit : {"token", "patient"}, default="token"
-        "token": the attacker must tell a sentence from a copy with one moved token. Token and new word are random, from
-        the PHI tokens that can move. The accuracy for a patient is much higher. "patient": the attacker must tell one
-        release of a patient's sentences from a release in which all PHI tokens that can move have moved. "patient"
-        needs ``groups`` in `fit`, and costs more F1.
+        "token": the attacker must distinguish a sentence from a copy with one moved token. Token and new word are
+        random, from the PHI tokens that can move. The accuracy for a patient is much higher. "patient": the attacker
+        must distinguish one release of a patient's sentences from a release in which all PHI tokens that can move have
+        moved. "patient" needs ``groups`` in `fit`, and costs more F1.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""`WordClassRepresenter` releases the class of each word: k words that nobody can tell apart, without noise."""
+"""`WordClassRepresenter` releases the class of each word: k indistinguishable words, without noise."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class WordClassRepresenter(SentenceTransformer):
     """Replace each word by the mean vector of a public class of at least k similar words.
 
     The classes depend on public word vectors and a seed alone. Nothing is trained on notes, and nothing is random in
-    the release. All words of a class have the same vector. Nobody can tell them apart, over any number of tokens and
-    releases, with any computing power. The class itself is known to everybody: a release says "one of these k words".
+    the release. All words of a class have the same vector. Nobody can distinguish them, over any number of tokens and
+    releases, with any computing power. The class itself is public: a release shows "one of these k words".
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class WordClassRepresenter(SentenceTransformer):
         return TokenVectors(data, X.offsets, self._origin()).with_documents(X.documents)
 
     def certify(self, X: Any, y: Any, *, n_neighbors: int = 100) -> ClassPrivacy:
-        """Compute exactly what an attacker learns about the PHI tokens of X.
+        """Compute exactly how much an attacker learns about the PHI tokens of X.
 
         Parameters
         ----------

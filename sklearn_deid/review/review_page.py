@@ -1,8 +1,8 @@
 """Page for the review of notes in a browser: one HTML file that holds the notes, and loads and sends nothing.
 
-The page is built from the files of the folder ``page``. Its content security policy allows the script and the style of
-this library by their digests and forbids everything else: requests, images, frames, forms, and scripts in the text of a
-note.
+The page is built from the files of the folder ``page``. The content security policy of the page allows the script and
+the style of this library by their digests and forbids everything else: requests, images, frames, forms, and scripts in
+the text of a note.
 """
 
 from __future__ import annotations

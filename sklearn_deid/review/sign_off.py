@@ -53,8 +53,8 @@ class SignOff:
     Parameters
     ----------
     n_notes : int, default=100
-        Size of the sample. Choose the number before the reading: a reader who stops when the bound looks good makes
-        the bound wrong. 59 notes without a leak give an upper bound of 5 % at 95 % confidence.
+        Size of the sample. Choose the number before the reading: if a reader stops when the bound looks good, the bound
+        is not valid. 59 notes without a leak give an upper bound of 5 % at 95 % confidence.
     target : float in (0, 1), default=0.05
         Requested upper bound on the share of leaking notes.
     confidence : float in (0, 1), default=0.95
@@ -67,8 +67,7 @@ class SignOff:
     notes_ : LeakBound
         Share of notes with at least one leak.
     items_ : LeakBound or None
-        Share of leaking items among all PHI items. None where the hidden items of a release with leaks cannot be
-        counted.
+        Share of leaking items among all PHI items. None if the hidden items of a release with leaks cannot be counted.
     by_type_ : dict of LeakBound
         Share of leaking notes for each type of notes. Each bound has the confidence level on its own.
     leaks_by_label_ : dict of int
@@ -116,7 +115,7 @@ class SignOff:
         Returns
         -------
         list of str
-            Ids in random order. With fewer notes than ``n_notes``, all of them.
+            Ids in random order. All notes if there are fewer than ``n_notes``.
 
         Raises
         ------
@@ -160,7 +159,8 @@ class SignOff:
         types : mapping, optional
             Type of each note, as for `draw`.
         patients : mapping, optional
-            Patient of each note. By default the patient id of the document, else the note is a patient of its own.
+            Patient of each note. By default, the patient id of the document; a note without an id counts as a patient
+            of its own.
         hidden : mapping, optional
             Number of PHI items that were hidden in each note. By default the masks of the text are counted, and the
             labels of the known label schemes in brackets (`count_hidden`).

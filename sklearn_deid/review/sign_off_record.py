@@ -1,4 +1,4 @@
-"""Record of a sign-off as a page that can be printed and filed. It holds no id and no text of a note."""
+"""Record of a sign-off as a page that can be printed and filed. The page holds no id and no text of a note."""
 
 from __future__ import annotations
 

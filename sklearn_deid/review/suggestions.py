@@ -17,7 +17,7 @@ from ..text import Document, unreadable_reason
 def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 10) -> list[int]:
     """Choose the notes whose annotation should teach the model most.
 
-    Annotate the suggested notes, train again, and ask for the next batch among the notes that are left. The function
+    Annotate the suggested notes, train again, and request the next batch among the remaining notes. The function
     prefers notes with many unsure tokens. Within a batch, further notes with the same words and labels count less, so
     that a batch does not consist of copies of one letter.
 
@@ -28,7 +28,7 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
     notes : sequence of str or Document
         Raw notes that are not annotated yet. Spans of documents are ignored.
     n : int, default=10
-        Number of notes of the batch, at least 1. With fewer notes, all of them are returned.
+        Number of notes of the batch, at least 1. If there are fewer notes, all of them are returned.
 
     Returns
     -------

@@ -33,7 +33,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         transform : {"default"} or None, default=None
-            Container of the output. Neither value changes the output.
+            Container of the output. Both allowed values leave the output unchanged.
 
         Returns
         -------
@@ -71,7 +71,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         return ["token"]
 
     def _vector_names(self, dim: int, casing: Sequence[str]) -> list[str]:
-        """Names of ``dim`` numbers of a vector, and of the casing classes behind them."""
+        """Names of ``dim`` numbers of a vector, and of the casing classes after them."""
         return [f"{type(self).__name__.lower()}{i}" for i in range(dim)] + [f"casing_{name}" for name in casing]
 
     def __sklearn_tags__(self) -> Any:

@@ -65,7 +65,7 @@ def codice_fiscale(body: str) -> str | None:
 
 
 def bsn(body: str) -> str | None:
-    """Last digit of a Dutch BSN; None where no digit fits.
+    """Last digit of a Dutch BSN; None if no digit fits.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def bsn(body: str) -> str | None:
 
 
 def fodselsnummer(body: str) -> str | None:
-    """Two check digits of a Norwegian birth number; None where none fit.
+    """Two check digits of a Norwegian birth number; None if no digits fit.
 
     Examples
     --------
@@ -154,7 +154,7 @@ _CARD = ((re.compile(r"(\d{15})(\d)"), luhn),)
 
 
 def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> str:
-    """Number with right check digits, or with wrong ones; unchanged if the form has no check digits.
+    """Number with valid check digits, or with invalid ones; unchanged if the form has no check digits.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> st
     valid : bool
         Whether the check digits are right.
     chance : Chance
-        Random draws, for wrong check digits and for numbers that can have no right ones.
+        Random draws, for invalid check digits and for numbers that cannot have valid ones.
 
     Examples
     --------

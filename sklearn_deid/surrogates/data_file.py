@@ -52,7 +52,7 @@ class DataFile(NamedTuple):
         return CorpusFormatError(message if line is None else f"Line {line}: {message}", path=str(self.path))
 
     def check_settings(self, allowed: tuple[str, ...], block: Block | None = None) -> None:
-        """Raise an error for a setting of the file, or of a block, that is not among the allowed ones."""
+        """Raise an error for a setting of the file, or of a block, that is not allowed."""
         for name, setting in (self.settings if block is None else block.settings).items():
             if name not in allowed:
                 expected = f"Allowed: {', '.join(allowed)}." if allowed else "None is allowed here."

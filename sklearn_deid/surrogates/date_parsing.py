@@ -291,7 +291,7 @@ def _is_list(raw: list[str], numbers: list[int], roles: list[str | None]) -> boo
 
 
 def _with_apostrophe(raw: list[str], numbers: list[int], may_be_hyphen: bool) -> list[bool]:
-    """Whether each number has the sign of a year of two digits: '11, and in Norwegian -11 behind a blank."""
+    """Whether each number has the sign of a two-digit year: '11, and in Norwegian -11 after a blank."""
     signs = [raw[i - 1] if i else " " for i in numbers]
     return [sign[-1] in "'\u2019" or (may_be_hyphen and sign in _YEAR_SIGNS) for sign in signs]
 

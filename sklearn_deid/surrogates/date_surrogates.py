@@ -123,7 +123,7 @@ class DateSurrogates:
         return "".join(one.written(new, old, self._words) for one, (old, new) in pairs)
 
     def _across_new_year(self, found: tuple[WrittenDate, ...]) -> tuple[WrittenDate, ...]:
-        """Dates of which the first one of a range without years ("30 Dec - 2 Jan") has the year before the last one."""
+        """Dates; the first date of a range without years ("30 Dec - 2 Jan") has the year before the last date."""
         left, right = found[0], found[-1]
         if left.year is not None or right.year is not None or None in (left.month, left.day, right.month, right.day):
             return found

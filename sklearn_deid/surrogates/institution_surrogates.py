@@ -27,9 +27,10 @@ _COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
 class InstitutionSurrogates:
     """Invented institutions for one patient.
 
-    A name keeps the public words that tell the kind of institution (Hospital, Clinic, Universidad), as far as the word
-    lists know them, and words such as "of". Its own words become towns or names of people with as many words; a town
-    becomes the patient's surrogate of this town. The same name with and without public words has the same own part.
+    A name keeps words such as "of" and, if the word lists contain them, the public words that name the kind of
+    institution (Hospital, Clinic, Universidad). The other words of a name become towns or names of people with the same
+    number of words; a town becomes the patient's surrogate of this town. The same name with and without public words
+    has the same own part.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ class InstitutionSurrogates:
         return next((tail for tail in tails if fold(tail) in heads), "")
 
     def _own_name(self, run: list[str], before: str, may_be_code: bool) -> str:
-        """Name for a run of words: a given name behind "Saint", letters for a code, else a town or a name of people."""
+        """Name for a run of words: a given name after "Saint", letters for a code, a town or a name of people."""
         text = "".join(run)
         if text[-1] == ".":
             return random_of_form(text, self._chance.again("abbreviation", fold(text)))

@@ -66,7 +66,7 @@ class KnownNames:
         return tuple(dict.fromkeys(self._known[role].values()))
 
     def role_of(self, folded: str) -> str | None:
-        """Role that the word has in the names of the patient, if it has one only."""
+        """Role of the word in the names of the patient, if the word has a single role."""
         roles = [role for role, known in self._known.items() if folded in known]
         return roles[0] if len(roles) == 1 else None
 

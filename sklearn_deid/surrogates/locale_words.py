@@ -166,13 +166,13 @@ class LocaleWords:
 
     @cached_property
     def maiden_words(self) -> frozenset[str]:
-        """Folded words in front of a name at birth (née, geb.)."""
+        """Folded words before a name at birth (née, geb.)."""
         entries = map(fold, self.block("birth words"))
         return frozenset(word for entry in entries for word in re.findall(r"[^\W\d_]{2,}", entry)) - self.particles
 
     @cached_property
     def name_links(self) -> frozenset[str]:
-        """Folded public words that stay between names, where they are in lower case (and, née)."""
+        """Folded public words that stay between names if they are in lower case (and, née)."""
         return frozenset(word for word in self.bare("function words") if len(word) > 1) | self.maiden_words
 
     # ---- places and professions
@@ -195,7 +195,7 @@ class LocaleWords:
 
     @cached_property
     def town_starts(self) -> tuple[str, ...]:
-        """Words in front of invented names of towns (North, New); empty without `town_ends`."""
+        """Words before invented names of towns (North, New); empty without `town_ends`."""
         starts = getattr(self._provider("address"), "city_prefixes", None) or ()
         return tuple(sorted(set(starts))) if self.town_ends else ()
 
@@ -309,7 +309,7 @@ def locale_words(locale: str) -> LocaleWords:
 
 
 def guess_locale(text: str, default: str = "en") -> str:
-    """Locale with the most frequent words in the text, if the text has at least two different ones of them.
+    """Locale that shares the largest number of its frequent words with the text, at least two different ones.
 
     Words that several locales share do not count. One word alone may be a title or a part of a name, as in "Dr. van
     Rey", and a single letter an initial.

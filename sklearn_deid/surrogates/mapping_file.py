@@ -30,11 +30,11 @@ _PADDED_TO = 2048
 class MappingFile:
     """File with the originals of all surrogates, one encrypted line for each note (AES-256-GCM).
 
-    The file is as sensitive as the notes. Its encryption key is derived from the key of the surrogates. Reading the
-    file detects a line that was changed, moved, taken from another file, or left out before another one. It does not
-    detect lines cut off at the end, or an earlier state of the whole file. Without the key, the file reveals the number
-    of notes in their order, and the size of the replacements of each note in steps of 2 KiB, which is about 20
-    replacements.
+    The file is as sensitive as the notes. The encryption key of the file is derived from the key of the surrogates.
+    Reading the file detects a line that was changed, moved, taken from another file, or left out before another one.
+    Reading does not detect lines cut off at the end, or an earlier state of the whole file. Without the key, the file
+    reveals the number of notes in their order, and the size of the replacements of each note in steps of 2 KiB, which
+    is about 20 replacements.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class MappingFile:
         Raises
         ------
         CorpusFormatError
-            If something else has written to the file: lines of two runs in one file could not be read.
+            If another program has written to the file: lines of two runs in one file could not be read.
         """
         assert self._descriptor is not None  # inside of the block of ``with``
         rows = [
@@ -178,7 +178,7 @@ def _header(data: bytes, path: Path) -> bytes:
 def _place(header: bytes, number: int) -> bytes:
     """Data that are authenticated with a line: the file, and the number of the line from 0.
 
-    Lines can then be neither exchanged, repeated nor left out in the middle, nor come from another file.
+    Lines can then not be exchanged, repeated, left out in the middle, or copied from another file.
     """
     return (b"" if header == _FIRST else header) + str(number).encode()
 

@@ -26,7 +26,7 @@ class NamePart(NamedTuple):
     text : str
         Characters of the piece.
     role : str
-        ``"kept"`` for titles, particles and the characters between words; else the kind of word.
+        ``"kept"`` for titles, particles and the characters between words; otherwise the kind of word.
     """
 
     text: str
@@ -134,7 +134,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
 
 
 def _may_be_title(pieces: list[str], i: int) -> bool:
-    """Whether a word of the list of titles is a title here; "D" and "M" are titles only with a full stop."""
+    """Whether a word of the list of titles is a title in this name; "D" and "M" are titles only with a full stop."""
     has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
     return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1][0] == ".")
 
@@ -161,7 +161,7 @@ def _last_name(roles: list[str]) -> int:
 
 
 def _maiden(pieces: list[str], roles: list[str], words: LocaleWords) -> int:
-    """Position of a word in front of a name at birth; behind all pieces if there is none."""
+    """Position of a word before a name at birth; the end of the pieces if there is none."""
     found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in words.maiden_words)
     return next(found, len(pieces))
 
@@ -196,7 +196,7 @@ def _is_link(piece: str, words: LocaleWords) -> bool:
 
 
 def _behind_particle(pieces: list[str], words: LocaleWords, first: int = 0) -> int:
-    """Position of the first particle in lower case behind ``first``; behind all pieces if there is none."""
+    """Position of the first particle in lower case after ``first``; the end of the pieces if there is none."""
     found = (i for i, piece in enumerate(pieces) if i >= first and piece.islower() and fold(piece) in words.particles)
     return next(found, len(pieces))
 

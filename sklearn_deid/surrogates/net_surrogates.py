@@ -76,7 +76,7 @@ class NetSurrogates:
         return letter + _plain(chance.pick(self._words.surnames))
 
     def _domain(self, domain: str) -> str:
-        """Reserved domain with as many labels as the original, and its public first label (www)."""
+        """Reserved domain with the same number of labels as the original, and with its public first label (www)."""
         labels = domain.rstrip(".").split(".")
         chance = self._chance.of("domain", fold(domain))
         out = []

@@ -45,7 +45,7 @@ class NumberSurrogates:
     def identifier(self, text: str) -> str | None:
         """Identifier in the form of ``text``; None without digits, since words are no identifiers.
 
-        Public words in front of the number, such as "Site ID", stay.
+        Public words before the number, such as "Site ID", stay.
         """
         if not any(map(str.isdigit, text)):
             return None
@@ -65,7 +65,7 @@ class NumberSurrogates:
         return with_check_digits(drawn, self._locale, self._valid, chance)
 
     def phone(self, text: str) -> str | None:
-        """Telephone number in the form of ``text``, from a reserved range where the country has one."""
+        """Telephone number in the form of ``text``, from a reserved range if the country has one."""
         digits = [i for i, sign in enumerate(text) if sign.isdigit()]
         if len(digits) < 3:
             return None
@@ -127,7 +127,7 @@ class NumberSurrogates:
 
 
 def end_of_words(text: str, locale: str) -> int:
-    """Number of characters of the public words in front of an identifier, with the signs behind them.
+    """Number of characters of the public words before an identifier, with the signs after them.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:
 
 
 def _with_equal_groups(text: str, drawn: str) -> str:
-    """Surrogate whose groups of digits are equal where those of the original are, as in 28 28 57412."""
+    """Surrogate that repeats groups of digits wherever the original repeats them, as in 28 28 57412."""
     first: dict[str, str] = {}
     for group in re.finditer(r"\d{2,}", text):
         # A repeated group shows that two numbers are one, which a reader of the note may need.

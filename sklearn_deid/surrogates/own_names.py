@@ -1,4 +1,4 @@
-"""Invented names of streets and institutions, with as many words as the originals."""
+"""Invented names of streets and institutions, with the same number of words as the originals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OwnNames:
         return word.islower() and fold(word) in self._connectors
 
     def with_elided(self, text: str) -> str:
-        """Text with other letters in front of apostrophes; letters that the language elides stay."""
+        """Text with other letters before apostrophes; letters that the language elides stay."""
 
         def other(letter: re.Match[str]) -> str:
             name = _WORD.findall(letter.string, letter.end())[0]
@@ -82,7 +82,7 @@ class OwnNames:
         return draw_other(chance, self._words.surnames, self._avoided)
 
     def _of_length(self, kind: str, n_words: int) -> list[str]:
-        """Listed names with a number of words, without connectors in front."""
+        """Listed names with a given number of words, without connectors at the start."""
         if kind not in self._listed:
             names = self._words.block("street names") if kind == STREET else [town.name for town in self._words.towns]
             by_length: dict[int, list[str]] = {}

@@ -25,14 +25,14 @@ _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 class Mention(NamedTuple):
-    """A span as the rules see it. The repr shows the kind only.
+    """Span with the context that the rules of surrogates read. The repr shows the kind only.
 
     Parameters
     ----------
     text : str
         Text of the span.
     kind : str
-        Kind of surrogate, of `label_kinds`.
+        Kind of surrogate, see `label_kinds`.
     before : str
         Text of the same line between the last span and this one.
     town : str or None
@@ -112,7 +112,7 @@ class PatientSurrogates:
         return f"PatientSurrogates({self._words.locale})"
 
     def learn(self, mentions: list[Mention]) -> None:
-        """Read the names and the dates of a note before any of them is replaced."""
+        """Read the names and the dates of a note before any of them are replaced."""
         self._people.learn([(m.text, m.kind) for m in mentions if m.kind in NAMES])
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
 

@@ -40,7 +40,7 @@ class PersonSurrogates:
         self._sexes: dict[str, str] = {}
 
     def learn(self, texts: list[tuple[str, str]]) -> None:
-        """Learn the names of a note, as pairs of text and kind, before any of them is replaced."""
+        """Learn the names of a note, as pairs of text and kind, before any of them are replaced."""
         parsed = [(text, kind, self._parse(text, kind)) for text, kind in texts]
         # One after the other, and the longest first: "Rey John" has the roles of an earlier "John Rey".
         for text, kind, parts in sorted(parsed, key=lambda one: -len(_names(one[2]))):

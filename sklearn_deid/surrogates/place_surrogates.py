@@ -41,8 +41,8 @@ class PlaceSurrogates:
 
     Towns are real towns of the locale, or invented ones with the postal codes and the region of a real town. Streets
     have invented names. A street keeps its type (Calle, Ave, -straße), the number of digits of its numbers, and words
-    such as Apt. A country is that of the locale in 95 of 100 draws. For 5 of 100 patients, another country and its
-    towns take the place of the country of the locale and its towns.
+    such as Apt. In 95 of 100 draws, a country is the country of the locale. For 5 of 100 patients, another country and
+    its towns replace the country of the locale and its towns.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class PlaceSurrogates:
         return with_case(self._town(numbered["town"]).name, numbered["town"]) + rest
 
     def region(self, text: str, town: str | None = None) -> str:
-        """Surrogate of a region: that of the surrogate of ``town``, or a random one without a town."""
+        """Surrogate of a region: the region of the surrogate of ``town``; without a town, a random region."""
         own = None if town is None else self._town(town).region
         regions = tuple(dict.fromkeys(town.region for town in self._towns))
         region = own or self._chance.again("region", fold(text)).pick(regions)
@@ -119,9 +119,9 @@ class PlaceSurrogates:
         return with_case(draw_other(chance, _alike(listed, text), self._avoided), text)
 
     def _initials(self, text: str, chance: Chance) -> str | None:
-        """Initials of a country for initials (US, U.S.A.); None for other forms, and where the locale has no initials.
+        """Initials that replace those of a country (US, U.S.A.); None for other forms or without such initials.
 
-        The first initials with as many letters are those of the country of the locale.
+        Among initials of equal length, the first in the list are those of the country of the locale.
         """
         letters = [c for c in text if c.isalpha()]
         alike = [one for one in self._words.block("country initials") if len(one) == len(letters)]
@@ -195,7 +195,10 @@ class PlaceSurrogates:
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
 
     def _kept(self, pieces: list[str]) -> list[bool]:
-        """Whether each piece is kept: signs and public words are. If all words are public, one of them is the name."""
+        """Whether each piece is kept; only signs and public words are kept.
+
+        If all words are public, one of them is the name.
+        """
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
         for i in self._types_in_names(pieces, types):
@@ -248,14 +251,14 @@ class PlaceSurrogates:
         return None
 
     def _behind_name(self, pieces: list[str], kept: list[bool], i: int, chance: Chance) -> str:
-        """Number, flat or public word behind the name of a street; another name for any other long word."""
+        """Number, flat or public word after the name of a street; another name for any other long word."""
         piece = pieces[i]
         if kept[i] and not piece[0].isdigit():
             return piece
         return random_of_form(piece, chance) if len(piece) <= _LONGEST_DOOR else self._street_name(piece)
 
     def _street_name(self, text: str) -> str:
-        """Name with as many words; public words between them stay, and so do the signs."""
+        """Name with the same number of words; public words and signs between them stay."""
         return _NAME_RUN.sub(lambda run: self._run(run[0]), self._names.with_elided(text))
 
     def _run(self, run: str) -> str:
@@ -273,14 +276,14 @@ class PlaceSurrogates:
 
 
 def with_case(name: str, text: str) -> str:
-    """Name in capitals or in lower case if the text is, else unchanged."""
+    """Name in capitals or in lower case if the text is written so; otherwise unchanged."""
     if text.isupper() and len(text) > 1:
         return name.upper()
     return name.lower() if text.islower() else name
 
 
 def _alike(names: Sequence[str], text: str) -> Sequence[str]:
-    """Names with as many words as the text, if there are enough to draw from."""
+    """Names with the same number of words as the text, if there are enough names to draw from."""
     alike = [name for name in names if len(name.split()) == len(text.split())]
     return alike if len(alike) >= _ENOUGH_TOWNS else names
 

@@ -50,8 +50,8 @@ class SurrogateEngine:
     HMAC-SHA256. The written form is the number of words, casing, signs between words, number of digits, and words of
     public lists, such as titles, street types and units. The same name, place or number of one patient has the same
     surrogate in all notes. All dates of a patient move by one secret number of days. A span whose form no rule knows
-    becomes its label in brackets, never the original. A note without a patient id, or with one that is missing (empty,
-    NaN, NULL), is a patient of its own.
+    becomes its label in brackets, never the original. A note with a missing patient id (None, empty, NaN, NULL) counts
+    as a patient of its own.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ class SurrogateEngine:
     keep_gender : bool, default=True
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"
-        Check digits of national numbers: wrong ones, so that nobody has the number, or right ones.
+        Check digits of national numbers: invalid ones, so that nobody has the number, or valid ones.
     kinds : mapping of str to str or None, optional
-        Kind of surrogate of further labels; see `label_kinds`. None as kind leaves the label in brackets.
+        Kind of surrogate of further labels; see `label_kinds`. With a kind of None, the label remains in brackets.
     avoid : collection of str, optional
-        Words that no surrogate may be, such as the names of the corpus. The surrogates then tell which words the
-        corpus does not hold.
+        Words that no surrogate may be, such as the names of the corpus. The surrogates then reveal which words the
+        corpus does not contain.
     copy : int, default=0
         Number of the copy. Copies of the same notes under one key have different surrogates. Only dates and ages
         move alike in all copies, because each further shift would narrow down the original.
@@ -91,8 +91,8 @@ class SurrogateEngine:
 
     **What it does not protect.** PHI that is not annotated stays in the text. The written form, the sex of given names,
     repeated names, intervals between dates, ages up to 89 (by default) and the rest of the text remain visible. A
-    surrogate may equal its original by chance. Whoever holds the key can check a guess of an original and shift the
-    dates back.
+    surrogate may equal its original by chance. Anyone with the key can check a guess of an original and shift the dates
+    back.
 
     Examples
     --------
@@ -313,9 +313,8 @@ def rewrite_note(
 ) -> Document:
     """Rewrite a raw note with the spans that were found in it.
 
-    A string without a patient is a patient of its own: its digest takes the place of the patient id, so that the same
-    key gives the same surrogates. The digest is not in the result, since it would let readers check guesses of the
-    note.
+    A string without a patient counts as a patient of its own: its digest replaces the patient id, so that the same key
+    gives the same surrogates. The digest is not in the result, since it would let readers check guesses of the note.
 
     Parameters
     ----------

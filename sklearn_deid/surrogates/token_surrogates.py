@@ -1,4 +1,4 @@
-"""Surrogates with as many tokens as the originals, for sentences that are lists of tokens."""
+"""Surrogates with the same number of tokens as the originals, for sentences that are lists of tokens."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class TokenSurrogates:
     """Sentences whose spans are replaced note by note.
 
     The tokens of a note are joined to a text, since many rules need to know what is written next to a span. A surrogate
-    is cut into tokens again. Places and institutions are drawn until their number of tokens is that of the original.
+    is cut into tokens again. Places and institutions are drawn until their number of tokens equals the number of the
+    original.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ class TokenSurrogates:
         self.follows_rule[where] = made.has_rule and is_fitting
 
     def _tokens(self, old: list[str], made: Replacement, owner: str) -> tuple[list[str], bool]:
-        """Tokens of a surrogate, and whether they are as many as those of the original."""
+        """Tokens of a surrogate, and whether their number equals the number of the original."""
         if not made.has_rule:
             return [made.surrogate] * len(old), True
         # The sign of "90+" is a token of its own.

@@ -35,7 +35,7 @@ class WrittenDate:
     padded : bool or None
         Whether days and months below 10 have a leading zero; None if this date itself shows it.
     spelled : WrittenDate or None
-        The same day with a month of its own, for a day that borrows the month of the other half of a range.
+        The same day with its own month, for a day that borrows the month of the other half of a range.
     """
 
     pieces: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Written form of PHI: what a surrogate keeps of its original by design."""
+"""Written form of PHI: the properties of an original that a surrogate keeps by design."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def written_form(
     kinds: Mapping[str, str] | None = None,
     names: Collection[str] = (),
 ) -> str:
-    """Return the written form of a PHI span: two spans of one form differ only in what a surrogate must not depend on.
+    """Return the written form of a PHI span, which contains all properties that affect its surrogate.
 
     An attacker who knows how surrogates are made knows this form of each original. Given label and form, the surrogate
     is independent of the original, except for dates, whose shift is limited. `AdversarialPrivacyAuditor` compares
@@ -40,7 +40,7 @@ def written_form(
     text : str
         Text of the span.
     label : str
-        Label of the span. It tells the kind; see `label_kinds`.
+        Label of the span. The label determines the kind; see `label_kinds`.
     locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
         Language of the public words.
     kinds : mapping of str to str, optional
@@ -51,8 +51,8 @@ def written_form(
     Returns
     -------
     str
-        Description of the form. It holds digits as ``9``, words by casing, and public words, such as titles and types
-        of streets, as they are. Ages, sexes and titles stay by default, so that their form is their text.
+        Description of the form. The form holds digits as ``9``, words by casing, and public words, such as titles and
+        types of streets, unchanged. Ages, sexes and titles stay by default, so that their form is their text.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _with_repeats(text: str) -> str:
 
 
 def _list_of(word: str, words: LocaleWords) -> str:
-    """Public lists of names that hold the word, and the sex of a given name."""
+    """Names of the public lists that hold the word, and the sex of a given name."""
     sex = words.sex_of(word) or ("both" if words.may_be_given_name(word) else "")
     return f"({sex}{' surname' if words.is_surname(word) else ''})"
 

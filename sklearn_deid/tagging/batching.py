@@ -91,7 +91,7 @@ class ContextUnits:
         return cls(order[place], offsets, place == np.repeat(here, counts))
 
     def followed_by(self, other: ContextUnits, n_sentences: int) -> ContextUnits:
-        """These units, then those of further sentences, whose numbers begin with ``n_sentences``."""
+        """These units, followed by the units of further sentences, whose numbers begin with ``n_sentences``."""
         return ContextUnits(
             np.append(self.rows, other.rows + n_sentences),
             np.append(self.offsets, self.offsets[-1] + other.offsets[1:]),
@@ -350,7 +350,7 @@ class LengthBucketSampler(Sampler):
     Parameters
     ----------
     lengths : ndarray of shape (n,), or callable
-        Length of each row. Rows of length 0 are in no batch. A callable is asked at every iteration.
+        Length of each row. Rows of length 0 are in no batch. A callable is called at every iteration.
     max_cells : int
         Largest number of padded cells (rows times length of the longest row) of a batch.
     max_rows : int

@@ -1,8 +1,8 @@
-"""Canary of a saved model: what the model found in a built-in note when it was saved.
+"""Canary of a saved model: the PHI that the model found in a built-in note when it was saved.
 
 The digests of a bundle notice changed files. The canary notices all other causes for which a loaded model finds other
 PHI than the saved one. Examples are other weights with new digests, another layer under an old name, and a library or
-processor that computes wrongly. It does not notice forgery by those who can run the model themselves.
+processor that computes wrongly. The canary does not notice forgery by people who can run the model themselves.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _N_VECTORS = 64
 
 
 def canary(tagger: Any, width: int | None = None) -> dict[str, Any]:
-    """What a tagger finds in the built-in note.
+    """Tags that a tagger predicts for the built-in note.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
 
 
 def _weighted(left: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
-    """Columns of ``left`` times the exponentials of scores, with the largest logarithm of each row taken out.
+    """Columns of ``left`` times the exponentials of scores, and the largest logarithm of each row as a separate factor.
 
     The largest element of each row is 1 afterwards. With one common maximum, a row that reaches only low scores would
     be zero, and its gradient no number: in BIOES, "B-NAME" reaches nothing but "I-NAME" and "E-NAME".
@@ -172,8 +172,8 @@ _NEVER = -1e4
 class LegalTags(NamedTuple):
     """Legal tags at the start of a sentence, after each other tag, and at the end of a sentence.
 
-    ``follow[i, j]`` says whether tag j may follow tag i. At least one sequence of every length must be legal, for
-    example because one tag such as "O" is legal everywhere.
+    ``follow[i, j]`` is True if tag j may follow tag i. At least one sequence of every length must be legal, for example
+    because one tag such as "O" is legal everywhere.
     """
 
     start: Tensor

@@ -1,8 +1,8 @@
 """Sums and best paths of a linear-chain CRF on a CPU, token by token over the whole batch.
 
 The tokens of a batch lie in the order of time: the first tokens of all sentences, longest sentence first, then all
-second tokens, and so on. The sentences that have a token t are then the first ones of those that have a token t - 1, so
-that no step computes anything for padding.
+second tokens, and so on. The sentences that have a token t are then at the start of the sentences that have a token t -
+1, so that no step computes anything for padding.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _recursion(local: Tensor, step: Tensor, first: Tensor, order: TimeOrder) -> 
     Returns
     -------
     tuple of Tensors of shapes (2, n_tokens, K), (2, n_tokens, K) and (2, n_tokens, 1)
-        Sums without the score of the token itself; with it, scaled to a sum of 1; and the scales.
+        Sums without the score of the token itself; sums with this score, scaled to 1; and the scales.
     """
     arrived, states, scales = torch.empty_like(local), torch.empty_like(local), local.new_empty(*local.shape[:2], 1)
     state = first

@@ -1,4 +1,4 @@
-"""Settings of the tagger that a `NoteDeidentifier` trains if it is given none, by the amount of notes."""
+"""Settings of the default tagger of a `NoteDeidentifier`, depending on the amount of notes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
 
 
 def _are_in_language_of(likeness: NoteLikeness, notes: Sequence[Document]) -> bool:
-    """Whether the letters of all notes together are like those of the training notes of a model."""
+    """Whether the letters of all notes together resemble the letters of the training notes of a model."""
     segment = NormalizedSegmenter(None).segment
     each = [measure(segment(note.text), 0) for note in notes]
     together = Measured(*(np.sum([getattr(m, name) for m in each], axis=0) for name in ("sums", "units", "pairs")))

@@ -96,7 +96,7 @@ def marginals_on_held_out(
     SequenceError
         If there are too few patients to hold some out.
     ValueError
-        If there are several folds and ``refit=False``: no single tagger could be returned.
+        If there are several folds and ``refit=False``, because no single tagger could be returned.
     """
     patients = np.arange(len(X)) if groups is None else groups
     if isinstance(plan.cv, str):

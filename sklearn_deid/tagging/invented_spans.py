@@ -1,4 +1,4 @@
-"""Invented spans, which span swapping puts in the place of PHI beside the spans of the training sentences."""
+"""Invented spans, which span swapping uses in addition to the spans of the training sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .tagger_data import span_ranges
 
 
 class InventedSpans(NamedTuple):
-    """Spans of surrogates, one behind the other.
+    """Spans of surrogates, one after the other.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def invent_spans(
     Returns
     -------
     InventedSpans or None
-        None without any surrogate: the language is none of `sklearn_deid.surrogates.LOCALES`, or no span has a rule.
+        None without any surrogate: the language is not among `sklearn_deid.surrogates.LOCALES`, or no span has a rule.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def invent_spans(
 def followed_by(
     X: TokenSequences, tags: TokenSequences, invented: InventedSpans
 ) -> tuple[TokenSequences, TokenSequences, Spans]:
-    """Put the invented spans behind the sentences.
+    """Append the invented spans to the sentences.
 
     Returns
     -------

@@ -17,7 +17,7 @@ class LayoutChanges:
     """Draw changed layouts of sentences, whose words stay the same.
 
     Notes lose punctuation, and break lines inside of names, which moves the borders of sentences. A tagger that was
-    trained on whole sentences finds few names in the parts. Each word keeps its tag: a span goes on in the next
+    trained on whole sentences finds few names in the parts. Each word keeps its tag: a span continues in the next
     sentence. If a new span began there, the network would have to learn that "Hospital" begins a name.
 
     Parameters

@@ -24,9 +24,9 @@ class ListedVectors:
     """Vectors of character n-grams, followed by a 1 for each kind of public list that holds the word.
 
     A tagger of twelve notes knows only the names in twelve notes. Lists of names, places and professions in many
-    languages show it what else may be a name. The lists are public and do not depend on the notes; of the notes, only
-    their language chooses the lists. The words are kept as hashes of 32 bits, so that a saved tagger reads the same
-    lists whichever version of Faker is installed. Of other words, about one of 50,000 is taken for a listed one.
+    languages show the tagger other possible names. The lists are public and do not depend on the notes; of the notes,
+    only their language chooses the lists. The words are stored as hashes of 32 bits, so that a saved tagger reads the
+    same lists with every version of Faker. Of other words, about one of 50,000 is taken for a listed one.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class ListedVectors:
 
 
 def locale_of(tokens: np.ndarray) -> str:
-    """Locale whose language many tokens of sentences are in; "" if it is none of `sklearn_deid.surrogates.LOCALES`.
+    """Language of many tokens of the sentences, as a locale; "" if it is not among `sklearn_deid.surrogates.LOCALES`.
 
     Examples
     --------

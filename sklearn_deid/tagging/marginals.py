@@ -327,8 +327,7 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
 def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> Iterator[PhiMarginals]:
     """Yield the marginals of `read_marginals` in the order of the sentences, some thousand tokens at a time.
 
-    All marginals of a note of a megabyte in double precision would take more memory than anything else that is known
-    about the note.
+    The marginals of a note of a megabyte in double precision would take more memory than all other data of the note.
     """
     if not len(sentences):
         return

@@ -210,7 +210,7 @@ def build_tagger_module(tagger: Any) -> TaggerModule:
 def legal_tags(classes: np.ndarray, tag_scheme: str, continues_spans: bool = False) -> LegalTags:
     """Legal tags at the start of a sentence, after each other tag, and at the end of a sentence.
 
-    Every tag may start and end a sentence if spans go on over the borders of sentences (``continues_spans``).
+    Every tag may start and end a sentence if spans continue across the borders of sentences (``continues_spans``).
 
     Examples
     --------

@@ -13,10 +13,10 @@ from .network import build_tagger_module
 
 
 class NoFirstValues(TorchFunctionMode):
-    """Inside of this context manager, `torch.nn.init.normal_` leaves a tensor as it is.
+    """Within this context manager, `torch.nn.init.normal_` does not change a tensor.
 
-    Normal numbers for a tensor without memory import torch's compiler, which takes longer than all else at the start of
-    a command.
+    Drawing normal numbers for a tensor without memory imports torch's compiler, which takes longer than the rest of the
+    start of a command.
     """
 
     def __torch_function__(

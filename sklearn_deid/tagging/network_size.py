@@ -1,4 +1,4 @@
-"""Size of the network of a tagger: the one asked for, that of the model it starts from, or the default."""
+"""Size of the network of a tagger: the requested size, the size of its start, or the default."""
 
 from __future__ import annotations
 

@@ -29,9 +29,10 @@ def train_ngram_table(
     X, tags : TokenSequences of n sentences
         Annotated sentences. Tokens of PHI are left out.
     groups : array-like of shape (n,), optional
-        Patient of each sentence. Without groups, each document counts as a patient, or else each sentence.
+        Patient of each sentence. Without groups, each document counts as a patient; without documents, each sentence
+        does.
     raw : TokenSequences, optional
-        Sentences without annotations, of which only the words that are kept in X are kept.
+        Sentences without annotations; only words that are kept in X are read from them.
     seed : int, default=0
         Random seed.
 

@@ -50,7 +50,7 @@ class NoteDeidentifier(BaseEstimator):
     batch_size : int, default=64
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     labels : {"all", "hipaa"}, default="all"
-        PHI to return and to redact. "all" is every span of the tagger. "hipaa" is what the Safe Harbor rule removes
+        PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the list of the Safe Harbor rule
         (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
@@ -67,9 +67,9 @@ class NoteDeidentifier(BaseEstimator):
         How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
         Number of processes that tag batches at the same time; -1 means all processor cores. None means 1, unless a
-        ``joblib.parallel_config`` says otherwise. The processes start with the second batch of a call and share large
-        arrays of the model. Each has the threads of this process divided by ``n_jobs``; spans and their order do not
-        depend on ``n_jobs``. `fit` ignores the parameter.
+        ``joblib.parallel_config`` sets another number. The processes start with the second batch of a call and share
+        large arrays of the model. Each has the threads of this process divided by ``n_jobs``; spans and their order do
+        not depend on ``n_jobs``. `fit` ignores the parameter.
 
     Attributes
     ----------
@@ -299,7 +299,7 @@ class NoteDeidentifier(BaseEstimator):
         key: bytes | None = None,
         date_shift: int | None = None,
     ) -> Iterator[str | Document | None]:
-        """Yield the redacted notes of `redact`, with as many notes in memory as `iter_annotate`."""
+        """Yield the redacted notes of `redact`; the number of notes in memory is that of `iter_annotate`."""
         given = {"locale": locale, "key": key, "date_shift": date_shift}
         return self._redacted(checked_notes(texts, "iter_redact"), mode, return_documents, given)
 

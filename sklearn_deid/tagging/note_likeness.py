@@ -83,7 +83,7 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
 
 
 class NoteLikeness:
-    """Score that tells how unlike the training notes a note is, with a calibrated threshold.
+    """Score of the difference between a note and the training notes, with a calibrated threshold.
 
     The score is the largest deviation among nine figures. The figures are the shares of words with a first capital,
     words in capitals, tokens with digits, punctuation, letters outside of ASCII and tokens of PHI, the lengths of words
@@ -92,18 +92,18 @@ class NoteLikeness:
     words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title Case is not
     judged: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
 
-    A quarter of the patients gives medians, mean squares and counts of pairs. The notes of the other patients give
-    scores, and the threshold is the score of rank ``ceil((n + 1) * 0.99)`` among their ``n`` scores. If a new note and
-    these ``n`` notes are exchangeable, the note has a higher score with a probability of at most 1 %, for any number of
-    notes (split conformal prediction). Notes of one patient are alike, and a tagger does not find exactly the annotated
-    PHI: in these two ways the notes are exchangeable only approximately.
+    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. The notes of the other
+    patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)`` among their ``n`` scores. If a
+    new note and these ``n`` notes are exchangeable, the note has a higher score with a probability of at most 1 %, for
+    any number of notes (split conformal prediction). Notes of one patient are alike, and a tagger does not find exactly
+    the annotated PHI: in these two ways the notes are exchangeable only approximately.
 
     Attributes
     ----------
     threshold : float
         A note with a higher score is unlike the training notes.
     n_notes : int
-        Number of notes that the threshold comes from.
+        Number of notes from which the threshold was computed.
     any_casing : bool
         Whether the casing of notes without mixed casing is not judged.
     judged : tuple of str
@@ -182,7 +182,7 @@ class NoteLikeness:
         return model
 
     def score(self, note: Measured) -> tuple[float, str]:
-        """Score of a note, and the name of the figure that it comes from."""
+        """Score of a note, and the name of the figure that determines it."""
         distance = self._figures(note) - self._middle
         # shape: (n_features,)
         deviations = np.where(distance < 0, -distance / self._low, distance / self._high)
@@ -240,7 +240,7 @@ def _values(note: Measured, surprise: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _parts(notes: Sequence[Measured], patients: Sequence[Hashable], seed: int) -> tuple[list[Measured], list[Measured]]:
-    """Notes that give the figures, and notes that give the threshold."""
+    """Notes for the figures, and notes for the threshold."""
     distinct = list(dict.fromkeys(patients))
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[i] for i in order[: max(1, round(_FIT_SHARE * len(distinct)))]}

@@ -14,7 +14,7 @@ from .note_segmenter import NoteSegmenter
 
 
 class NormalizedSegmenter:
-    """Split the normalised text of a note, in training and in tagging alike.
+    """Split the normalised text of a note, in training and in tagging.
 
     Parameters
     ----------

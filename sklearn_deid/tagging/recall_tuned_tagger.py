@@ -221,7 +221,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             If X and y do not match, or there are too few patients to hold some out.
         TargetError
             If there are too few held-out patients for the target. The message holds the number of patients needed. If
-            even a tagger without a miss could not show the target, the error comes before any training. With
+            even a tagger without a miss could not show the target, the error is raised before any training. With
             ``on_low_precision="raise"``, also if the precision on the held-out patients is below ``min_precision``.
 
         Warns
@@ -316,7 +316,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         return read_marginals(self.estimator_, sentences, sentences, self._labels)
 
     def _check_aim(self, patients: np.ndarray | None) -> None:
-        """Check that there is a target or a bias, and that a bound on patients comes with patients."""
+        """Check that there is a target or a bias, and that a bound on patients has groups."""
         if self.target_recall is None and self.max_missed_patients is None and self.decision_bias is None:
             raise ValueError("One of 'target_recall', 'max_missed_patients' and 'decision_bias' must not be None.")
         if self.max_missed_patients is not None and self.decision_bias is None and patients is None:

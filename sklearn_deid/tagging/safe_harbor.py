@@ -88,5 +88,5 @@ def _is_young(words: str) -> bool:
 
 
 def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ...]:
-    """The spans of a text that ``labels`` of a `NoteDeidentifier` requests: "all", or "hipaa"."""
+    """Spans of a text that the parameter ``labels`` of a `NoteDeidentifier` selects ("all" or "hipaa")."""
     return tuple(span for span in spans if labels == "all" or is_safe_harbor(span, text))

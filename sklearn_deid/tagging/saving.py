@@ -108,8 +108,8 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
     ------
     BundleError
         If a required entry is missing or entries contradict each other. The function never guesses an entry. If names,
-        shapes or types of the arrays are not those of the network, which is then not built, or if classes or weights
-        are such that `tagger_to_state` would refuse them.
+        shapes or types of the arrays do not fit the network, which is then not built, or if `tagger_to_state` would
+        refuse the classes or weights.
     """
     try:
         tagger = _without_network(state, arrays)
@@ -417,7 +417,8 @@ def _probability(value: Any) -> float:
 def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False, compact: bool = False) -> None:
     """Save a fitted tagger or `NoteDeidentifier`. `saving.save` is the public function and lists the saved content.
 
-    The folder also holds what the model finds in a built-in invented note (`canary`). `load_tagger` compares.
+    The folder also holds the tags that the model predicts for a built-in invented note (`canary`). `load_tagger`
+    compares.
 
     Parameters
     ----------
@@ -523,7 +524,7 @@ def _width(manifest: Mapping[str, Any]) -> int | None:
 
 
 def _check_canary(model: Any, manifest: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Compare what a loaded model finds in the built-in note with what the saved model found."""
+    """Compare the results of a loaded model on the built-in note with the results of the saved model."""
     saved = manifest.get("canary")
     if saved is None and manifest.get("library_version") == _WITHOUT_CANARY:
         return

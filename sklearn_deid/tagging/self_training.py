@@ -36,14 +36,15 @@ class SelfTraining(BaseEstimator):
         out. 0 leaves none out.
     share_vectors : bool, default=True
         Whether the word vectors of a `DeidTagger` with ``embeddings="auto"`` are trained once, on annotated and raw
-        sentences, for teachers and student. Of raw sentences, only words of the annotated ones are read.
+        sentences, for teachers and student. Of raw sentences, only words that also occur in annotated sentences are
+        read.
     progress : callable, optional
         Function that is called with a line of text before each training.
 
     Notes
     -----
-    A student also learns what its teachers miss with confidence. Compare the recall with and without raw notes on
-    annotated notes that no training has seen.
+    A student also learns the errors of its teachers where the teachers are confident. Compare the recall with and
+    without raw notes on annotated notes that no training has seen.
 
     References
     ----------

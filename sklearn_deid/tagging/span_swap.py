@@ -26,7 +26,7 @@ class SpanSwapper:
     share : float
         Probability that a span is replaced by a span drawn from all spans of its label, the span itself included.
     more : tuple of three ndarrays of shape (n_more,), optional
-        Starts, ends and labels of spans behind the sentences, which are drawn, too, and never replaced.
+        Starts, ends and labels of spans after the sentences, which are drawn, too, and never replaced.
     """
 
     def __init__(

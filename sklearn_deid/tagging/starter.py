@@ -14,19 +14,19 @@ from .warm_start import STARTERS, starter_folder
 def load_model(
     name: str = "starter-en", *, labels: str = "hipaa", decision_bias: float | None = None, device: str = "cpu"
 ) -> NoteDeidentifier:
-    """Load a model that the package ships. It finds PHI without any training on your notes.
+    """Load a model that the package ships. The model finds PHI without any training on your notes.
 
     The model "starter-en" is for English. The model was trained on generated notes only, and contains no data of
-    patients. It misses some PHI, mainly in contexts that generated notes lack. Measure its recall on your own notes,
-    and choose a larger bias if the model misses too much. To improve the model, correct some notes and continue the
-    training (``DeidTagger(warm_start_from="starter-en")``).
+    patients. The model misses some PHI, mainly in contexts that generated notes lack. Measure its recall on your own
+    notes, and choose a larger bias if the model misses too much. To improve the model, correct some notes and continue
+    the training (``DeidTagger(warm_start_from="starter-en")``).
 
     Parameters
     ----------
     name : {"starter-en"}, default="starter-en"
         Name of the model.
     labels : {"hipaa", "all"}, default="hipaa"
-        PHI to hide. "hipaa" is what the Safe Harbor rule removes; "all" adds states, countries, professions,
+        PHI to hide. "hipaa" is the list of the Safe Harbor rule; "all" adds states, countries, professions,
         departments, bare years and ages under 90.
     decision_bias : float, optional
         Bias added to the log odds of PHI at every token. A larger bias hides more words. None is the bias that the

@@ -126,7 +126,7 @@ class SpanSwap(BaseEstimator):
     invented : int, default=250
         Number of invented spans, such as other names and places in the language of the sentences. Swaps draw from the
         invented spans and the spans of the sentences together. The fewer spans the sentences have, the larger is the
-        share of invented ones. 0 draws spans of the sentences only. Nothing is invented for labels without a rule, for
+        share of invented spans. 0 draws spans of the sentences only. Nothing is invented for labels without a rule, for
         vectors, or for sentences in other languages than those of `sklearn_deid.surrogates.LOCALES`. Nothing is
         invented either if an augmenter perturbs the sentences themselves, if the training starts from another tagger,
         or in the workers of a `DSSGDEnsemble` or federation.

@@ -158,7 +158,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
         the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
         ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X follow if the model has none.
-        Labels may differ: a new label starts from the label that the model gives most often to its
+        Labels may differ: a new label starts from the label that the model most often assigns to its
         tokens.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
@@ -168,20 +168,20 @@ class DeidTagger(TokenTagger, SequenceNet):
         ``validation_fraction``. None never stops early.
     mixed_precision : bool, "auto" or "training", default="auto"
         Whether the network computes in bfloat16. The CRF never does. "auto" means bfloat16 on CUDA devices that have
-        it, in training and with a `PretrainedEncoder`. All else is computed in float32, so that tags depend little on
-        the device. "training" adds bfloat16 in the layers of ``encoder="lstm"`` during training, on processors with
-        fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of the time, and may lose 0.1 points of
-        F1. Other processors compute in float32.
+        it, in training and with a `PretrainedEncoder`. All other numbers are computed in float32, so that tags depend
+        little on the device. "training" adds bfloat16 in the layers of ``encoder="lstm"`` during training, on
+        processors with fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of the time, and may lose
+        0.1 points of F1. Other processors compute in float32.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
         Random seed of weights, dropout, batches and span swapping. The tagger does not change the state of the global
         random generators.
     **skorch_parameters
-        Parameters of skorch: ``optimizer`` (a torch optimizer class, default `torch.optim.NAdam`), ``callbacks`` (a
-        list of skorch callbacks, default None), ``warm_start`` (bool, default False: whether `fit` continues from the
-        weights of the last `fit`), ``verbose`` (int, default 0: 0 prints nothing, 1 prints a line for each epoch, 2
-        adds a progress bar), and nested parameters such as ``optimizer__weight_decay``.
+        Parameters of skorch. ``optimizer``: a torch optimizer class, default `torch.optim.NAdam`. ``callbacks``: a list
+        of skorch callbacks, default None. ``warm_start``: whether `fit` continues from the weights of the last `fit`,
+        default False. ``verbose``: 0 (default) prints nothing, 1 prints a line for each epoch, 2 adds a progress bar.
+        Nested parameters such as ``optimizer__weight_decay`` are possible.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     marks_uniform_casing_ : bool
         Whether the network knows which documents are read in lower case or written in lower case.
     continues_spans_ : bool
-        Whether a span of the network may go on in the next sentence. True after training with a `NoteAugmenter` that
+        Whether a span of the network may continue in the next sentence. True after training with a `NoteAugmenter` that
         breaks lines. `predict` begins a new span with each sentence in any case.
     hidden_size_, n_layers_ : int
         Size of the network: parameters that are "auto" are found in `fit`.
@@ -519,7 +519,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any) -> None:
-        """Learn the inputs of the network and build it, with new weights or those of another tagger."""
+        """Learn the inputs of the network and build it, with new weights or the weights of another tagger."""
         start = None
         if self.warm_start_from is not None:
             check_reads_words(X)

@@ -128,7 +128,7 @@ class GrowingFeatures:
 
 
 class AlteredCopies:
-    """Draw altered copies of training sentences, which an epoch reads beside the sentences themselves.
+    """Draw altered copies of training sentences, which an epoch reads in addition to the sentences themselves.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class SwappingDataset(SentenceDataset):
         Altered copies of the sentences after the spans were swapped, for a `NoteAugmenter`. A swapped span is then
         written like its sentence.
     more : tuple of three ndarrays of shape (n_more,), optional
-        Starts, ends and label numbers (`span_ranges`) of spans behind the sentences in words and tags, for the swaps.
+        Starts, ends and label numbers (`span_ranges`) of spans after the sentences in words and tags, for the swaps.
     **arrays
         Parameters of `SentenceDataset`.
     """

@@ -1,4 +1,4 @@
-"""`UnbuiltOptimizer`: takes the place of the optimizer in a loaded tagger until its first training."""
+"""`UnbuiltOptimizer`: placeholder for the optimizer of a loaded tagger until its first training."""
 
 from __future__ import annotations
 

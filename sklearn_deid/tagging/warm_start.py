@@ -102,7 +102,9 @@ def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTabl
 
 
 def start_weights(tagger: Any, source: Any, X: Any, tags: TokenSequences) -> None:
-    """Copy the weights of a fitted tagger to a new one. Labels are matched by name, or by what they annotate.
+    """Copy the weights of a fitted tagger to a new one.
+
+    Labels are matched by name, or by the tokens that they annotate.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: An
     """For each tag, the tag of another model whose weights it starts from; "" if there is none.
 
     A label that the other model has starts from this label. Any other label starts from the label that the other model
-    gives most often to its tokens.
+    most often assigns to its tokens.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
         return object_rows([row for part in self._parts(X) for row in part.rows()])
 
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:
-        """Yield shifted marginals, some thousand tokens at a time: those of a long note need much memory."""
+        """Yield shifted marginals, some thousand tokens at a time, because a long note needs much memory."""
         check_is_fitted(self)
         X = check_sequences(X)
         if not all(isinstance(word, str) for word in X.data):

@@ -18,7 +18,7 @@ class WordLevels:
     least this level.
 
     A listed word never has less than its level. Of other words, about one of 75 has level 1, and one of 5,600 more.
-    Whoever has the levels can test words: build them from public lists, never from notes.
+    Anyone with the levels can test words: build them from public lists, never from notes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class WordLevels:
         Raises
         ------
         BundleError
-            If the sets are missing, are more than 8, or one of them is not valid.
+            If the sets are missing or more than 8, or if one of them is not valid.
         """
         if set(state) != {"sets"} or not isinstance(state["sets"], list) or len(state["sets"]) > MOST:
             raise BundleError("The levels of words of a saved tagger are missing, damaged or too many.")

@@ -16,7 +16,7 @@ _BITS, _HASHES = 9, 6  # bits for each word, and bits that a word sets: 1.3 % of
 class WordSet:
     """Set of words, without regard to casing, that answers only whether a word is a member (a Bloom filter).
 
-    A member is always found. Of other words, about one of 75 is taken for a member. Whoever has the set can test words:
+    A member is always found. Of other words, about one of 75 is taken for a member. Anyone with the set can test words:
     build it from public lists, never from notes.
 
     Parameters
@@ -62,7 +62,7 @@ class WordSet:
         Raises
         ------
         BundleError
-            If the bits are missing or no hexadecimal number, or most of them are set: every word would be a member.
+            If the bits are missing or no hexadecimal number, or if most bits are set: every word would be a member.
         """
         try:
             bits = np.frombuffer(bytes.fromhex(state["bits"]), dtype=np.uint8).copy()

@@ -87,7 +87,7 @@ def _by_position(characters: Tensor, width: int) -> tuple[list[Tensor], list[int
     Parameters
     ----------
     characters : LongTensor of shape (n_words, longest word)
-        Character classes, 0 behind the end of a word.
+        Character classes, 0 after the end of a word.
     width : int
         Number of characters around a position.
 

@@ -140,7 +140,7 @@ class Corpus(Sequence[Document]):
         Returns
         -------
         SentenceData
-            Sentences and tags. Its attribute ``report`` lists every span that tokens cannot express exactly, by
+            Sentences and tags. The attribute ``report`` lists every span that tokens cannot express exactly, by
             document id and offsets.
 
         Warns
@@ -370,7 +370,7 @@ def joined_at_borders(
     sentences: Sequence[tuple[int, int]],
     counts: Mapping[str, tuple[int, int]],
 ) -> list[Span]:
-    """Join spans of one label that a border of sentences separates, if most gold spans of the label go on there.
+    """Join spans of one label at sentence borders, if most gold spans of the label continue across borders.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`LearnedSegmenter`: sentences that are cut only where the notes themselves show that a sentence ends."""
+"""`LearnedSegmenter`: sentences that are cut only if the notes themselves show that a sentence ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _FEWEST_NOTES = 20  # a few notes do not show how lines end
 
 
 class LearnedSegmenter:
-    """Split notes into tokens and sentences; learn from unannotated notes where a full stop ends a sentence.
+    """Split notes into tokens and sentences; learn from unannotated notes which full stops end a sentence.
 
     A full stop ends a sentence only if two conditions hold. First, the word before the full stop is no abbreviation:
     the notes do not write a full stop after the word far more often than after other words (Kiss & Strunk 2006).
@@ -66,9 +66,9 @@ class LearnedSegmenter:
         One row for each kept word. The first column is a hash of the word in lower case. The other columns count how
         often the notes write the word with a full stop, without one, in lower case, and with a capital inside a
         sentence. A word is kept if it occurs in notes of at least two patients, and is an abbreviation or is also
-        written in lower case. The array holds no word. Readers of a saved model can test whether a given word is kept.
-        If `fit` is called with the annotations, words that occur in PHI only are not kept. Without annotations, a name
-        is kept if the notes also write it in lower case, as in user names, or if it looks like an abbreviation.
+        written in lower case. The array holds no word. With a saved model, anyone can test whether a given word is
+        kept. If `fit` is called with the annotations, words that occur in PHI only are not kept. Without annotations, a
+        name is kept if the notes also write it in lower case, as in user names, or if it looks like an abbreviation.
     full_stop_rate_ : float
         Proportion of words with a full stop.
     bare_break_limit_ : float
@@ -283,7 +283,7 @@ def _counts(text: str) -> dict[str, list[int]]:
 
 
 def _words_by_place(text: str, spans: Sequence[Span]) -> tuple[set[str], set[str]]:
-    """Words in lower case that a note writes in the spans, and those that it writes outside of them."""
+    """Words in lower case that a note contains inside of the spans, and outside of them."""
     covered = np.zeros(len(text), dtype=bool)
     for span in spans:
         covered[span.start : span.end] = True

@@ -66,7 +66,7 @@ class NormalizedText:
         """Apply edits, sorted and without overlap.
 
         A replacement with the length of the replaced text maps character by character. In any other case, each
-        character of the replacement maps to all replaced characters. Removed characters belong to no character: a
+        character of the replacement maps to all replaced characters. Removed characters map to no new character: a
         passage covers them if it has characters on both sides.
         """
         if not edits:

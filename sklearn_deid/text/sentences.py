@@ -198,7 +198,7 @@ def _may_run_on(line: _Line, following: _Line) -> bool:
 
 
 def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
-    """Width at which a note was wrapped; None if its lines end where the author ended them."""
+    """Width at which a note was wrapped; None if the author set its line ends."""
     pairs = [(line, after) for line, after in pairwise(lines) if _may_run_on(line, after)]
     # A break is explained by an interval of widths. Counting the ends of the intervals and summing up gives the number
     # of explained breaks for all widths in one pass.
@@ -281,7 +281,7 @@ class LineBorders(NamedTuple):
     starts : list of int
         Result of `line_starts`.
     bare : list of int
-        Those of ``starts`` after a bare break. No final punctuation, colon, row of dashes or blank line precedes the
+        Members of ``starts`` after a bare break. No final punctuation, colon, row of dashes or blank line precedes the
         break, and no list item and no field name of up to three words with a colon follows the break.
     bare_share : float
         Number of bare breaks, divided by the number of all breaks between visible lines plus 4.

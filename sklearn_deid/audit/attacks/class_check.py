@@ -50,10 +50,10 @@ class ReleasedClassVectors:
 class ClassCheck(AuditAttack):
     """Compare released word classes with the public words; the check is deterministic.
 
-    The check finds a class of fewer than k words, a class whose words the released casing tells apart, a class vector
+    The check finds a class of fewer than k words, a class whose words the released casing distinguishes, a class vector
     that is not the mean of its words, a released vector that is no class vector, a token with the vector of another
     class, and releases of the same sentences that differ. Without such a fault, the release is a function of the class
-    and the casing of each word, and the words of a class cannot be told apart.
+    and the casing of each word, and nobody can distinguish the words of a class.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class PublicNotes:
     sentences : sequence of n sentences
         Public or generated notes, or notes of other patients.
     mechanism : PseudonymKnowledge or None
-        Mechanism of pseudonymised text, and the words that may stand behind a surrogate.
+        Mechanism of pseudonymised text, and the possible originals of a surrogate.
     representer : LookupKnowledge or None
         Published network of private vectors.
     words : sequence of str or None

@@ -166,14 +166,15 @@ class AuditAttack:
         raise NotImplementedError
 
     def result(self: Any, *figures: Any, **other: Any) -> AttackResult:
-        """Return an `AttackResult` with what the attack declares.
+        """Return an `AttackResult` with the declarations of the attack.
 
         Parameters
         ----------
         *figures
             Arguments of `AttackResult` after ``measure``.
         **other
-            Further arguments of `AttackResult`. A name, threat, attacker or measure replaces that of the attack.
+            Further arguments of `AttackResult`. A given name, threat, attacker or measure replaces the attribute of the
+            attack.
         """
         names = [other.pop(part, getattr(self, part)) for part in ("name", "threat", "attacker", "measure")]
         return AttackResult(*names, *figures, **self.declared | other)

@@ -340,7 +340,7 @@ def _guess(decoder: EmbeddingDecoder, batch: SentenceBatch, device: torch.device
 def _logits(
     decoder: EmbeddingDecoder, batch: SentenceBatch, words: Tensor, table: Tensor, among: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores of all tokens for the words of the batch and further words, the right words, and the tokens to recover."""
+    """Scores of all tokens for some words, number of the right word of each token, and the tokens to recover."""
     guess, asked = _guess(decoder, batch, table.device)
     mask, words = batch.mask.to(table.device), words.to(table.device)
     choices, target = torch.cat([words[mask], among.to(table.device)]).unique(return_inverse=True)

@@ -166,7 +166,7 @@ def _folded(words: Sequence[str]) -> np.ndarray:
 
 
 def _counted(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
-    """Number of words for which only the release, and only the audit's own draw, has a property."""
+    """Numbers of words that have a property only in the release, and only in the audit's own draw."""
     return int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
 
 

@@ -32,8 +32,9 @@ class GradientKnowledge:
     Attributes
     ----------
     module : torch module
-        Downloaded network before the step: from vectors of shape (1, n, d) to emissions of shape (1, n, n_tags). Its
-        loss is the cross entropy, averaged over tokens. Its second derivatives must exist.
+        Downloaded network before the step: from vectors of shape (1, n, d) to emissions of shape (1, n, n_tags). The
+        loss of the network is the cross entropy, averaged over tokens. The second derivatives of the network must
+        exist.
     table : array-like of shape (n_words, d)
         Public word vectors.
     learning_rate : float, default=1.0
@@ -125,7 +126,7 @@ class GradientInversionAttack(AuditAttack):
     -----
     The positive control runs the attack on complete gradients of random sentences with the same lengths under the same
     network. The attack must name at least 70 % of their words. If the control fails, the network or the sentences are
-    too large for this attack, and the result says nothing about stronger attackers. `UpdateLeakageAttack` with
+    too large for this attack, and the result gives no information about stronger attackers. `UpdateLeakageAttack` with
     ``kind="span"`` needs less.
 
     References

@@ -22,7 +22,7 @@ _FALSE_POSITIVES = 0.01
 
 @dataclass(frozen=True, repr=False)
 class MembershipKnowledge:
-    """Knowledge of an attacker on a tagger: the training procedure, and sentences of which some may be training data.
+    """Knowledge of an attacker on a tagger: the training procedure, and sentences, some of which may be training data.
 
     Attributes
     ----------

@@ -104,7 +104,8 @@ class NoiseAttack(AuditAttack):
     ----------
     controls : bool, default=True
         Whether to plant faults into simulated releases. The tests must find missing noise and noise that all tokens
-        share. Whether they find half the noise is reported; nobody can find it where directions are uniform.
+        share. The result reports whether the tests find half the noise, which no test can find if directions are
+        uniform.
     random_state : int, Generator, RandomState or None, default=None
         Random seed of the drawn lengths and of the controls.
 

@@ -45,8 +45,8 @@ class SparseVectorUploads:
         """Yield tests of the noise.
 
         The noise is so large that nearly all values are at the clip. A value strictly inside is an event whose
-        probability is at most ``1 - exp(-clip / scale)``, whatever the value before the noise was, and at most one half
-        of the values are at each end. Smaller noise leaves more values inside.
+        probability is at most ``1 - exp(-clip / scale)``, for any value before the noise, and at most one half of the
+        values are at each end. Smaller noise leaves more values inside.
 
         Examples
         --------
@@ -88,12 +88,12 @@ class StepUploads:
     """Updates of parameters that no note reads, from a training with `PatientPrivacy`.
 
     Such a parameter, of a character or word shape that no note has, moves by noise alone. The size of this movement
-    says nothing about the size of the noise, because the optimizer divides by it.
+    gives no information about the size of the noise, because the optimizer divides by it.
 
     Attributes
     ----------
     updates : sequence of ndarrays of shape (n_untouched,)
-        Updates of these parameters in each upload; 0 where nothing was sent.
+        Updates of these parameters in each upload; 0 for parameters that were not sent.
     shares : sequence of float
         Share of all parameters that each upload moves.
     sites : sequence of str

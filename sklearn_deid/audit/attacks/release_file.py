@@ -123,7 +123,7 @@ class FileCheck(AuditAttack):
 
 
 def repeated_vectors(released: SavedSentences) -> int:
-    """Number of tokens whose vector occurs in an earlier sentence; 0 where rounding to the grid may explain it."""
+    """Number of tokens whose vector occurs in an earlier sentence; 0 if rounding may explain this."""
     n, d = released.vectors.shape
     # Independent noise hits the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension, at
     # most, and any two of n tokens do with at most n^2 / 2 times the product.

@@ -52,10 +52,10 @@ class SeedTarget:
 class SeedSearch(AuditAttack):
     """Draw the noise of many seeds, and compare it with the released vectors.
 
-    Version 0.1.0 drew the noise of a whole release from PyTorch's generator on the CPU, which keeps 32 bits of a seed.
-    The layout of the noise follows from the lengths of the sentences, which are in every release. The search needs no
-    word of the notes: the mean and the strongest direction of the vectors are projected out, and what remains is
-    mostly noise. The search covers the old generator, and NumPy's default generator, from seed ``first`` on.
+    In version 0.1.0, the noise of a whole release came from PyTorch's generator on the CPU, which keeps 32 bits of a
+    seed. The layout of the noise follows from the lengths of the sentences, which are in every release. The search
+    needs no word of the notes: the mean and the strongest direction of the vectors are projected out, and what remains
+    is mostly noise. The search covers the old generator, and NumPy's default generator, from seed ``first`` on.
 
     For a wrong seed the score is standard normal. All scores together raise a false alarm with probability .0003. In
     the positive control, noise of a seed of the window is planted and must be found.

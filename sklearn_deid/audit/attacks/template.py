@@ -177,8 +177,8 @@ class TemplateAttack(AuditAttack):
         releasing : Representer or None
             Network that releases the true candidate in a control. None takes the released vectors.
         at_random : bool, default=False
-            Whether the true candidate is drawn at random, for a negative control. Otherwise an original could score
-            higher than its variants whatever was released.
+            Whether the true candidate is drawn at random, for a negative control. Otherwise the original could score
+            higher than its variants even if the release carried no information.
         """
         device = self._knowledge.device
         rng, generator = random_streams(self.random_state, device)

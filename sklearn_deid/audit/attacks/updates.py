@@ -450,7 +450,7 @@ def _told_apart(scores: np.ndarray, pairs: _Pairs, frequencies: np.ndarray | Non
 
 
 def _named(scores: np.ndarray, present: list[frozenset[int]]) -> dict[str, float]:
-    """Proportion of right rows, if the attacker names as many rows as occurred."""
+    """Proportion of correct rows, if the attacker names the same number of rows as occurred."""
     right = total = 0
     for score, rows in zip(scores, present, strict=True):
         best = np.argsort(-score, kind="stable")[: len(rows)]

@@ -53,8 +53,8 @@ class NoisyUploads:
 class UploadNoise(AuditAttack):
     """Test the recorded uploads against the stated noise.
 
-    With `GaussianUpload`, the values of an upload are at most ``norm_bound`` long before the noise. Their squares must
-    therefore add up to at least what the noise alone does, and the product with another upload, whose noise is
+    With `GaussianUpload`, the values of an upload are at most ``norm_bound`` long before the noise. The sum of their
+    squares must therefore be at least as large as for noise alone. The product with another upload, whose noise is
     independent, is Gaussian with a mean of at most ``norm_bound`` divided by the standard deviation. With
     `SparseVectorUpload`, values strictly below the clip are counted, and positions and signs of two uploads are
     compared (`SparseVectorUploads`). With `PatientPrivacy`, parameters that no note reads must move, and independently

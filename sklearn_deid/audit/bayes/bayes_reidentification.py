@@ -135,10 +135,10 @@ def bayes_reidentification(
     Returns
     -------
     Reidentification
-        Result with intervals. All intervals, those of the categories and of the mean, hold together with a probability
-        of at least 95 %, for any number of draws. "monte carlo" and both ends of "bracket" use empirical Bernstein
-        bounds. "plug-in" uses Clopper and Pearson's bound below and McDiarmid's inequality above; the upper bound is 1
-        for several releases.
+        Result with intervals. All intervals, of the categories and of the mean, hold together with a probability of at
+        least 95 %, for any number of draws. "monte carlo" and both ends of "bracket" use empirical Bernstein bounds.
+        "plug-in" uses Clopper and Pearson's bound below and McDiarmid's inequality above; the upper bound is 1 for
+        several releases.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def bayes_reidentification(
 
     Examples
     --------
-    Two names that are replaced by each other's neighbours cannot be told apart; the attacker names the more frequent.
+    Two names that are neighbours of each other and replace each other; the attacker names the more frequent one.
 
     >>> import numpy as np
     >>> class Mix:

@@ -25,7 +25,7 @@ class ReleasedFile:
     representer : PrivateRepresenter, optional
         Published representer behind the vectors.
     original : ndarray of shape (n_sentences,), optional
-        Row of each sentence in the notes, -1 where the row is not known.
+        Row of each sentence in the notes, -1 for an unknown row.
 
     Raises
     ------

@@ -27,8 +27,8 @@ class ReleasedModel:
     Parameters
     ----------
     estimator : fitted tagger or Pipeline
-        Estimator under attack. Its representers stay unchanged; each training fits the pseudonymizers and the tagger
-        again.
+        Estimator under attack. The representers of the pipeline stay unchanged; each training fits the pseudonymizers
+        and the tagger again.
     data : AuditData
         Sentences of the audit.
     """

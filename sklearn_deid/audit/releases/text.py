@@ -109,7 +109,7 @@ class ReleasedText:
 
     @cached_property
     def is_other_text(self) -> str | None:
-        """Statement that the text is not what the mechanism makes; None if the checks find nothing.
+        """Statement that the mechanism does not make such a text; None if the checks find nothing.
 
         Attacks that simulate the mechanism, and linkage, do not compare the text with its originals.
         """

@@ -121,7 +121,7 @@ class ReleasedExchange:
         return StepUploads([one[where] for one in whole], shares, sites, epochs, n_steps)
 
     def reads(self, parameter: str) -> bool:
-        """Whether the settings of the tagger say that its network has a parameter.
+        """Whether the settings of the tagger imply that its network has a parameter.
 
         The settings decide: the attack must not end silently if the network names a parameter differently.
         """

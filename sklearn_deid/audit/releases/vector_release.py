@@ -77,7 +77,7 @@ class VectorRelease:
         return ReleasedSentences(vectors, self.data.groups_of(rows), self.data.y[rows], by_sentence)
 
     def _properties(self, places: np.ndarray) -> dict[str, np.ndarray]:
-        """Properties of tokens on which noise must not depend, from their places in the sentences of the audit."""
+        """Token properties on which noise must not depend, from the positions in the sentences of the audit."""
         found = {"word": self.words[places], "label": self._labels[places]}
         found["casing"] = casing_ids(self.data.X.data[places].tolist())
         if self.data.groups is not None:

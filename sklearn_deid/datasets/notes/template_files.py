@@ -249,7 +249,7 @@ def check_phrases(
     replacing : sequence of DataFile
         Files whose phrases replace those of ``files``.
     taken : collection of str
-        Names of words, and of phrases of cases.
+        Names of words, and names of the phrases of cases.
     parts : collection of str
         Names of blocks that are not phrases.
     """

@@ -1,4 +1,4 @@
-"""Requests of a site to the server: refusals, and questions that are repeated until there is an answer."""
+"""Requests of a site to the server: refusals, and questions that are repeated until the server answers."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class FederationConfig:
         arrival. With the median or the trimmed mean, all sites send their whole updates in common rounds. They need at
         least three sites, and more than ``2 * n_trim``, and cannot be combined with masks.
     n_trim : int, default=1
-        Number of smallest and of largest values that the trimmed mean leaves out.
+        Number of smallest and number of largest values that the trimmed mean leaves out.
     screened : bool, default=False
         Whether all sites send their whole updates in common rounds, and the server leaves out updates that point
         against those of most other sites (`federated.AgreementScreen`). A round then needs three sites. With two sites

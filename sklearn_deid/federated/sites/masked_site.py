@@ -76,9 +76,10 @@ class MaskedSite:
         Raises
         ------
         ExchangeError
-            If the server does not send all parameters: what is left out would differ between sites. If the parameters
-            are not newer than those of an update that is already sent: the other sites may still send their updates
-            from these parameters, and the difference of two sums would be the difference of two updates of this site.
+            If the server does not send all parameters: the missing parameters would differ between sites. If the
+            parameters are not newer than the start of an update that was already sent: the other sites may still send
+            their updates from these parameters, and the difference of two sums would be the difference of two updates
+            of this site.
         """
         update = SparseUpdate.from_bytes(download, kind="parameters")
         if len(update) != update.size:

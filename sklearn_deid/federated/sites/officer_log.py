@@ -1,4 +1,4 @@
-"""Lines for the privacy officer of a site: what is sent, to whom, and at which epsilon, before and after each round."""
+"""Lines for the privacy officer of a site before and after each round: sent data, recipient and epsilon."""
 
 from __future__ import annotations
 

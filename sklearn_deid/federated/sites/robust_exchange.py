@@ -16,13 +16,13 @@ from .federation_config import FederationConfig
 
 
 class RobustExchangeService(ExchangeService):
-    """Collects one update of each site in a round, and combines them as the agreement says.
+    """Collects one update of each site in a round, and combines the updates according to the agreement.
 
-    A round is named by the version of the parameters from which its updates start. It ends when every site that the
-    server waits for has sent an update, or ``grace`` seconds after more than half of all sites have. A site that is
-    late loses the update of this round, and joins the next one. A refused update counts as sent, so that a hostile site
-    cannot delay a round; the sum does not contain it. A round needs at least ``fewest_updates`` sites. Updates of a
-    round without an end are sent again in the next session.
+    A round is named by the version of the parameters from which its updates start. The round ends when every site that
+    the server waits for has sent an update, or ``grace`` seconds after more than half of all sites have sent one. A
+    site that is late loses the update of this round, and joins the next one. A refused update counts as sent, so that a
+    hostile site cannot delay a round; the sum does not contain it. A round needs at least ``fewest_updates`` sites.
+    Updates of a round without an end are sent again in the next session.
 
     A site states with its update whether it adds noise. If few sites add noise, or few sites add none, a screened round
     compares lengths less strictly (`ParameterServer.add_round`).

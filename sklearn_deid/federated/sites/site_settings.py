@@ -19,7 +19,7 @@ PATIENT_LEDGER = "patient-privacy.json"
 class SiteSettings:
     """Settings of one site. The file stays at the site and is part of no message.
 
-    The sizes of messages reveal how many parameters a site fetches and sends, and in common rounds a site tells that
+    The sizes of messages reveal how many parameters a site fetches and sends, and in common rounds a site states that
     its updates have noise. Messages do not reveal ``clip``, ``threshold`` and the other settings.
 
     Parameters

@@ -125,7 +125,7 @@ class SiteTraining:
         stopped : callable, default=never
             Function that returns whether the session must end early.
         report : callable, default=nothing
-            Function called with the lines of ``officer.log``: what is sent, to whom, and spent and planned epsilon of
+            Function called with the lines of ``officer.log``: sent data, recipient, and spent and planned epsilon of
             each patient, before and after each local epoch. The session ends when the budget is spent.
 
         Returns
@@ -165,7 +165,9 @@ class SiteTraining:
         return n_trained
 
     def _check_newest(self, sent: Any) -> None:
-        """Refuse a state that is older than what this site has sent. A hostile server can only end the session.
+        """Refuse a state that is older than the updates that this site has sent.
+
+        A hostile server can only end the session.
 
         The updates of a lost, restored or copied folder would count as repetitions and be lost, and its ledger would
         not know of all steps.
@@ -280,7 +282,7 @@ class SiteTraining:
             stream.write(json.dumps({**line, **metrics}) + "\n")
 
     def _send_pending(self, ask: Ask, officer: OfficerLog) -> None:
-        """Send all unacknowledged messages in order, and tell the officer. A refused update is lost."""
+        """Send all unacknowledged messages in order, and write lines for the officer. A refused update is lost."""
         try:
             for sequence, message in sorted(self.worker.pending.items()):
                 reply = ask({"ask": "upload", "sequence": sequence}, message)[0]

@@ -13,14 +13,14 @@ class StateLock:
     """Lock that is held from its construction until `release`, or until the process ends in any way.
 
     A site that was suspended or cut off may return after its session has ended, with a process that still trains, while
-    the next session starts another process. Both would write the same files.
+    the next session starts another process. Both processes would write the same files.
 
     Parameters
     ----------
     folder : Path
         An existing folder. The lock creates the file ``lock`` in this folder.
     patience : float, default=330.0
-        Seconds to wait for the other process. A process whose server does not answer gives up after 300.
+        Seconds to wait for the other process. A process whose server does not answer gives up after 300 seconds.
 
     Raises
     ------

@@ -65,7 +65,7 @@ class DocumentFile(ABC):
         return self.replaced(note_replacements(mode)(note))
 
     def replaced(self, replacements: Sequence[Replacement]) -> bytes:
-        """Content of the file with other texts in the place of spans.
+        """Content of the file with other texts instead of the spans.
 
         The result is read again, and must hold exactly the expected text.
 

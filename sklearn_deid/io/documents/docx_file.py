@@ -84,7 +84,7 @@ class _Letter:
         return True
 
     def values(self) -> set[str]:
-        """Values of attributes that, by their words, may be text and not only formatting."""
+        """Values of attributes whose words suggest text instead of formatting."""
         elements = (
             element for part in _parts(self.main) for element in part.root.iter() if element.tag != f"{_W}lvlText"
         )

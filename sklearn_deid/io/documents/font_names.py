@@ -25,7 +25,7 @@ FONTS = frozenset(
 
 
 def is_font(name: str) -> bool:
-    """Whether a name is that of a common font.
+    """Whether a name is the name of a common font.
 
     Examples
     --------

@@ -157,7 +157,7 @@ class _Reader:
         return found
 
     def xml(self, name: str) -> Any:
-        """Root of an XML part. Comments and instructions are left out; declarations of entities are refused."""
+        """Root of an XML part. Comments and instructions are left out; declarations of entities raise an error."""
         etree = _etree()
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True

@@ -62,7 +62,7 @@ def open_document(path: str | os.PathLike[str]) -> DocumentFile:
     Returns
     -------
     DocumentFile
-        Its ``text`` is the note; ``redacted(spans)`` is the content of the redacted file.
+        The attribute ``text`` is the note; ``redacted(spans)`` is the content of the redacted file.
 
     Raises
     ------

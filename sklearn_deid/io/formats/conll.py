@@ -19,7 +19,7 @@ JSON. The format does not store the category and confidence of a span. The sente
 `text.segment`, but no sentence ends inside a span.
 
 Files of other tools have the token in the first column and the tag in the last column, separated by tabs or spaces. The
-reader makes a text for such a file: single spaces join the tokens, and line feeds join the sentences. Spans end with
+reader builds a text for such a file: single spaces join the tokens, and line feeds join the sentences. Spans end with
 their sentence. The id of a document without an id consists of the file name and the number of the document. Tags may be
 IOB2 or BIOES. Illegal sequences are repaired as in conlleval (an I without a preceding span starts a span).
 

@@ -1,9 +1,9 @@
 """spaCy's ``DocBin`` files (``.spacy``), for ``spacy train`` and for the output of spaCy pipelines.
 
-Each note is a spaCy ``Doc`` with the unchanged text. Its tokens are the tokens of `text.tokenize`, additionally split
-at every border of a span, so all offsets are exact. ``doc.spans["phi"]`` holds all spans, which may overlap.
-``doc.ents`` holds the longest of overlapping spans. The attributes of the group (``doc.spans["phi"].attrs``) hold
-document id, patient id, metadata, categories and confidences. User data of a Doc are neither written nor read.
+Each note is a spaCy ``Doc`` with the unchanged text. The tokens of the Doc are the tokens of `text.tokenize`,
+additionally split at every border of a span, so all offsets are exact. ``doc.spans["phi"]`` holds all spans, which may
+overlap. ``doc.ents`` holds the longest of overlapping spans. The attributes of the group (``doc.spans["phi"].attrs``)
+hold document id, patient id, metadata, categories and confidences. User data of a Doc are neither written nor read.
 
 The reader also accepts files of other tools. The spans are then the spans of the group ``"phi"``. Without this group
 the reader uses the named entities, if the tokens are annotated with entities, else the only group of spans. The reader

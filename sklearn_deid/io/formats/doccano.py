@@ -5,9 +5,9 @@ The reader takes spans from ``label``, or ``labels``, or from ``entities`` (proj
 without the option "Count grapheme clusters as one character". Files of projects with this option are not supported.
 
 doccano keeps other columns of an imported file and exports them. The writer uses columns with the names ``doc_id``,
-``patient_id``, ``meta`` and ``details``, which holds category and confidence of each span. On the way back, details
-apply to spans that the annotator has not changed. Without ``doc_id``, the id of a document consists of the file name
-and doccano's ``id``. Other columns are ignored.
+``patient_id``, ``meta`` and ``details``, which holds category and confidence of each span. When an exported file is
+read, the details apply to spans that the annotator has not changed. Without ``doc_id``, the id of a document consists
+of the file name and doccano's ``id``. Other columns are ignored.
 
 Source: doccano's documentation, "Import dataset" and "Export dataset"; offsets: doccano's issue 2290.
 """

@@ -46,7 +46,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
-    """Ids of the tasks without an annotation: new ones, and those with a prediction alone."""
+    """Ids of the tasks without an annotation: new tasks, and tasks with only a prediction."""
     place = SourceLocation(str(path))
     found = set()
     for number, task in enumerate(_tasks(place, path, encoding), start=1):
@@ -122,7 +122,7 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
 
 
 def _regions(place: SourceLocation, task: dict[str, Any]) -> list[Any]:
-    """Regions of the annotation, else of the prediction."""
+    """Regions of the annotation or, without an annotation, of the prediction."""
     lists = [task.get(name, []) for name in ("annotations", "predictions")]
     if not all(isinstance(rows, list) and all(isinstance(row, dict) for row in rows) for rows in lists):
         raise place.error("'annotations' and 'predictions' must be lists of objects, as in the export \"JSON\".")

@@ -73,7 +73,10 @@ def _damaged(path: Path) -> Exception:
 
 
 def write_compressed(path: Path, pieces: Iterable[Path], stream: BinaryIO) -> None:
-    """Join files into a stream, compressed as the name ``path`` says. The bytes depend on the pieces alone."""
+    """Join files into a stream, with the compression that the name ``path`` implies.
+
+    The bytes depend on the pieces alone.
+    """
     if path.suffix.lower() == ".gz":
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
             _join(pieces, packed)

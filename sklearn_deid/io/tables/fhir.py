@@ -104,7 +104,7 @@ class FhirLines(JsonLinesTable):
     def _resources(
         self, line: str, content: Mapping[str, Any], prefix: str = "", start: int = 0
     ) -> Iterator[tuple[str, Mapping[str, Any], int]]:
-        """The resource and its contained resources: where each begins, and the prefix of the names of its texts."""
+        """The resource and its contained resources: start of each, and prefix of the names of its texts."""
         kind = content.get("resourceType")
         if not isinstance(kind, str) or kind not in self.paths:
             raise self._error(
@@ -169,7 +169,7 @@ class FhirLines(JsonLinesTable):
         return replace(chunk, field_counts=dict(self._counts)) if self._is_own else chunk
 
     def _date(self, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
-        """Date of a structured field. Its replacement must also be a date."""
+        """Date of a structured field. The replacement of a date must also be a date."""
         parts = _DATE.fullmatch(place.value) if isinstance(place.value, str) else None
         if parts is None:
             raise self._error("A field that the profile names as a date holds no date.")
@@ -255,7 +255,7 @@ def _paths(written: Sequence[str], is_date: bool) -> list[tuple[str, ...]]:
 
 
 def _is_readable(value: Any, path: Sequence[str]) -> bool:
-    """Whether `find_values` finds all values that a path can mean, and `FhirLines` reads all of them."""
+    """Whether `find_values` finds all possible values of a path, and `FhirLines` can read all of them."""
     if isinstance(value, list):
         return all(_is_readable(item, path) for item in value)
     if not path:

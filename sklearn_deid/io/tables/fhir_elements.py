@@ -108,7 +108,7 @@ def has_unknown_element(value: Any, place: str) -> bool:
 
 
 def has_misplaced_text(value: Any, place: str) -> bool:
-    """Whether an object holds a text where FHIR has a code, a time, a number or an object.
+    """Whether an object holds a text although FHIR defines a code, a time, a number or an object.
 
     Parameters
     ----------

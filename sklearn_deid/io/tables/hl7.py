@@ -1,7 +1,7 @@
 """HL7 version 2 messages: free text of named fields changes, and every other byte stays.
 
-The separators are read from each message. Kept libraries (python-hl7, hl7apy) build messages anew and do not tell where
-a field is in the bytes.
+The separators are read from each message. Existing libraries (python-hl7, hl7apy) rebuild messages and do not report
+the position of a field in the bytes.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Separators(NamedTuple):
 
 
 class _Sign(NamedTuple):
-    """Characters of the source, and the text that they stand for."""
+    """Characters of the source, and the text that they represent."""
 
     source: str
     text: str
@@ -327,7 +327,7 @@ class Hl7Messages:
     fields : mapping of str to sequence of str
         Fields with free text, such as `HL7_FIELDS`.
     encoding : str, optional
-        Encoding of all messages. None means the character set in MSH-18, and UTF-8 where it is empty.
+        Encoding of all messages. None means the character set in MSH-18, and UTF-8 if MSH-18 is empty.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ def text_parts(kind: str, value: str, component: str, repetition: str, escape: s
     value : str
         Field of the message.
     component, repetition, escape : str
-        Separators of the message, and the sign of its escape sequences, which can stand for blanks.
+        Separators of the message, and the sign of its escape sequences, which can represent blanks.
 
     Examples
     --------

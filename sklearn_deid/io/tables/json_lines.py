@@ -71,7 +71,7 @@ class JsonLinesTable:
         ------
         CorpusFormatError
             If no line has one of the columns: with a wrong name, all texts would be copied unchanged, or each text
-            would be a patient of its own.
+            would count as a separate patient.
         """
         self._check_columns()
         with open_decompressed(self.path) as stream:

@@ -16,7 +16,7 @@ _TYPE = ("num_categories", "ordered", "timezone", "unit", "encoding", "precision
 def without_texts(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] | None:
     """Metadata of a file or a column without entries that hold several words.
 
-    The description of a pandas frame keeps what pandas needs.
+    The description of a pandas frame keeps the entries that pandas needs.
 
     Examples
     --------

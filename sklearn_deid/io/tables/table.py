@@ -59,13 +59,13 @@ class TableChunk:
     Parameters
     ----------
     digest : str
-        Digest of everything that the output of these rows depends on.
+        Digest of all content on which the output of these rows depends.
     cells : sequence of Cell
         Texts of the rows. Empty cells have none.
     problems : sequence of (str, str)
         Places and reasons of the parts that are withheld without being read.
     render : callable
-        ``render(texts)`` returns the rows, with one new text for each cell; None withholds a cell. Files give bytes,
+        ``render(texts)`` returns the rows, with one new text for each cell; None withholds a cell. Files return bytes,
         and databases a list of dicts.
     group : int, default=0
         Number of the row group of the file.

@@ -103,7 +103,7 @@ _NAMED: dict[str, dict[str, str]] = {
 
 
 def _long_length(text: str) -> int:
-    """Length of a number of at least four digits, without a word behind it."""
+    """Length of a number of at least four digits, without a following word."""
     kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("- " + MAYBE_SPACE)
     return len(kept) * (len(re.findall(r"\d", kept)) >= 4)
 

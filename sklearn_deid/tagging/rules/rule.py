@@ -1,9 +1,9 @@
 r"""Rule: a regular expression, the kind of PHI that the expression finds, and an optional check of each match.
 
-Patterns match raw text and text that `sentence_text` has rebuilt from tokens. Tokens do not show where the spaces were.
-Rebuilt text therefore has separators at three kinds of places: ``\x1f`` between a letter and a digit, ``\x1e`` between
-a lower and an upper case letter, and ``\x1d`` after a full stop behind a capitalised word. ``\s`` matches all three
-separators.
+Patterns match raw text and text that `sentence_text` has rebuilt from tokens. Tokens do not show the positions of the
+spaces. Rebuilt text therefore has separators at three kinds of places: ``\x1f`` between a letter and a digit, ``\x1e``
+between a lower and an upper case letter, and ``\x1d`` after a full stop that follows a capitalised word. ``\s`` matches
+all three separators.
 
 Each repetition in a pattern has an upper bound, so that the running time is linear in the length of the text. A test
 computes the bound of each pattern from the parts of the pattern.
