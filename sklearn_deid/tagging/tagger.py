@@ -143,7 +143,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches, or 3,000 with a `NoteAugmenter`. If the training starts from another tagger, "auto" is 20.
+        batches, or 3,000 with a `NoteAugmenter`, or 200 if the training starts from ``warm_start_from``. If it starts
+        from the public tagger of X, "auto" is 20.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900

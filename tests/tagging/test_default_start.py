@@ -35,7 +35,8 @@ def test_many_notes_start_from_random_weights(monkeypatch):
 
 
 def test_the_note_deidentifier_starts_there(monkeypatch):
-    monkeypatch.setattr("sklearn_deid.tagging.training_loop._EPOCHS_FROM_TAGGER", 1)
+    monkeypatch.setattr("sklearn_deid.tagging.training_loop._EPOCHS", 1)
+    monkeypatch.setattr("sklearn_deid.tagging.training_loop._MOST_EPOCHS", 1)
     model = NoteDeidentifier().fit([ENGLISH])
     assert model.estimator_.starts_from_tagger_ and model.estimator_.context == "block"
     # One note and one epoch: the rest is known from the starter.

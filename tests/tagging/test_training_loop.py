@@ -11,9 +11,10 @@ from sklearn_deid.tagging.batching import LengthBucketSampler
 from sklearn_deid.tagging.training_loop import SequenceNet
 
 
-def planned(n_sentences, max_epochs="auto", batch_size=20, augmenter=None):
+def planned(n_sentences, max_epochs="auto", batch_size=20, augmenter=None, **start):
     lengths = np.full(n_sentences, 10)
-    net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, starts_from_tagger_=False, augmenter_=augmenter)
+    net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, augmenter_=augmenter)
+    vars(net).update({"starts_from_tagger_": bool(start), "warm_start_from": None, **start})
     n_batches = len(LengthBucketSampler(lengths, batch_size, max_rows=batch_size))
     share = 0.0 if augmenter is None else augmenter.copies
     return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths, copied_share=share)), n_batches
@@ -33,6 +34,22 @@ def test_copies_count_as_batches(n_sentences):
     # In 80 % of the epochs, half of the sentences are copied.
     assert n_epochs == 100 or n_epochs * n_batches * 1.4 >= 3000
     assert n_epochs == 20 or (n_epochs - 1) * n_batches * 1.4 < 3000
+
+
+@pytest.mark.parametrize("copies", [0.0, 0.5])
+@pytest.mark.parametrize("n_sentences", [1, 3, 8, 13, 30, 500])
+def test_a_start_from_a_model_sees_enough_batches_of_few_notes(n_sentences, copies):
+    augmenter = NoteAugmenter(copies=copies)
+    n_epochs, n_batches = planned(n_sentences, augmenter=augmenter, warm_start_from="starter-en")
+    n_batches *= 1 + 0.8 * copies
+    assert n_epochs == 100 or n_epochs * n_batches >= 200
+    assert n_epochs == 20 or (n_epochs - 1) * n_batches < 200
+    assert 20 <= n_epochs <= 100
+
+
+@pytest.mark.parametrize("n_sentences", [1, 30, 500])
+def test_a_start_from_a_public_tagger_has_20_epochs(n_sentences):
+    assert planned(n_sentences, starts_from_tagger_=True)[0] == 20
 
 
 def test_a_number_of_epochs_is_taken_as_it_is():
