@@ -31,8 +31,19 @@ _BREAK = r"(?:\r{0,2}\n|\r)"
 _ENTITY = re.compile(r"&(?:amp;){0,3}(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # Tags without attributes: an attribute could hold text, which must not be skipped.
 _TAG = re.compile(r"</?(?:(?P<line>br|p|div|li|tr|h[1-6])|b|i|u|em|strong|span|sup|sub|td|th)[ ]?/?>", re.IGNORECASE)
-# Blanks and signs of web addresses in names and addresses: after a letter, so that "5%20 ml" is none.
-_ESCAPED = re.compile(rf"(?<=[{_LETTERS}])%(?:20|2[Cc]|2[Ee]|2[Ff]|3[Aa]|40)(?=[{_LETTERS}])")
+# Blanks and signs of web addresses in names and addresses: after a letter, so that "5%20 ml" is none. Quotes and
+# brackets stand beside a word.
+_QUOTE = "%(?:2[27-9]|3[CcEe])"
+_ESCAPED = re.compile(
+    rf"(?<=[{_LETTERS}])%(?:0[AaDd]|20|2[Cc]|2[Ee]|2[Ff]|3[Aa]|40)(?=[{_LETTERS}])"
+    rf"|(?<=[{_LETTERS}]){_QUOTE}(?![0-9])|(?<![0-9.,]){_QUOTE}(?=[{_LETTERS}])"
+)
+# Lines to fill in, such as "Name:____Ann____", and words that underscores join or stress. Underscores of addresses,
+# names of files and identifiers are parts of them.
+_LINE = re.compile(r"(?<!_)_{2,}(?!_)")
+_UNDERSCORED = re.compile(rf"(?<![\w@./\\'-])[{_LETTERS}'\u2019-]*_[{_LETTERS}_'\u2019-]*(?![\w@/\\])(?!\.\w)")
+_RUN = re.compile(r"\S+")
+_SIGNS_OF_ADDRESSES = ("@", "://", "www.")
 # `tokenize` knows these, and reads them as it always did.
 _LEFT_TO_TOKENIZER = frozenset("<>&\"'")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]+")
@@ -70,6 +81,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     entities of letters, digits, signs and blanks   the character (``&#74;`` is J)
     tags of HTML without attributes                 the end of a line (``<br>``), or a space
     blanks and signs of web addresses in names      the character (``%20`` is a space)
+    underscores between words, or of a line to      a space
+    fill in; not in addresses and identifiers
     zero-width characters, soft hyphens, marks of   nothing, beside letters, digits and signs of Latin,
     direction                                       Greek or Cyrillic script
     combining marks after a letter of these         the letter, with its accent if there is such a
@@ -117,6 +130,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     if "%" in text:
         escaped = _ESCAPED.finditer(reading.text)
         reading = reading.edited([Edit(*found.span(), unquote(found[0])) for found in escaped])
+    if "_" in text:
+        reading = reading.edited(_underscores(reading.text))
     if layout:
         reading = _joined_lines(reading)
     if not reading.text.isascii():
@@ -140,6 +155,21 @@ def _entities(text: str) -> list[Edit]:
         if len(meaning) == 1 and meaning not in _LEFT_TO_TOKENIZER:
             edits.append(Edit(*found.span(), meaning))
     return edits
+
+
+def _underscores(text: str) -> list[Edit]:
+    """Underscores that stand for blanks."""
+    places: set[int] = set()
+    for run in _RUN.finditer(text):
+        if "_" not in run[0] or any(sign in run[0] for sign in _SIGNS_OF_ADDRESSES):
+            continue
+        for found in _LINE.finditer(text, *run.span()):
+            # A line by itself is left: it parts what stands above from what stands below.
+            places |= set(range(*found.span()) if found.span() != run.span() else ())
+        for word in _UNDERSCORED.finditer(text, *run.span()):
+            if word[0].strip("_"):
+                places |= {at for at in range(*word.span()) if text[at] == "_"}
+    return [Edit(at, at + 1, " ") for at in sorted(places)]
 
 
 def _hidden(text: str) -> list[Edit]:

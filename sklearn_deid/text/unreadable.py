@@ -41,7 +41,7 @@ _UNSEEN = re.compile("[\U000e0020-\U000e007f]{3}|[\ufe00-\ufe0f\U000e0100-\U000e
 # Letters that are shown from right to left, and that were written the other way round.
 _TURNED = re.compile("\u202e[ -~]{0,40}[A-Za-z0-9]{3}")
 # Runs of words of forms and addresses: a letter of UTF-8, or any characters, in hexadecimal digits.
-_PERCENT_RUN = re.compile(r"\S*%\S*")
+_RUN = re.compile(r"\S+")
 _PERCENT_LETTER, _PERCENT = (
     re.compile(r"%C[23]%[89AB][0-9A-F]", re.IGNORECASE),
     re.compile(r"%[0-9A-F]{2}", re.IGNORECASE),
@@ -136,7 +136,8 @@ def _transfer_encoding(text: str) -> str | None:
 
 def _is_of_a_form(text: str) -> bool:
     """Whether words outside of web addresses are percent-encoded."""
-    runs = [run[0] for run in _PERCENT_RUN.finditer(text) if "://" not in run[0] and "www." not in run[0]]
+    # "\\S*%\\S*" would read a long run once from each of its characters.
+    runs = [run for run in _RUN.findall(text) if "%" in run and "://" not in run and "www." not in run]
     letters = sum(len(_PERCENT_LETTER.findall(run)) for run in runs)
     return letters >= _FEW or any(len(_PERCENT.findall(run)) >= _MANY for run in runs)
 

@@ -138,3 +138,10 @@ def test_the_time_is_linear(piece):
     start = time.process_time()
     unreadable_reason(text)
     assert time.process_time() - start < 5
+
+
+def test_a_long_run_beside_a_percent_sign_is_read_once():
+    """Each of its characters began a search up to its end."""
+    start = time.process_time()
+    unreadable_reason("5 % " + "b" * 1_000_000)
+    assert time.process_time() - start < 5
