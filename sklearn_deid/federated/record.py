@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .sparse import SparseUpdate
-from .state_file import read_state, write_state
+from .state_file import read_state, valid_fields, write_state
 
 _KIND = "exchange record"
 _DIRECTIONS = ("down", "up")
@@ -106,6 +107,7 @@ class ExchangeRecord:
         """
         state, arrays = read_state(path, _KIND)
         record = cls()
-        for i, (direction, worker, epoch) in enumerate(state["messages"]):
-            record.add(direction, worker, epoch, arrays[str(i)].tobytes())
+        with valid_fields(path, _KIND):
+            for i, (direction, worker, epoch) in enumerate(state["messages"]):
+                record.add(direction, str(worker), operator.index(epoch), arrays[str(i)].tobytes())
         return record

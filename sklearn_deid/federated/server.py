@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from bisect import bisect_right
 from collections import deque
@@ -22,7 +23,7 @@ from .past_updates import PastUpdates
 from .robust import RARE_RATIO, combine_round, rare_kind
 from .selection import DOWNLOAD_SELECTIONS, check_finite_vector, select_download
 from .sparse import SparseUpdate
-from .state_file import generator_from, generator_state, read_state, write_state
+from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
 
 _KIND = "parameter server"
 _LONGEST_LOG = 1000
@@ -610,7 +611,13 @@ class ParameterServer:
         ExchangeError
             If the file is missing or damaged, or is not a saved server.
         """
-        state, arrays = read_state(path, _KIND)
+        with valid_fields(path, _KIND):
+            return cls._from_state(*read_state(path, _KIND), path if keep else None)
+
+    @classmethod
+    def _from_state(
+        cls, state: dict[str, Any], arrays: dict[str, np.ndarray], checkpoint: str | os.PathLike[str] | None
+    ) -> ParameterServer:
         given = dict(state["limits"])
         if "versions" not in state:
             # Earlier versions wrote None for no limit. A federation that goes on keeps its rules.
@@ -621,9 +628,11 @@ class ParameterServer:
         given = {name: value for name, value in given.items() if value is not None}
         named: dict[str, Any] = {name: math.inf if value == "inf" else value for name, value in given.items()}
         limits = ServerLimits(**named)
-        server = cls(arrays["parameters"], state["model"], limits, checkpoint=path if keep else None)
+        server = cls(arrays["parameters"], state["model"], limits, checkpoint=checkpoint)
+        if arrays["counts"].shape != arrays["parameters"].shape or not np.isfinite(arrays["counts"]).all():
+            raise ValueError("counts of other parameters")
         server._counts = arrays["counts"].astype(np.int32)
-        server.version, server.n_refused = state["version"], state["n_refused"]
+        server.version, server.n_refused = operator.index(state["version"]), operator.index(state["n_refused"])
         server._delivered = {worker: Delivered(map(tuple, seen)) for worker, seen in state["delivered"].items()}
         # Servers saved by earlier versions have neither list.
         server._versions, server._digests = state.get("versions", {}), state.get("digests", [])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._atomic import new_file
-from ..exceptions import ExchangeError
+from ..exceptions import DeidError, ExchangeError
 
 _DIGEST_LENGTH = 32
 
@@ -74,6 +75,23 @@ def _parse(body: bytes, kind: str, path: str) -> tuple[dict[str, Any], dict[str,
     if not isinstance(state, dict) or state.pop("kind", None) != kind:
         raise ExchangeError(f"The file is not a saved {kind}.", path=path)
     return state, arrays
+
+
+@contextmanager
+def valid_fields(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
+    """Refuse a state whose fields are missing or of another kind, as in a file that somebody else has written.
+
+    Raises
+    ------
+    ExchangeError
+        If the block raises an error of a missing or invalid value.
+    """
+    try:
+        yield
+    except DeidError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        raise ExchangeError(f"The file is not a saved {kind}: a field is missing or invalid.", path=str(path)) from None
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from .._compat import resolve_device
 from .._randomness import own_generator
-from ..exceptions import ExchangeError
+from ..exceptions import DeidError, ExchangeError
 from ..tagging.network_size import network_size
 from ..tagging.splits import hold_out_patients
 from ..tagging.strategies import plain_parameters
@@ -493,7 +493,9 @@ def learner_from_state(
                 "Use the same notes, 'validation_fraction' and 'random_state', or hold no patient out."
             )
         _resume(learner, state, arrays)
-    except (KeyError, IndexError, TypeError, RuntimeError) as error:
+    except DeidError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
         raise ExchangeError("The saved training does not fit the tagger.") from error
     return learner
 

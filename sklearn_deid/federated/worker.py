@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -17,7 +18,7 @@ from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
 from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, n_shared, select_upload
 from .sparse import SparseUpdate, check_dtype
-from .state_file import generator_from, generator_state, read_state, write_state
+from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
 
 _KIND = "worker"
 
@@ -393,14 +394,23 @@ class Worker:
             If the file is damaged, or belongs to another worker or model.
         """
         state, arrays = read_state(path, _KIND)
-        if (state["name"], state["model"]) != (self.name, self.model):
-            raise ExchangeError("The saved state belongs to another worker or model.", path=str(path))
-        self.learner.set_flat(arrays.pop("parameters"))
+        # All fields are read before the first is taken over: an invalid file changes nothing.
+        with valid_fields(path, _KIND):
+            if (state["name"], state["model"]) != (self.name, self.model):
+                raise ExchangeError("The saved state belongs to another worker or model.", path=str(path))
+            vectors = {name: arrays.pop(name) for name in ("parameters", "delta", "unsent") if name in arrays}
+            size = len(self.learner.get_flat())
+            if any(vector.shape != (size,) or not np.isfinite(vector).all() for vector in vectors.values()):
+                raise ValueError("a vector of another size, or a diverged one")
+            n_epochs, sequence = operator.index(state["n_epochs"]), operator.index(state["sequence"])
+            version = None if state["version"] is None else operator.index(state["version"])
+            pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
+            ledger = PrivacyLedger.from_list(state["ledger"])
+            # A worker without a seed stays without one, even if an earlier version saved the state of a generator.
+            is_keyed = self._rng is None or state["generator"] == KEYED
+            rng = None if is_keyed else generator_from(state["generator"])
+            self.learner.set_flat(vectors["parameters"])
         # An epoch that had begun is not saved, so that a restored worker repeats it from its parameters.
-        self._delta, self._unsent, self._before = arrays.pop("delta", None), arrays.pop("unsent", None), None
-        self.pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
-        self.n_epochs, self.sequence, self.version = state["n_epochs"], state["sequence"], state["version"]
-        self.ledger = PrivacyLedger.from_list(state["ledger"])
-        # A worker without a seed stays without one, even if an earlier version saved the state of a generator.
-        is_keyed = self._rng is None or state["generator"] == KEYED
-        self._rng = None if is_keyed else generator_from(state["generator"])
+        self._delta, self._unsent, self._before = vectors.get("delta"), vectors.get("unsent"), None
+        self.n_epochs, self.sequence, self.version = n_epochs, sequence, version
+        self.pending, self.ledger, self._rng = pending, ledger, rng

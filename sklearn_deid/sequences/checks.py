@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import SequenceError
 from .ragged_array import RaggedArray
-from .token_sequences import TokenSequences
+from .token_sequences import NO_ROW, TokenSequences
 from .token_vectors import TokenVectors
 
 
@@ -38,7 +38,7 @@ def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors
         raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(X).__name__} instead.")
     rows = list(X)
     # The first row that is not empty decides between tokens and vectors; empty rows do not tell.
-    first = next((row for row in rows if not isinstance(row, str) and hasattr(row, "__len__") and len(row)), None)
+    first = next((row for row in rows if not isinstance(row, NO_ROW) and hasattr(row, "__len__") and len(row)), None)
     vectors = first is not None and np.ndim(first[0]) == 1 and not isinstance(first[0], str)
     return (TokenVectors if vectors else TokenSequences).from_rows(rows, name=name)
 

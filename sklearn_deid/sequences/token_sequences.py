@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from sys import intern
 from typing import Any
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from ..exceptions import SequenceError
 from .ragged_array import RaggedArray
+
+# Types that can be iterated, but are no sentence: their items are characters, bytes, or in no order.
+NO_ROW = (str, bytes, Mapping, Set)
 
 
 class TokenSequences(RaggedArray):
@@ -30,7 +33,7 @@ class TokenSequences(RaggedArray):
         flat: list[str] = []
         offsets = [0]
         for number, row in enumerate(rows):
-            if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+            if isinstance(row, NO_ROW) or not hasattr(row, "__iter__"):
                 raise SequenceError(
                     f"'{name}' must be a sequence of sentences, each a sequence of tokens. Row {number} is a "
                     f"{type(row).__name__}. A single sentence must be wrapped: [tokens]."

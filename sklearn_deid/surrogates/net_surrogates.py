@@ -1,4 +1,4 @@
-"""Surrogates for mail and web addresses, at the domains that RFC 2606 reserves."""
+"""Surrogates for mail and web addresses, at the domains that RFC 2606 reserves, and for logins."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LONGEST_CODE = 3
 class NetSurrogates:
     """Invented addresses for one patient.
 
-    Names of the patient's notes in a mail address become the surrogates of these names. The number of words, the
-    digits and the signs between words stay. All domains are reserved, so that no mail reaches anybody.
+    Names of the patient's notes in a mail address or a login become the surrogates of these names. The number of words,
+    the digits and the signs between words stay. All domains are reserved, so that no mail reaches anybody.
 
     Parameters
     ----------
@@ -55,10 +55,16 @@ class NetSurrogates:
         path = re.sub(r"[^\W_]+", lambda word: _path_word(word[0], chance), found[3])
         return (found[1] or "") + _case(self._domain(found[2]), found[2]) + _case(path, found[3])
 
+    def username(self, text: str) -> str:
+        """Login in the form of ``text``, made as the part of a mail address in front of the @.
+
+        A letter for each letter would tell the length of the surname in the login.
+        """
+        names = self._names_in(fold(text))
+        return _case(re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), text), text)
+
     def _address(self, found: re.Match[str]) -> str:
-        names = self._names_in(fold(found[2]))
-        local = re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), found[2])
-        return f"{found[1] or ''}{_case(local, found[2])}@{_case(self._domain(found[3]), found[3])}"
+        return f"{found[1] or ''}{self.username(found[2])}@{_case(self._domain(found[3]), found[3])}"
 
     def _word(self, word: str, names: dict[str, str]) -> str:
         chance = self._chance.of("word of an address", fold(word))

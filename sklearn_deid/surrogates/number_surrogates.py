@@ -97,10 +97,6 @@ class NumberSurrogates:
             return "2001:db8:" + ":".join(f"{chance.number(1, 65535):x}" for _ in range(6))
         return None
 
-    def username(self, text: str) -> str:
-        """Login in the form of ``text``."""
-        return random_of_form(text, self._chance.of("username", fold(text)))
-
     def _code_length(self, text: str, digits: list[str]) -> int:
         """Number of digits of the country code that the text begins with."""
         code = _COUNTRY_CODES[self._locale]

@@ -67,19 +67,10 @@ class OwnNames:
         if listed and share < (_LISTED_SHARE if kind == STREET else _TOWN_SHARE):
             return draw_other(chance, listed, self._avoided)
         if kind == INSTITUTION and share > _TOWN_SHARE + _PEOPLE_SHARE:
-            return " ".join(self._new_word(chance) for _ in range(n_words))
+            return " ".join(new_word(chance, self._words, self._avoided) for _ in range(n_words))
         given = chance.pick(self._words.given_names[chance.pick("MF")])
         surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
-
-    def _new_word(self, chance: KeyedChance) -> str:
-        """Word that sounds like the language: the start of one surname and the end of another one."""
-        for _ in range(_DRAWS):
-            start, end = (chance.pick(self._words.surnames) for _ in range(2))
-            word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()
-            if fold(word) not in self._avoided and not self._words.is_name(word):
-                return word
-        return draw_other(chance, self._words.surnames, self._avoided)
 
     def _of_length(self, kind: str, n_words: int) -> list[str]:
         """Listed names with a given number of words, without connectors at the start."""
@@ -94,3 +85,13 @@ class OwnNames:
                     by_length.setdefault(len(parts), []).append(" ".join(parts))
             self._listed[kind] = by_length
         return self._listed[kind].get(n_words, [])
+
+
+def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -> str:
+    """Word that sounds like the language: the start of one surname and the end of another one."""
+    for _ in range(_DRAWS):
+        start, end = (chance.pick(words.surnames) for _ in range(2))
+        word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()
+        if fold(word) not in avoided and not words.is_name(word):
+            return word
+    return draw_other(chance, words.surnames, avoided)

@@ -87,7 +87,7 @@ class PatientSurrogates:
         self._rules: dict[str, Callable[[Mention], str | None]] = {
             **dict.fromkeys(NAMES, lambda m: self._people.surrogate(m.text, m.kind)),
             "title": self._title,
-            "username": lambda m: self._numbers.username(m.text),
+            "username": lambda m: self._net.username(m.text),
             "sex": self._sex,
             "relative": self._relative,
             "street": lambda m: self._places.street(m.text),

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from ..text import apply_casing, casing_pattern
+from .folding import fold
 from .keyed_chance import KeyedChance
 from .known_names import KnownNames
 from .locale_words import LocaleWords, draw_other
 from .name_parsing import DIGITS, GIVEN, INITIAL, INITIALS, KEPT, SURNAME, NamePart, parse_name
+from .own_names import new_word
 from .patient_chance import PatientChance
 
 _LETTERS = "ABCDEFGHIJKLMNOPRSTUVW"
+# A tagger that is trained on surrogates must know that names can be words, and that no list has all names.
+_WORD_SHARE, _NEW_SHARE = 0.1, 0.25
 
 
 class PersonSurrogates:
     """Invented names for the people in one patient's notes, written as the names of the notes are.
 
     Each given name and each surname of the patient's notes has one surrogate. Titles, particles, commas and casing stay
-    as they are written, and so do the number and the order of the words. With ``keep_gender``, the surrogate of a given
-    name has the same sex. If the locale does not know the name, or both sexes have the name, the sex is drawn at
-    random.
+    as they are written, and so do the number and the order of the words. In English, a quarter of the surnames are in
+    no list, and a tenth of all names are also ordinary words (Day, Long, April). With ``keep_gender``, the surrogate of
+    a given name has the same sex. If the locale does not know the name, or both sexes have the name, the sex is drawn
+    at random.
 
     Parameters
     ----------
@@ -99,12 +104,28 @@ class PersonSurrogates:
             sex = self._sexes.setdefault(canonical, sex or self._chance.of("sex", canonical).pick("MF"))
         items = self._words.surnames if role == SURNAME else self._words.given_names[str(sex)]
         chance: KeyedChance = self._chance.of(role, canonical)
-        drawn = draw_other(chance, items, self._avoided)
+        drawn = self._drawn(chance, role, sex, items)
         for _ in range(20):
             if self._owners.setdefault((role, drawn), canonical) == canonical:
                 break
-            drawn = draw_other(chance, items, self._avoided)
+            drawn = self._drawn(chance, role, sex, items)
         return drawn
+
+    def _drawn(self, chance: KeyedChance, role: str, sex: str | None, items: tuple[str, ...]) -> str:
+        """Name of the lists, name that is an ordinary word, or surname that no list has.
+
+        Their shares are those of no original: the kind of a surrogate tells nothing.
+        """
+        block = "surnames" if role == SURNAME else "male names" if sex == "M" else "female names"
+        listed = self._words.block(f"{block} that are words")
+        words = tuple(name for name in listed if fold(name) not in self._avoided)
+        # A locale without such names draws from its lists alone.
+        share = chance.uniform() if words else 1.0
+        if share < _WORD_SHARE:
+            return chance.pick(words)
+        if role == SURNAME and share < _WORD_SHARE + _NEW_SHARE:
+            return new_word(chance, self._words, self._avoided)
+        return draw_other(chance, items, self._avoided)
 
     def _initial(self, letter: str, surnames: tuple[str, ...]) -> str:
         given = self.known.given_of(letter, *surnames)

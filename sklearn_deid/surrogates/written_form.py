@@ -14,7 +14,7 @@ from .patient_surrogates import NAMES
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
-_SIGN_BY_SIGN = ("phone", "username", "ip", "postcode")
+_SIGN_BY_SIGN = ("phone", "ip", "postcode")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
 _REPLACED_WHOLE = ("profession", "place", "region", "country")
 # Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
@@ -46,7 +46,8 @@ def written_form(
     kinds : mapping of str to str, optional
         Kinds of labels, from `label_kinds`. None means the kinds of the known labels.
     names : collection of str, default=()
-        Words of the names in the notes of the patient. A mail address with such a word keeps its composition.
+        Words of the names in the notes of the patient. A mail address or a login with such a word keeps its
+        composition.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def written_form(
         return text[:start] + "".join(map(_sign, _with_repeats(text[start:])))
     if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
         return "".join(map(_sign, text))
-    if kind == "email":
+    if kind in ("email", "username"):
         return "".join(map(_sign, _without_names(fold(text), names)))
     words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in _REPLACED_WHOLE and not any(map(str.isdigit, text)):

@@ -10,6 +10,8 @@ import joblib
 import numpy as np
 import pytest
 import torch
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from sklearn_deid import PrivateRepresenter, WordVectors
 from sklearn_deid.audit.attacks import SeedTarget
@@ -225,6 +227,28 @@ def test_nothing_that_releases_keeps_a_key(case, monkeypatch, tmp_path):
             assert data[:8] not in content and data[-8:] not in content and data.hex().encode() not in content
         assert str(key).encode() not in content
     assert b"ChaCha" not in content
+
+
+def test_a_cache_of_a_pipeline_never_puts_noise_on_other_sentences(tmp_path):
+    """As documented, it repeats the release of equal sentences."""
+    step = GaussianNoisePerturber(embeddings=VECTORS, scale=0.3, exclude=None, casing=False)
+    read = []
+
+    class Reader(BaseEstimator):
+        def fit(self, X, y=None):
+            read.append(X.data)
+            return self
+
+    others = TokenSequences(X.data.copy(), X.offsets)
+    others.data[1] = "word0" if X.data[1] != "word0" else "word1"  # one word that does not move
+    for notes in (X, X, others):
+        # A copy: finding words changes the word vectors, and with them their digest in the cache.
+        step.set_params(embeddings=copy.deepcopy(VECTORS))
+        Pipeline([("step", step), ("read", Reader())], memory=str(tmp_path)).fit(notes, Y)
+    where = np.flatnonzero([word == "B-NAME" for row in Y for word in row])
+    noise = [data[where] - VECTORS.vectors_for(X.data)[where] for data in read]
+    np.testing.assert_array_equal(noise[0], noise[1])
+    assert largest_likeness(noise[1:]) < SIGMAS
 
 
 # ---- the state of a worker

@@ -344,6 +344,8 @@ def test_a_mapped_file_stays_mapped(tmp_path):
         ([["Ada"], "left"], "Row 1 is a str"),
         ([["Ada"], b"left"], "Row 1 is a bytes"),
         ([["Ada"], None], "Row 1 is a NoneType"),
+        ([{"Ada": 1}, ["left"]], "Row 0 is a dict"),
+        ([["left"], {"Ada"}], "Row 1 is a set"),
         ([["Ada"], [3]], "must hold strings. Row 1 holds a int"),
         ([["Ada", None]], "Row 0 holds a NoneType"),
         ([[b"Ada"]], "Row 0 holds a bytes"),

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from scipy.stats import chi2_contingency
 
 from sklearn_deid.surrogates.folding import fold, within_one_slip
 from sklearn_deid.surrogates.known_names import KnownNames
@@ -152,6 +153,20 @@ def test_avoided_words_are_not_drawn():
 def test_patients_have_other_surrogates():
     drawn = {people(patient=str(i)).surrogate("Quillwick", "surname") for i in range(50)}
     assert len(drawn) > 40
+
+
+def test_some_surnames_are_words_and_some_are_in_no_list_whatever_the_original():
+    words, n = locale_words("en"), 600
+    kinds = []
+    for original in ("Day", "Johnson", "Quillwick"):  # a word, a listed name, a name of no list
+        drawn = [people("en", patient=str(i)).surrogate(original, "surname") for i in range(n)]
+        n_words = sum(name in words.block("surnames that are words") for name in drawn)
+        kinds.append((n_words, sum(not words.is_surname(name) for name in drawn)))
+    for n_words, n_new in kinds:
+        assert 0.07 * n < n_words < 0.17 * n  # a tenth, and the lists have such names as well
+        assert 0.19 * n < n_new < 0.31 * n
+    assert chi2_contingency([[a, b, n - a - b] for a, b in kinds]).pvalue > 0.01
+    assert words.is_surname("Day") and not words.is_surname("Quillwick")
 
 
 def test_nothing_shows_a_name():

@@ -1,8 +1,10 @@
 """Originals of one written form give surrogates of one law; what differs in form is told by design."""
 
 import pytest
+from scipy.stats import ks_2samp
 
-from sklearn_deid.surrogates import written_form
+from sklearn_deid import Document, Span
+from sklearn_deid.surrogates import SurrogateEngine, written_form
 
 
 @pytest.mark.parametrize(
@@ -16,6 +18,7 @@ from sklearn_deid.surrogates import written_form
         ("12-34 A", "98-76 Z", "MEDICALRECORD", "en"),
         ("Quillwykville", "Brambotown", "CITY", "en"),
         ("janitor", "farmer", "PROFESSION", "en"),
+        ("jbrambo12", "jquillwyk34", "USERNAME", "en"),
     ],
 )
 def test_equal_forms(one, other, label, locale):
@@ -43,3 +46,27 @@ def test_different_forms(one, other, label, locale):
 def test_a_mail_address_is_composed_of_the_names_of_the_note():
     mails = [written_form(f"j{name}@clinic.edu", "EMAIL", "en", names=[name]) for name in ("Alder", "Quillwick")]
     assert mails[0] == mails[1] != written_form("jalder@clinic.edu", "EMAIL", "en")
+
+
+def test_a_login_does_not_tell_how_long_its_surname_is():
+    """Drawn letter by letter, a login would have told it; a mail address never did."""
+    engine = SurrogateEngine(key=bytes(32), locale="en")
+    lengths = {}
+    for text in ("jorbiq", "jorbiquillwyker"):
+        drawn = [surrogate_of(engine, f"{text}{i}", "USERNAME") for i in range(200)]
+        assert all(one.rstrip("0123456789").isalpha() and one.islower() for one in drawn)
+        lengths[text] = [len(one.rstrip("0123456789")) for one in drawn]
+    assert ks_2samp(*lengths.values()).pvalue > 0.01
+    assert len(set(lengths["jorbiq"])) > 5
+
+
+def test_a_login_holds_the_surrogate_of_the_name_that_it_holds():
+    engine = SurrogateEngine(key=bytes(32), locale="en")
+    note = Document("n1", "Quillwyk aquillwyk7", (Span(0, 8, "DOCTOR"), Span(9, 19, "USERNAME")), "p1")
+    name, login = (one.surrogate for one in engine.replacements(note))
+    assert name.lower() in login and login[-1].isdigit() and "quillwyk" not in login
+
+
+def surrogate_of(engine, text, label):
+    (one,) = engine.replacements(Document(text, text, (Span(0, len(text), label),)))
+    return one.surrogate

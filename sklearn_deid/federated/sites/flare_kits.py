@@ -114,6 +114,8 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
     """
     local = _local(kit, "fed_client.json")
     resources = _resources(local, _EXECUTOR)
+    # The logs of FLARE lie in the kit. They name the files of notes that cannot be read.
+    make_private(Path(kit))
     # The log streamer would send log lines of the site to the server.
     resources["components"] = [part for part in resources["components"] if part["id"] != "site_log_streamer"]
     resources["client"] = {**resources.get("client", {}), "allow_log_streaming": False}
@@ -141,7 +143,8 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
     local = _local(kit, "fed_server.json")
     resources = _resources(local, _CONTROLLER)
     own = Path(kit).resolve() / STATE_FOLDER
-    own.mkdir(mode=0o700, exist_ok=True)
+    for folder in (own.parent, own):
+        make_private(folder)
     resources["snapshot_persistor"]["args"]["storage"]["args"]["root_dir"] = str(own / "snapshots")
     for part in resources["components"]:
         if part["id"] == "job_manager":
@@ -171,6 +174,13 @@ def _local(kit: str | os.PathLike[str], startup: str) -> Path:
         kind = "server" if "server" in startup else "site"
         raise DeidError(f"The folder is not a kit of a {kind}: startup/{startup} is missing.", path=str(kit))
     return root / "local"
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner can enter, or take the right of all others to enter an existing one."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name == "posix" and folder.stat().st_mode & 0o077:
+        folder.chmod(0o700)
 
 
 def _resources(local: Path, allowed: str) -> dict[str, Any]:

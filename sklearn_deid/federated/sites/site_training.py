@@ -16,6 +16,7 @@ from ..state_file import read_state, write_state
 from ..worker import Worker
 from .asking import Ask, granted
 from .federation_config import FederationConfig
+from .flare_kits import make_private
 from .masked_exchange import MASK_DTYPE
 from .masked_site import MaskedSite, check_masks
 from .officer_log import OfficerLog
@@ -68,7 +69,7 @@ class SiteTraining:
         self.robust = RobustSite(settings) if agreement.has_rounds else None
         self.folder = Path(settings.state)
         # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.folder)
         data = read_site_corpus(settings).to_sentences()
         tagger = agreement.tagger_to_train().set_params(random_state=settings.random_state, device=settings.device)
         self.learner = make_learner(

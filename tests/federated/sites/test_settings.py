@@ -1,6 +1,7 @@
 """Agreements, settings of sites, and the files of kits."""
 
 import json
+import os
 
 import pytest
 
@@ -65,6 +66,18 @@ def test_site_allows_one_class_and_nobody_anything_else(kits):
     assert read_settings(SiteSettings, local / "site.json") == settings
     assert (local / "site.json").stat().st_mode & 0o077 == 0
     assert read_settings(FederationConfig, local / "federation.json") == AGREEMENT
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other permissions")
+def test_nobody_else_can_enter_a_kit(kits):
+    """FLARE writes its logs there, which name files of notes, and makes the folder for all to read."""
+    (kits / "server" / "deid-state").mkdir(mode=0o755)
+    for name in ("site", "server"):
+        (kits / name).chmod(0o755)
+    harden_site(kits / "site", AGREEMENT, SiteSettings("/notes", "/state", 5))
+    harden_server(kits / "server", AGREEMENT)
+    for folder in (kits / "site", kits / "server", kits / "server" / "deid-state"):
+        assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_server_keeps_its_jobs_in_the_kit_and_its_weights(kits):

@@ -170,9 +170,11 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     for seed, site in enumerate(SITES, start=1):
         write_corpus(make_clinical_notes(6, random_state=seed), notes_of_more_patients / site, "brat")
     federation = Federation(tmp_path, notes_of_more_patients, n_epochs=3, validation_fraction=0.5, report_f1=True)
+    (tmp_path / "site-1").mkdir(mode=0o755)  # a folder that is there already
     federation.session(2)
     assert {type(event.get("f1")) for event in federation.events if event["event"] == "done"} == {float}
     folder = tmp_path / "site-1"
+    assert folder.stat().st_mode & 0o077 == 0
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["good.state", "history.jsonl", "learner-2.state", "lock", "model", "officer.log", "worker.state"]
     said = (folder / "officer.log").read_text().splitlines()
