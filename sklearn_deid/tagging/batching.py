@@ -335,10 +335,11 @@ def length_buckets(lengths: np.ndarray, max_cells: int, max_rows: int) -> Iterat
     A row that is longer than ``max_cells`` forms a batch of its own. No row is truncated.
     """
     order = np.argsort(lengths, kind="stable")
+    ordered = lengths[order].tolist()
     start = 0
     for stop in range(1, len(order) + 1):
         # The rows are sorted, so that the last row of a batch determines its padded length.
-        full = stop < len(order) and ((stop + 1 - start) * lengths[order[stop]] > max_cells or stop - start >= max_rows)
+        full = stop < len(order) and ((stop + 1 - start) * ordered[stop] > max_cells or stop - start >= max_rows)
         if full or stop == len(order):
             yield order[start:stop]
             start = stop
@@ -367,11 +368,10 @@ class LengthBucketSampler(Sampler):
         rng: np.random.Generator | None = None,
     ) -> None:
         self.lengths, self.max_cells, self.max_rows, self.rng = lengths, max_cells, max_rows, rng
-        self._n_batches = len(self._draw(None))
 
     def __len__(self) -> int:
         # Number of batches in the order by length. A shuffled order has a few more batches.
-        return self._n_batches
+        return len(self._draw(None))
 
     def __iter__(self) -> Iterator[list[int]]:
         return iter(self._draw(self.rng))

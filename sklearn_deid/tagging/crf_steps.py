@@ -7,6 +7,7 @@ second tokens, and so on. The sentences that have a token t are then at the star
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import accumulate
 from typing import Any
 
@@ -16,7 +17,9 @@ from torch import Tensor
 # Overlap of forward and backward sums, each scaled to 1, from which rounding cannot have lost the likely tags.
 _LEAST_OVERLAP = 1e-20
 # Sentences from which a step of Viterbi has the sentences, not the tags, in the last dimension.
-_MANY = 160
+_MANY = 32
+# Tags before a tag up to which a step of Viterbi compares these alone, and tags of which all are compared.
+_THIN, _FEW_TAGS = 2, 24
 
 
 class TimeOrder:
@@ -150,28 +153,56 @@ def _recursion(local: Tensor, step: Tensor, first: Tensor, order: TimeOrder) -> 
     return arrived, states, scales
 
 
-def _reached(best: Tensor, into: Tensor) -> Tensor:
-    """Best score of each next tag: scores (n_sentences, from) and transitions (to, from) to (n_sentences, to)."""
-    if len(best) < _MANY:
-        return (best.unsqueeze(1) + into).amax(2)
-    # Side by side, many sentences fill the registers of the processor better than few tags.
-    return (best.t().contiguous() + into.unsqueeze(2)).amax(1).t()
+class _Step:
+    """Best scores of the next tags of many sentences, given those of the tags before.
+
+    Most legal transitions lead to a tag that may follow nearly every tag. An I may follow two tags only: these two are
+    compared, and not all tags.
+
+    Parameters
+    ----------
+    into : Tensor of shape (to, from)
+        Scores of transitions, minus infinity for illegal ones.
+    """
+
+    def __init__(self, into: Tensor) -> None:
+        is_thin = torch.isfinite(into).sum(1) <= _THIN
+        # Few tags are compared faster than they are chosen.
+        is_thin &= len(into) > _FEW_TAGS
+        wide, thin = torch.where(~is_thin)[0], torch.where(is_thin)[0]
+        self._into, self._wide = into, into[wide].unsqueeze(2)
+        scores, tags = into[thin].topk(min(_THIN, len(into)), dim=1)
+        self._thin = [(tag, score.unsqueeze(1)) for tag, score in zip(tags.t(), scores.t(), strict=True)]
+        # shape: (to,): row of each tag among the wide ones and, behind them, the thin ones
+        self._order = torch.argsort(torch.cat([wide, thin]))
+
+    def __call__(self, best: Tensor) -> Tensor:
+        """Scores (from, n_sentences) to (to, n_sentences)."""
+        # Side by side, many sentences fill the registers of the processor better than few tags.
+        if best.shape[1] < _MANY:
+            return (best.t().unsqueeze(1) + self._into).amax(2).t()
+        reached = (best + self._wide).amax(1)
+        if len(reached) == len(best):
+            return reached
+        thin = [best.index_select(0, tags).add_(scores) for tags, scores in self._thin]
+        return torch.cat([reached, reduce(torch.maximum, thin)]).index_select(0, self._order)
 
 
 def viterbi_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
     """Tags of the best path, shape (batch, time), 0 at padding. The scores of illegal tags are minus infinity."""
     order = TimeOrder(mask)
-    # shape: (n_tokens, K)
-    scores = emissions.flatten(0, 1).index_select(0, order.cells)
+    # shape: (K, n_tokens)
+    scores = emissions.flatten(0, 1).index_select(0, order.cells).t().contiguous()
     into = transitions.t().contiguous()
-    best = [start + scores[order.steps[0]]]
+    step = _Step(into)
+    best = [scores[:, order.steps[0]] + start.unsqueeze(1)]
     for part in order.steps[1:]:
-        # shape: (n_sentences, to). The maximum alone is twice as fast as the maximum with its place.
-        best.append(_reached(best[-1][: part.stop - part.start], into) + scores[part])
+        # shape: (to, n_sentences). The maximum alone is twice as fast as the maximum with its place.
+        best.append(step(best[-1][:, : part.stop - part.start]).add_(scores[:, part]))
     path = torch.empty_like(order.cells)
     # Back-tracing of the whole batch at once, from the last tag to the first: places are needed on the path only.
     tag = path[:0]
-    for part, score in zip(reversed(order.steps), reversed(best), strict=True):
+    for part, score in zip(reversed(order.steps), (by_tag.t() for by_tag in reversed(best)), strict=True):
         # The first sentences go on; the others end at this step.
         on = score[: len(tag)] + into.index_select(0, tag)
         tag = torch.cat([on, score[len(tag) :] + end]).argmax(1)

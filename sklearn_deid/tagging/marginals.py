@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -97,7 +98,7 @@ def majority_tags(
     return [repair_tags(row) for row in tags], RaggedArray(sure[places, best] / len(answers), offsets)
 
 
-_TOKENS = 8192  # whose marginals are copied at a time
+_TOKENS = 4096  # whose marginals are copied at a time
 # Marginals are sums in single precision.
 _ROUNDING = 1e-3
 # Marginals can underflow to 0. With this floor their logs stay finite.
@@ -333,7 +334,8 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
         return
     places = None
     if hasattr(estimator, "predict_proba"):
-        rows = estimator.predict_proba(X)
+        # Read rows are forgotten: whoever reads the parts may keep as much of each as there was in the rows.
+        rows = deque(estimator.predict_proba(X))
         places = columns_of(estimator.classes_, labels)
         _check_rows(estimator, rows, sentences.lengths, len(places))
     else:
@@ -347,7 +349,7 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
         if places is None:
             out[np.arange(stop - start), columns_of(tags.data[start:stop], labels)] = 1.0
         else:
-            part = np.concatenate([np.asarray(row, dtype=float) for row in rows[first:last]])
+            part = np.concatenate([np.asarray(rows.popleft(), dtype=float) for _ in range(first, last)])
             # With a probability that is no number, the best tag of every token of the sentence would be "O".
             if not ((part > -_ROUNDING) & (part < 1 + _ROUNDING)).all():
                 raise SequenceError(f"{type(estimator).__name__}.predict_proba must give probabilities, from 0 to 1.")

@@ -149,16 +149,6 @@ class TaggerModule(nn.Module):
         """Probability of each tag at each token, shape (batch, time, n_tags)."""
         return self.crf.marginals(emissions, mask) if self.crf is not None else emissions.softmax(2)
 
-    def encode_words(self, features: dict[str, Tensor], block: int = 4096) -> Tensor:
-        """Encode many words in blocks, for the ``table`` of `forward`; shape (n_words, d)."""
-        assert self.words is not None
-        n = len(features["casing"])
-        if n == 0:
-            return features["casing"].new_zeros((0, self.words.output_size), dtype=torch.float32)
-        # Blocks limit the memory that the characters of many words need at once.
-        blocks = [{k: v[i : i + block] for k, v in features.items()} for i in range(0, n, block)]
-        return torch.cat([self.words(part) for part in blocks])
-
     def _look_up(self, batch: SentenceBatch, table: Tensor | None) -> Tensor:
         """Encoding of each token, shape (batch, time, d)."""
         if table is None:

@@ -135,7 +135,7 @@ class NoteTagger:
             )
             joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
             asked = asked_spans(joined, text, self.labels)
-            n_tagged = sum(tag != "O" for tag in tags[position:stop])
+            n_tagged = stop - position - tags[position:stop].count("O")
             problem = None if self.likeness is None else self.likeness.problem(measure(cut, n_tagged))
             spans.append(asked if problem is None else UnlikeNote(asked, problem))
             position = stop

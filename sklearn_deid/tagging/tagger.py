@@ -67,6 +67,7 @@ from .warm_start import check_reads_words, start_tagger, start_vectors, start_we
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
+_WORDS_AT_ONCE = 2048  # words whose encodings are computed together
 
 
 class DeidTagger(TokenTagger, SequenceNet):
@@ -716,17 +717,24 @@ class DeidTagger(TokenTagger, SequenceNet):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
         check_representer(X, self._vectors_from)
-        arrays = self._arrays(X)
         # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
         if self.module_.words is None:
-            return SentenceDataset(**arrays, units=units), None
-        # Each distinct word is encoded once here, and not again in each batch.
-        features = arrays.pop("features")
-        device = next(self.module_.parameters()).device
+            return SentenceDataset(**self._arrays(X), units=units), None
+        words, distinct = distinct_words(X)
         self._set_training(False)
-        with torch.inference_mode(), self._autocast(tagging=True):
-            table = self.module_.encode_words({k: v.to(device) for k, v in features.items()})
-        return SentenceDataset(**arrays, units=units), table
+        return SentenceDataset(X.offsets, words=words, units=units), self._word_table(distinct)
+
+    def _word_table(self, words: list[str]) -> Tensor:
+        """Encodings of distinct words, shape (n_words, d): once here, and not again in each batch."""
+        device = next(self.module_.parameters()).device
+        table = torch.zeros(len(words), self.module_.words.output_size, device=device)
+        # The features of a block take more memory than its encodings.
+        for start in range(0, len(words), _WORDS_AT_ONCE):
+            part = slice(start, start + _WORDS_AT_ONCE)
+            features = {k: v.to(device) for k, v in self._features(words[part]).items()}
+            with torch.inference_mode(), self._autocast(tagging=True):
+                table[part] = self.module_.words(features)
+        return table
 
     def _outer_tags(self, path: list[int]) -> list[str]:
         """Convert the numbers of tags to legal IOB2 tags."""

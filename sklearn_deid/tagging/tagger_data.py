@@ -24,9 +24,8 @@ from .uniform_casing import NO_CASING
 
 def distinct_words(X: TokenSequences) -> tuple[np.ndarray, list[str]]:
     """Number of the word of each token, shape (n_tokens,), and the distinct words in order of first appearance."""
-    number: dict[str, int] = {}
-    ids = [number.setdefault(token, len(number)) for token in X.data]
-    return np.asarray(ids, dtype=np.int64), list(number)
+    number = {word: i for i, word in enumerate(dict.fromkeys(X.data))}
+    return np.fromiter(map(number.__getitem__, X.data), dtype=np.int64, count=len(X.data)), list(number)
 
 
 def word_features(words: list[str], *, characters: bool, vectors: Any = None) -> dict[str, Tensor]:
@@ -67,7 +66,7 @@ def inner_tags(y: TokenSequences, tag_scheme: str) -> TokenSequences:
 def encode_tags(tags: TokenSequences, classes: np.ndarray) -> np.ndarray:
     """Number of the class of each tag, shape (n_tokens,). An unknown tag raises KeyError."""
     number = {tag: i for i, tag in enumerate(classes.tolist())}
-    return np.asarray([number[tag] for tag in tags.data], dtype=np.int64)
+    return np.fromiter(map(number.__getitem__, tags.data), dtype=np.int64, count=len(tags.data))
 
 
 def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) -> Tensor | None:
@@ -280,8 +279,7 @@ class SwappingDataset(SentenceDataset):
 def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First tokens, end tokens and label numbers of all spans of legal tag sequences, each of shape (n_spans,)."""
     # Tags are split once each, not once a token.
-    known: dict[str, int] = {}
-    codes = np.fromiter((known.setdefault(t, len(known)) for t in tags.data), dtype=np.int64, count=len(tags.data))
+    codes, known = distinct_words(tags)
     parts = [split_tag(tag) for tag in known]
     first, inside = (np.array([p in kinds for p, _ in parts], dtype=bool)[codes] for kinds in ("BS", "IE"))
     starts = np.flatnonzero(first)

@@ -269,7 +269,8 @@ class SequenceNet(SkorchEstimator):
             # No inference mode: the marginals of the CRF are gradients, and inference tensors allow none.
             with torch.no_grad(), self._autocast(tagging=True):
                 emissions = self.module_(batch, table)
-            if not torch.isfinite(emissions).all():
+            # The extremes of numbers of which one is none are none, and take one pass.
+            if not torch.isfinite(torch.stack(torch.aminmax(emissions))).all():
                 # With a score that is no number, every tag would be "O".
                 raise SequenceError("The network returns scores that are not finite. Train the tagger anew.")
             yield dataset.tagged_rows(units), batch, emissions

@@ -50,9 +50,12 @@ def lower_uniform_casing(X: TokenSequences, mark: bool = False) -> TokenSequence
     _, numbers = np.unique(X.documents, return_inverse=True)
     # shape: (n_tokens,)
     document = np.repeat(numbers, np.diff(X.offsets))
-    table = {token: (len(token) >= _SHORTEST and token.isalpha(), token[:1].isupper()) for token in set(X.data)}
-    kinds = np.array([table[token] for token in X.data])
-    words, capitals = kinds[:, 0], kinds[:, 0] & kinds[:, 1]
+    # 0: does not count, 1: word, 2: word with a first capital.
+    table = {
+        token: 1 + token[0].isupper() if len(token) >= _SHORTEST and token.isalpha() else 0 for token in set(X.data)
+    }
+    kinds = np.fromiter(map(table.__getitem__, X.data), dtype=np.int8, count=len(X.data))
+    words, capitals = kinds > 0, kinds == 2
     # shape: (n_documents,)
     n_words, n_capitals = np.bincount(document, words), np.bincount(document, capitals)
     tells_nothing = n_capitals >= _SHARE * n_words

@@ -14,6 +14,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from .tokens import Tokens
@@ -151,6 +152,7 @@ _NARROWEST, _WIDEST = 40, 140
 _MIN_EVIDENCE = 2  # breaks in the middle of a sentence, below which a note does not count as wrapped
 _MIN_EVIDENCE_SHARE = 0.3  # of the breaks at full lines; in wrapped prose it is about two thirds
 _MAX_OVERLONG_SHARE = 0.1  # lines beyond the width; a pasted address or table row may be
+_ASCII, _ASCII_LOWER = re.compile("[\x00-\x7f]+"), ascii_lowercase.encode()
 _MAX_CASELESS_SHARE = 0.05  # lower case characters in a note "without" lower case: a few units such as mg
 
 
@@ -233,7 +235,9 @@ def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -
 
 def is_caseless(text: str) -> bool:
     """Whether a note has hardly any lower case, so that a capital is no evidence for the start of a sentence."""
-    return sum(map(str.islower, text)) <= _MAX_CASELESS_SHARE * len(text)
+    plain = text.encode("ascii", "ignore")
+    n_lower = len(plain) - len(plain.translate(None, _ASCII_LOWER)) + sum(map(str.islower, _ASCII.sub("", text)))
+    return n_lower <= _MAX_CASELESS_SHARE * len(text)
 
 
 def line_starts(text: str) -> list[int]:

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from sklearn_deid.tagging import (
     viterbi_by_scan,
 )
 from sklearn_deid.tagging.crf_steps import TimeOrder
+from sklearn_deid.tagging.network import legal_tags
 
 
 def make_case(seed, batch, time, n_tags, scale=1.0, dtype=torch.float32):
@@ -65,6 +67,22 @@ class TestAgainstPytorchCRF:
     def test_paths(self, case):
         crf, emissions, _, mask = make_case(*case)
         assert crf.decode(emissions, mask) == plain_crf(crf).decode(emissions, mask)
+
+    @pytest.mark.parametrize("prefixes", ["BI", "BEIS"])
+    def test_paths_of_many_sentences_and_legal_tags(self, prefixes):
+        scheme = "iob2" if prefixes == "BI" else "bioes"
+        classes = np.array(["O", *(f"{p}-{k:02}" for k in range(52 // len(prefixes)) for p in prefixes)])
+        generator = torch.Generator().manual_seed(0)
+        crf = LinearChainCRF(len(classes), legal_tags(classes, scheme)).double()
+        plain = CRF(len(classes), batch_first=True).double()
+        with torch.no_grad():
+            for p in crf.parameters():
+                p.copy_(torch.randn(p.shape, generator=generator))
+            for ours, theirs in zip(crf.scores(), ("transitions", "start_transitions", "end_transitions"), strict=True):
+                getattr(plain, theirs).copy_(ours)
+        emissions = torch.randn(90, 9, len(classes), generator=generator, dtype=torch.float64)
+        mask = torch.arange(9) < torch.randint(1, 10, (90, 1), generator=generator)
+        assert crf.decode(emissions, mask) == plain.decode(emissions, mask)
 
     def test_default_mask_and_reduction(self):
         crf, emissions, tags, _ = make_case(0, 3, 5, 4)

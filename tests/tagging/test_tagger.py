@@ -10,6 +10,7 @@ from skorch.callbacks import Callback
 from sklearn_deid import DeidTagger, load, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import Provenance, TokenSequences, TokenVectors
+from sklearn_deid.tagging import tagger as tagger_file
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 
@@ -40,6 +41,13 @@ class TestFitAndPredict:
         whole = fitted.predict(X)
         assert_rows_equal(fitted.predict(X[::-1])[::-1], whole)
         assert_rows_equal([fitted.predict([row])[0] for row in X[:10]], whole[:10])
+
+    def test_more_words_than_are_encoded_together_do_not_matter(self, fitted, sentences, monkeypatch):
+        X, _, _ = sentences
+        whole = fitted.predict_proba(X)
+        monkeypatch.setattr(tagger_file, "_WORDS_AT_ONCE", 3)
+        for part, expected in zip(fitted.predict_proba(X), whole, strict=True):
+            np.testing.assert_allclose(part, expected, atol=1e-5)
 
     @pytest.mark.parametrize("length", [0, 1, 5000])
     def test_any_length(self, fitted, length):

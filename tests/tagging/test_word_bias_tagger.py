@@ -1,5 +1,7 @@
 """WordBiasTagger, WordSet and WordLevels: log odds move by the bias for listed words alone, once for each level."""
 
+import weakref
+
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -8,7 +10,7 @@ from sklearn_deid import RecallTunedTagger, TokenSequences
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.tagging import WordBiasTagger, WordLevels, WordSet
-from sklearn_deid.tagging.marginals import TokenTagger
+from sklearn_deid.tagging.marginals import TokenTagger, marginal_parts
 
 X = [["Consent", "by", "Alder"], ["consent"], ["CONSENT", "Birch"]]
 Y = [["O", "O", "B-PATIENT"], ["O"], ["O", "B-DOCTOR"]]
@@ -126,3 +128,19 @@ def test_sentences_of_a_long_note_keep_their_words():
     expected = biased(-1.0).predict_proba(X)
     for number in (0, 1, 2999, 5998, 5999):
         np.testing.assert_array_equal(many[number], expected[number % 3])
+
+
+def test_marginals_of_a_long_note_are_forgotten_once_they_are_read():
+    sentences = TokenSequences.from_rows([["consent"] * 3_000] * 4)
+    held = []
+
+    class Watched(Doubtful):
+        def predict_proba(self, X):
+            rows = super().predict_proba(X)
+            held.extend(map(weakref.ref, rows))
+            return rows
+
+    parts = marginal_parts(Watched(), sentences, sentences, ["DOCTOR", "PATIENT"])
+    first = next(parts)
+    assert len(first.data) == 6_000
+    assert [row() is None for row in held] == [True, True, False, False]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_deid.text import split_sentences, tokenize
+from sklearn_deid.text.sentences import is_caseless
 
 
 def sentences(text):
@@ -190,3 +191,9 @@ def test_time_grows_linearly_with_monotonous_text(unit):
     tokens = tokenize(text)
     split_sentences(text, tokens)
     assert (len(tokens.texts) == 0) == text.isspace()
+
+
+@given(st.text(alphabet=st.sampled_from("aAßéÉıʰ\ud800中\n.") | st.characters(), max_size=40), st.integers(0, 800))
+def test_a_note_is_caseless_if_at_most_a_twentieth_of_its_characters_is_in_lower_case(text, n_capitals):
+    text += "A" * n_capitals
+    assert is_caseless(text) == (sum(map(str.islower, text)) <= 0.05 * len(text))
