@@ -159,6 +159,24 @@ def visit_notes() -> dict[str, list[Document]]:
     return notes
 
 
+def visits_with(n_sentences: int, kinds: Sequence[str], seed: int, draws: int = 3) -> list[Document]:
+    """Our notes of visits, with sentences with PHI between their lines: held-out names in new wordings."""
+    notes = [note for kind, of in visit_notes().items() if kind != "lines" for note in of]
+    pool = [d for d in new_sentences(kinds, 900, seed) if d.spans and "\n" not in d.text]
+    rng = np.random.default_rng(seed)
+    documents = []
+    for number, note in enumerate(notes * draws):
+        parts = [Document("", line) for line in note.text.split("\n")]
+        for chosen in rng.choice(len(pool), n_sentences, replace=False):
+            parts.insert(int(rng.integers(len(parts) + 1)), pool[chosen])
+        text, spans = "", []
+        for part in parts:
+            moved = (replace(s, start=s.start + len(text), end=s.end + len(text)) for s in part.spans)
+            spans, text = [*spans, *moved], f"{text}{part.text}\n"
+        documents.append(Document(f"with-{number}", text, tuple(spans)))
+    return documents
+
+
 def names_of(n_words: int, seed: int, **people: str) -> list[Document]:
     """Texts with held-out names of one origin or gender, in the same new contexts for every one of them."""
     contexts = [t for t in templates("calibration.txt")["phi"] if "{pt" in t or "{doc" in t]

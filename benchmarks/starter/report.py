@@ -26,12 +26,15 @@ from .measuring import (
     new_sentences,
     sweep,
     visit_notes,
+    visits_with,
 )
 
 #: Kinds of the grammar with PHI, those outside of medicine, and those without PHI.
 KINDS_PHI = ("sentence", "place sentence", "number sentence", "date sentence")
 KINDS_ORDINARY = ("service sentence", "daily sentence", "work sentence", "news sentence", "form lines", "roster lines")
 KINDS_PLAIN = ("plain sentence", "hard sentence", "everyday plain")
+#: Sentences with PHI that a note of a visit is given.
+SENTENCES_WITH_PHI = (1, 3, 10)
 N_NEW, NEW_SEED = 1500, 20_261_202
 
 
@@ -59,6 +62,7 @@ def on_generated(model: NoteDeidentifier, n_name_words: int) -> dict[str, Any]:
     origins = by_origin(model, n_name_words)
     new = new_sentences(KINDS_PHI, N_NEW, NEW_SEED)
     ordinary = new_sentences(KINDS_ORDINARY, N_NEW, NEW_SEED)
+    visits = {n: visits_with(n, KINDS_PHI, NEW_SEED) for n in SENTENCES_WITH_PHI}
     plain, icd = new_sentences(KINDS_PLAIN, N_NEW, NEW_SEED), diagnoses(N_NEW, NEW_SEED)
     return {
         "new_sentences": {
@@ -66,6 +70,7 @@ def on_generated(model: NoteDeidentifier, n_name_words: int) -> dict[str, Any]:
             for kind, texts in (("with clinical words", new), ("ordinary", ordinary))
             for name in CASINGS
         },
+        "visits_with": {n: rates(count(notes, model.annotate(notes))) for n, notes in visits.items()},
         "hard_words": rates(count(plain, model.annotate(plain))),
         "diagnoses": rates(count(icd, model.annotate(icd))),
         "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
