@@ -8,7 +8,8 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
-from ..io.tables.columns import ALIKE, is_alike, resembled
+from ..text.column_names import ALIKE, is_alike, resembled
+from .frames import TEXT_IN_INDEX, index_has_text
 from .row_redactor import RowRedactor
 
 
@@ -91,11 +92,15 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
         name: [None if missing else value for value, missing in zip(frame[name], frame[name].isna(), strict=True)]
         for name in redactor.read_columns
     }
+    if any(index_has_text(frame.index, values[name]) for name in redactor.columns):
+        raise DeidError(TEXT_IN_INDEX)
     new = redactor(values, len(frame))
     changed = {
         name: pd.Series(texts, index=frame.index, dtype=_text_type(frame, name, pd)) for name, texts in new.items()
     }
-    return frame.assign(**changed)
+    result = frame.assign(**changed)
+    result.attrs = {}  # notes of users, which can quote a text
+    return result
 
 
 def _text_type(frame: Any, name: str, pd: Any) -> Any:

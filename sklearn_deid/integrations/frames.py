@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError, DeidError
-from ..io.tables.columns import ALIKE, is_alike, resembled
-from ..io.tables.parquet_metadata import without_texts
 from ..text import Document, known_id
+from ..text.arrow_metadata import without_texts
+from ..text.column_names import ALIKE, is_alike, resembled
 from .deidentifiers import as_deidentifier
+
+#: What is wrong with a frame whose index repeats its texts.
+TEXT_IN_INDEX = "The index of the data frame holds a text of a column of texts. Reset it first."
 
 
 def redact_frame(
@@ -176,4 +179,14 @@ def _cells(
             if not isinstance(value, str):
                 raise CorpusFormatError(f"The cell holds no text, but {type(value).__name__}.", doc_id=place)
             cells.append((row, name, Document(place, value, (), known_id(patients[row]))))
+    if index_has_text(getattr(table.to_native(), "index", None), (cell.text for _, _, cell in cells)):
+        raise CorpusFormatError(TEXT_IN_INDEX)
     return cells
+
+
+def index_has_text(index: Any, texts: Iterable[Any]) -> bool:
+    """Whether a label of a pandas index is one of the texts, of several words."""
+    if not hasattr(index, "nlevels"):
+        return False
+    labels = {label for n in range(index.nlevels) for label in index.get_level_values(n) if isinstance(label, str)}
+    return bool(labels) and any(text in labels and len(text.split()) > 1 for text in texts if isinstance(text, str))

@@ -10,12 +10,12 @@ from typing import Any
 
 from .._storage import bundle_digest
 from ..exceptions import DeidError
-from ..io.tables.columns import ALIKE, resembled
 from ..surrogates import LOCALES, SURROGATE, SurrogateEngine, note_rewriter, read_key
 from ..tagging.note_tagger import NoteFailure, UnlikeNote
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, known_id
 from ..text.characters import LONE_SURROGATE, has_surrogate
+from ..text.column_names import ALIKE, resembled
 from .deidentifiers import as_deidentifier
 
 _BATCH = 64

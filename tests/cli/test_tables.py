@@ -192,11 +192,17 @@ def test_a_text_under_a_key_of_its_own_is_left_out(run, rules, tmp_path):
     write(tmp_path / "notes.jsonl", [*good, *wrong, *good])
     command = ["redact", tmp_path / "notes.jsonl", "--model", rules, "--output", tmp_path / "out.jsonl", "--quiet"]
     code, _, err = run(*command, "--text-column", "text")
-    assert (code, err.count("under a key that no line with the column has"), "Zyxwvutski" in err) == (1, 2, False)
+    # The first key differs from that of the texts in an invisible character.
+    reasons = [
+        err.count(reason) for reason in ("under a key that no line with the column has", "letters that look alike")
+    ]
+    assert (code, reasons, "Zyxwvutski" in err) == (1, [1, 1], False)
     assert "row 4]" in err and "row 5]" in err
     assert read(tmp_path / "out.jsonl") == [{"text": "Mail [EMAIL]", "ward": "A 1"}, *good[1:]] * 2
     assert run(*command, "--text-column", "text", "--resume")[0] == 1
-    assert run(*command, "--text-column", "text", "--text-column", "txet", "--overwrite")[2].count("a key that no") == 1
+    assert (
+        run(*command, "--text-column", "text", "--text-column", "txet", "--overwrite")[2].count("that look alike") == 1
+    )
 
 
 def test_lines_without_a_text_column_are_counted(run, rules, tmp_path):

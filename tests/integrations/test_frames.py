@@ -62,6 +62,9 @@ def test_texts_in_the_index_are_refused():
     frame = made("pandas")
     with pytest.raises(CorpusFormatError, match="index of the data frame holds the texts of 'note'"):
         redact_frame(MODEL, frame.set_index("note", drop=False), ["note"])
+    for index in (frame["note"].rename(None), [frame["note"].rename("x"), frame["n"]]):
+        with pytest.raises(CorpusFormatError, match="index of the data frame holds a text"):
+            redact_frame(MODEL, frame.set_index(index), "note")
     assert redact_frame(MODEL, frame.set_index("n"), "note").index.tolist() == DATA["n"]
 
 

@@ -113,6 +113,13 @@ def test_no_columns_and_texts_in_the_index_are_refused(rules):
     frame = frames.from_pandas(pandas.DataFrame({"note": NOTES[:2], "n": [1, 2]}).set_index("note", drop=False))
     with pytest.raises(DeidError, match="index of the data frame holds the texts of 'note'"):
         redact_dask(rules, frame, "note")
+    texts = ["Mail roe@example.org", "a"]
+    named = pandas.DataFrame({"note": texts}, index=texts)
+    with pytest.raises(DeidError, match="index of the data frame holds a text"):
+        redact_dask(rules, frames.from_pandas(named), "note").compute(scheduler="synchronous")
+    named.attrs["first"] = texts[0]
+    done = redact_dask(rules, frames.from_pandas(named.reset_index(drop=True)), "note").compute(scheduler="synchronous")
+    assert (done["note"].tolist(), done.attrs) == (["Mail [EMAIL]", "a"], {}), "attributes of the frame were copied"
     alike = frames.from_pandas(pandas.DataFrame({"note": NOTES[:1], "No te": NOTES[:1]}))
     with pytest.raises(DeidError, match="differs from 'note' in case or blanks only"):
         redact_dask(rules, alike, "note")

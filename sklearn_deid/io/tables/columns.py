@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...text import known_id, normalize
+from ...text import known_id
+from ...text.column_names import ALIKE, resembled
 from ..checking import SourceLocation
-
-# Greek and Cyrillic letters that look like Latin ones.
-_LOOKS_LIKE = str.maketrans(
-    "\u03bf\u03b1\u03c1\u03bd\u03b9\u03ba\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u043a\u043c\u0442\u0432\u043d\u0131",
-    "oapvikaeopcyxsijdhkmtbhi",
-)
-
-#: What is wrong with a column that resembles a column of texts.
-ALIKE = (
-    "that differs from {!r} in case or blanks only, or in letters that look alike. Its texts would be copied: name it, "
-    "too, or remove it."
-)
 
 
 class Columns(NamedTuple):
@@ -86,32 +73,3 @@ class Columns(NamedTuple):
         found = [None if name is None else row.get(name) for name in (self.id, self.patient)]
         row_id, patient = map(known_id, found)
         return row_id, row_id if self.patient is None else patient
-
-
-def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
-    """First of some columns of texts that a column resembles that nobody has named; None if there is none.
-
-    Examples
-    --------
-    >>> resembled(["id", "note", "Note "], ["note"], ["id", "note"])
-    'note'
-    """
-    others = [name for name in names if isinstance(name, str) and name not in wanted]
-    return next((text for text in texts if any(is_alike(other, text) for other in others)), None)
-
-
-def is_alike(name: str, other: str) -> bool:
-    """Whether two names differ at most in case, blanks and look-alike characters.
-
-    Examples
-    --------
-    >>> is_alike("Note text ", "note text"), is_alike("note text", "note_text")
-    (True, False)
-    """
-    return _plain(name) == _plain(other)
-
-
-@lru_cache(maxsize=4096)
-def _plain(name: str) -> str:
-    read = unicodedata.normalize("NFKC", normalize(f"x{name}", layout=False).text).casefold()
-    return "".join(read.replace("\ufeff", "").split()).translate(_LOOKS_LIKE)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
+from ...text.column_names import is_alike
 from ..checking import SourceLocation
 from ..strict_json import parse_json
-from .columns import Columns, is_alike
+from .columns import Columns
 from .compression import open_decompressed, write_compressed
 from .json_text import JsonPlace, find_member, replace_values
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..._optional import import_optional
+from ...text.arrow_metadata import without_texts
 from ..checking import SourceLocation
 from .columns import Columns
-from .parquet_metadata import without_texts
 from .table import CHUNK_ROWS, Cell, TableChunk
 
 

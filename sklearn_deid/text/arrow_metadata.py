@@ -1,4 +1,4 @@
-"""Metadata of parquet files without texts: a comment in the metadata can quote a note."""
+"""Metadata of Arrow tables and parquet files without texts: a comment beside the rows can quote a note."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sklearn_deid.io.tables.parquet_metadata import without_texts
+from sklearn_deid.text.arrow_metadata import without_texts
 
 
 @pytest.mark.parametrize("value", [{"a": ["by Birch"]}, [[{"by Birch": 1}]], "by Birch", {"a": {"b": "by\tBirch"}}])

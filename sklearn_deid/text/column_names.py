@@ -1,0 +1,51 @@
+"""Names of columns that a reader takes for the same."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from .normalization import normalize
+
+# Greek and Cyrillic letters that look like Latin ones.
+_LOOKS_LIKE = str.maketrans(
+    "\u03bf\u03b1\u03c1\u03bd\u03b9\u03ba\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u043a\u043c\u0442\u0432\u043d\u0131",
+    "oapvikaeopcyxsijdhkmtbhi",
+)
+
+#: What is wrong with a column that resembles a column of texts.
+ALIKE = (
+    "that differs from {!r} in case or blanks only, or in letters that look alike. Its texts would be copied: name it, "
+    "too, or remove it."
+)
+
+
+def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
+    """First of some columns of texts that a column resembles that nobody has named; None if there is none.
+
+    Examples
+    --------
+    >>> resembled(["id", "note", "Note "], ["note"], ["id", "note"])
+    'note'
+    """
+    others = [name for name in names if isinstance(name, str) and name not in wanted]
+    return next((text for text in texts if any(is_alike(other, text) for other in others)), None)
+
+
+def is_alike(name: str, other: str) -> bool:
+    """Whether two names differ in case, blanks and look-alike characters at most.
+
+    Examples
+    --------
+    >>> is_alike("Note text ", "note text"), is_alike("note text", "note_text")
+    (True, False)
+    """
+    return _plain(name) == _plain(other)
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> str:
+    read = unicodedata.normalize("NFKC", normalize(f"x{name}".replace("_", "="), layout=False).text).casefold()
+    return "".join(read.replace("\ufeff", "").split()).translate(_LOOKS_LIKE)
