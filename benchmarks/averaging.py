@@ -158,6 +158,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--no-screen", dest="screened", action="store_false", help="as in earlier versions")
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each patient, for the arm dp")
     parser.add_argument("--validation-fraction", type=float, help="patients that a site holds out to test downloads")
+    parser.add_argument("--jitter", type=float, default=0.0, help="relative change of the first weights, of sessions")
     parser.add_argument("--warm-start", action="store_true", help="begin with the starter model")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     arguments = parser.parse_args(argv)

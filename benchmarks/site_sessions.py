@@ -22,7 +22,7 @@ import numpy as np
 from sklearn_deid import Corpus, DeidTagger, write_corpus
 from sklearn_deid.audit.site_models import N_SEEN, name_attack, names_of
 from sklearn_deid.exceptions import DeidError
-from sklearn_deid.federated import SparseUpdate
+from sklearn_deid.federated import ParameterServer, SparseUpdate
 from sklearn_deid.federated.derived_settings import averaging_rate, averaging_step, divided_batch_size, rounds_per_epoch
 from sklearn_deid.federated.robust import FEWEST_UPDATES
 from sklearn_deid.federated.sites import (
@@ -205,6 +205,9 @@ class Federation:
             write_corpus(corpus, folder / "notes" / name, "brat")
         self.trainings = {name: self._training(name, 10 * seed + i) for i, name in enumerate(self.names)}
         self.server = self.agreement.new_server()
+        if jitter := getattr(options, "jitter", 0.0):
+            first = self.server.parameters * (1 + jitter * np.random.default_rng(seed).normal(size=self.server.size))
+            self.server = ParameterServer(first.astype(np.float32), self.server.model, self.agreement.limits())
         self.uploads: list[tuple[str, bytes]] = []
         self.starts: dict[int, np.ndarray] = {}
         rules, events = SessionRules(self.agreement.n_epochs), []
