@@ -41,8 +41,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
 
     Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
     surrogate, and all dates of a patient move by the same number of days. Two calls have different shifts: a recipient
-    of both results can narrow down the dates. A Pipeline with ``memory=...`` writes the result to the disk, and reads it
-    again instead of drawing new surrogates.
+    of both results can narrow down the dates. A Pipeline with ``memory=...`` writes the result to the disk. It reads
+    this result again instead of drawing new surrogates.
 
     Parameters
     ----------

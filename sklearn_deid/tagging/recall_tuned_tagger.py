@@ -227,8 +227,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Warns
         -----
         LowPrecisionWarning
-            If the precision on the held-out patients is below ``min_precision``. The message names the labels that lower
-            the precision.
+            If the precision on the held-out patients is below ``min_precision``. The message names the labels that
+            lower the precision.
         """
         check_constraints(self)
         X = check_sequences(X)
