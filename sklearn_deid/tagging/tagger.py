@@ -724,14 +724,15 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     def _word_table(self, words: list[str]) -> Tensor:
         """Encodings of distinct words, shape (n_words, d): once here, and not again in each batch."""
-        device = next(self.module_.parameters()).device
-        table = torch.zeros(len(words), self.module_.words.output_size, device=device)
+        device, encoder = next(self.module_.parameters()).device, self.module_.words
+        assert encoder is not None  # a network that reads words
+        table = torch.zeros(len(words), encoder.output_size, device=device)
         # The features of a block take more memory than its encodings.
         for start in range(0, len(words), _WORDS_AT_ONCE):
             part = slice(start, start + _WORDS_AT_ONCE)
             features = {k: v.to(device) for k, v in self._features(words[part]).items()}
             with torch.inference_mode(), self._autocast(tagging=True):
-                table[part] = self.module_.words(features)
+                table[part] = encoder(features)
         return table
 
     def _outer_tags(self, path: list[int]) -> list[str]:
