@@ -67,7 +67,6 @@ from .warm_start import check_reads_words, start_tagger, start_weights, took_pub
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
-_WORDS_AT_ONCE = 2048  # words whose encodings are computed together
 
 
 class DeidTagger(TokenTagger, SequenceNet):
@@ -720,20 +719,10 @@ class DeidTagger(TokenTagger, SequenceNet):
             return SentenceDataset(**self._arrays(X), units=units), None
         words, distinct = distinct_words(X)
         self._set_training(False)
-        return SentenceDataset(X.offsets, words=words, units=units), self._word_table(distinct)
-
-    def _word_table(self, words: list[str]) -> Tensor:
-        """Encodings of distinct words, shape (n_words, d): once here, and not again in each batch."""
-        device, encoder = next(self.module_.parameters()).device, self.module_.words
-        assert encoder is not None  # a network that reads words
-        table = torch.zeros(len(words), encoder.output_size, device=device)
-        # The features of a block take more memory than its encodings.
-        for start in range(0, len(words), _WORDS_AT_ONCE):
-            part = slice(start, start + _WORDS_AT_ONCE)
-            features = {k: v.to(device) for k, v in self._features(words[part]).items()}
-            with torch.inference_mode(), self._autocast(tagging=True):
-                table[part] = encoder(features)
-        return table
+        # Each distinct word is encoded once here, and not again in each batch.
+        with torch.inference_mode(), self._autocast(tagging=True):
+            table = self.module_.encode_words(distinct, self._features)
+        return SentenceDataset(X.offsets, words=words, units=units), table
 
     def _outer_tags(self, path: list[int]) -> list[str]:
         """Convert the numbers of tags to legal IOB2 tags."""
