@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from .pretrained_network import PretrainedTokenEncoder
 from .recall_weight import RecallWeight
 from .strategies import CRFHead, SelfAttention, strategy
 from .words import CharacterCNN, CharacterRNN, WordEncoder
+
+_WORDS_AT_ONCE = 2048  # words whose encodings are computed together
 
 
 class TaggerModule(nn.Module):
@@ -148,6 +151,17 @@ class TaggerModule(nn.Module):
     def marginals(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """Probability of each tag at each token, shape (batch, time, n_tags)."""
         return self.crf.marginals(emissions, mask) if self.crf is not None else emissions.softmax(2)
+
+    def encode_words(self, words: list[str], features_of: Callable[[list[str]], dict[str, Tensor]]) -> Tensor:
+        """Encode many words in blocks, for the ``table`` of `forward`; shape (n_words, d)."""
+        assert self.words is not None
+        device = self.emit.weight.device
+        table = torch.zeros(len(words), self.words.output_size, device=device)
+        # The features of a block take more memory than its encodings.
+        for start in range(0, len(words), _WORDS_AT_ONCE):
+            part = slice(start, start + _WORDS_AT_ONCE)
+            table[part] = self.words({k: v.to(device) for k, v in features_of(words[part]).items()})
+        return table
 
     def _look_up(self, batch: SentenceBatch, table: Tensor | None) -> Tensor:
         """Encoding of each token, shape (batch, time, d)."""

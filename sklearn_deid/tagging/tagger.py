@@ -721,8 +721,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         words, distinct = distinct_words(X)
         self._set_training(False)
         # Each distinct word is encoded once here, and not again in each batch.
-        with self._autocast(tagging=True):
-            table = self.module_.words.encode_all(distinct, self._features, next(self.module_.parameters()).device)
+        with torch.inference_mode(), self._autocast(tagging=True):
+            table = self.module_.encode_words(distinct, self._features)
         return SentenceDataset(X.offsets, words=words, units=units), table
 
     def _outer_tags(self, path: list[int]) -> list[str]:

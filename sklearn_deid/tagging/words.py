@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,8 +9,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .encoders import BidirectionalRecurrent
-
-_WORDS_AT_ONCE = 2048  # words whose encodings are computed together
 
 # Upper limits of groups of word lengths. Words of one group are read together: in a single group, one long word would
 # pad all short words.
@@ -240,15 +237,3 @@ class WordEncoder(nn.Module):
         if self.shapes is not None:
             parts.append(self.shapes(features["shape"]))
         return torch.cat(parts, dim=1)
-
-    @torch.inference_mode()
-    def encode_all(
-        self, words: list[str], features_of: Callable[[list[str]], dict[str, Tensor]], device: torch.device
-    ) -> Tensor:
-        """Encodings of distinct words, shape (n_words, output_size), from a function that gives features of words."""
-        table = torch.zeros(len(words), self.output_size, device=device)
-        # The features of a block take more memory than its encodings.
-        for start in range(0, len(words), _WORDS_AT_ONCE):
-            part = slice(start, start + _WORDS_AT_ONCE)
-            table[part] = self({k: v.to(device) for k, v in features_of(words[part]).items()})
-        return table

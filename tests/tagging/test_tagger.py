@@ -10,6 +10,7 @@ from skorch.callbacks import Callback
 from sklearn_deid import DeidTagger, load, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import Provenance, TokenSequences, TokenVectors
+from sklearn_deid.tagging import network
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 
@@ -44,7 +45,7 @@ class TestFitAndPredict:
     def test_more_words_than_are_encoded_together_do_not_matter(self, fitted, sentences, monkeypatch):
         X, _, _ = sentences
         whole = fitted.predict_proba(X)
-        monkeypatch.setattr("sklearn_deid.tagging.words._WORDS_AT_ONCE", 3)
+        monkeypatch.setattr(network, "_WORDS_AT_ONCE", 3)
         for part, expected in zip(fitted.predict_proba(X), whole, strict=True):
             np.testing.assert_allclose(part, expected, atol=1e-5)
 
