@@ -73,10 +73,10 @@ def test_listed_words_begin_without_effect(marks, sentence_encoder):
         "vectors": torch.randn(5, 7, generator=rng),
     }
     listed = {**features, "vectors": torch.cat([features["vectors"], torch.rand(5, len(LISTED_KINDS))], 1)}
-    x = torch.cat([new.encode_words(listed), torch.rand(5, marks)], 1)
+    x = torch.cat([new.words(listed), torch.rand(5, marks)], 1)
     lengths = torch.tensor([5])
     torch.testing.assert_close(
-        new.encoder(x.unsqueeze(0), lengths), old.encoder(old.encode_words(features).unsqueeze(0), lengths)
+        new.encoder(x.unsqueeze(0), lengths), old.encoder(old.words(features).unsqueeze(0), lengths)
     )
 
 
