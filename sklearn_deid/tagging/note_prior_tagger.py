@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any
@@ -170,11 +171,12 @@ class NotePriorTagger(TokenTagger, BaseEstimator):
             yield from parts
             return
         # The note must be known to its end first. Half of the memory in single precision, in which marginals come.
-        kept = [(part.data.astype(np.float32), part.offsets) for part in parts]
+        kept = deque((part.data.astype(np.float32), part.offsets) for part in parts)
         likely = np.concatenate([np.zeros(0), *(likeliest(*part) for part in kept)])
         factor = prior_factors(likely, X.documents, self.share_, self.strength, self.lowest)
         start = 0
-        for data, offsets in kept:
+        while kept:
+            data, offsets = kept.popleft()  # a corrected part takes the memory of this one
             stop = start + len(offsets) - 1
             found = data.astype(float)
             total = found.sum(axis=1)
