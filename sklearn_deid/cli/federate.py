@@ -212,7 +212,8 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
         print(f"Updates are masked: the server learns the sum of {', '.join(agreement.sites)}.")
         print(f"Fingerprint of the keys: {agreement.mask_fingerprint()}. Compare it with the other sites by telephone.")
     if agreement.keep_exchange:
-        print("The server keeps all updates of this site on its disk, for an audit.")
+        kept = "masked updates" if agreement.mask_keys else "updates"
+        print(f"The server keeps all {kept} of this site on its disk, for an audit.")
     print(_promise(settings, agreement, len(corpus.patients)))
 
 
