@@ -66,7 +66,9 @@ def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path):
     assert [n["id"] for n in held] == [n.doc_id for n in notes], "in their order"
     assert sum(len(n["spans"]) for n in held) == notes.n_spans
     replaced = [(n["text"][a:b], put) for n in held for a, b, label, _, _, put in n["spans"] if label == "PATIENT"]
-    assert replaced and all(put and put != text for text, put in replaced)
+    # Without a key each run draws anew, and a surrogate is its original by chance: never for more than a few of them.
+    assert all(put for _, put in replaced)
+    assert len({text for text, put in replaced if put == text}) <= 2 < len({text for text, _ in replaced})
 
 
 def test_no_notes_make_no_page(run, tmp_path):
