@@ -92,7 +92,7 @@ def test_one_file_needs_no_option(redact, notes, tmp_path):
     assert code == 1 and "PDF holds" in err and contents(tmp_path / "out") == {}
 
 
-def test_surrogates_need_no_other_run(redact, tmp_path):
+def test_surrogates_need_no_other_run(redact, tmp_path, known_keys):
     redact("--documents", "--mode", "surrogate", "--key-file", tmp_path / "key")
     found = contents(tmp_path / "out")
     assert b"@" in found["b.html"] and MAIL.encode() not in b"".join(found.values())

@@ -60,15 +60,13 @@ def test_withheld_notes_are_listed(run, with_broken, model, tmp_path, notes):
     assert_no_note_text(out + err, notes)
 
 
-def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path):
+def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path, known_keys):
     assert run("review", gold, "--format", "brat", "--surrogates", "--output", tmp_path)[0] == 0
     held = notes_of(tmp_path / "review.html")
     assert [n["id"] for n in held] == [n.doc_id for n in notes], "in their order"
     assert sum(len(n["spans"]) for n in held) == notes.n_spans
     replaced = [(n["text"][a:b], put) for n in held for a, b, label, _, _, put in n["spans"] if label == "PATIENT"]
-    # Without a key each run draws anew, and a surrogate is its original by chance: never for more than a few of them.
-    assert all(put for _, put in replaced)
-    assert len({text for text, put in replaced if put == text}) <= 2 < len({text for text, _ in replaced})
+    assert replaced and all(put and put != text for text, put in replaced)
 
 
 def test_no_notes_make_no_page(run, tmp_path):

@@ -257,7 +257,7 @@ def test_a_table_needs_a_model(run, tmp_path):
     assert (code, "Name the --model" in err, "Traceback" in err) == (2, True, False)
 
 
-def test_surrogates_of_a_patient_agree_between_rows(run, rules, tmp_path):
+def test_surrogates_of_a_patient_agree_between_rows(run, rules, tmp_path, known_keys):
     rows = [{"note_id": n, "person_id": p, "note_text": "Mail roe@example.org"} for n, p in enumerate([1, 1, 2])]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "note.parquet")
     arguments = ["redact", tmp_path / "note.parquet", "--model", rules, "--omop", "--mode", "surrogate", "--quiet"]

@@ -114,7 +114,7 @@ def test_a_column_of_texts_names_no_row(key):
         redact_frame(MODEL, made("pandas"), ["plan", "note"], **{key: "note"})
 
 
-def test_surrogates_follow_the_patient():
+def test_surrogates_follow_the_patient(known_keys):
     frame = made("pandas", {"n": [1, 1, 2], "note": ["Mail roe@example.org"] * 3})
     notes = redact_frame(MODEL, frame, "note", patient_column="n", mode="surrogate")["note"].tolist()
     assert notes[0] == notes[1] != notes[2]

@@ -62,7 +62,7 @@ def test_network_reads_each_row_by_itself(small_path):
     assert in_parts(redactor, 1, notes) == in_parts(redactor, 4, notes) == in_parts(redactor, 9, notes)
 
 
-def test_surrogates_of_a_patient_are_those_of_the_key(rules, tmp_path):
+def test_surrogates_of_a_patient_are_those_of_the_key(rules, tmp_path, known_keys):
     read_or_make_key(tmp_path / "key")
     options = {"mode": "surrogate", "patient_column": "mrn", "key_file": tmp_path / "key", "locale": "en"}
     redactor = RowRedactor(rules, "note", **options)
