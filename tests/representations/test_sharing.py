@@ -27,7 +27,7 @@ from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, TAGS, content, r
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_what_was_saved_is_loaded(tmp_path, shuffle):
+def test_what_was_saved_is_loaded(tmp_path, shuffle, known_keys):
     loaded = load_representation(saved(tmp_path / "a", shuffle=shuffle, audit={"T2": {"accuracy": 0.51}}))
     assert content(loaded.X, loaded.y) == content(represented(), TAGS)
     assert (loaded.X == represented()) == (not shuffle)
