@@ -109,7 +109,11 @@ def noise_of_representer(one, n=1):
 
 def noise_of_perturber(one, n=1):
     where = np.flatnonzero([word == "B-NAME" for row in Y for word in row])
-    return [one.sample(X, Y).data[where] - VECTORS.vectors_for(X.data)[where] for _ in range(n)]
+    unit = VECTORS.vectors_for(X.data)[where]
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    released = [one.sample(X, Y).data[where] for _ in range(n)]
+    # Unit length takes a part of each vector away, the same one in each release: look across the vectors.
+    return [each - (each * unit).sum(axis=1, keepdims=True) * unit for each in released]
 
 
 class Still:
