@@ -8,7 +8,7 @@ from .pages import PAGES, ROOT, blocks_of, name_of
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
-def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
+def test_python_blocks_run(page, tmp_path, monkeypatch, capsys, known_keys):
     monkeypatch.chdir(tmp_path)
     namespace = {}
     for block in blocks_of(page):
