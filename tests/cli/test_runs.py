@@ -260,8 +260,8 @@ def test_killed_runs_end_with_the_same_outputs(run, command, tmp_path, output):
     assert run(*command(f"whole-{output}"))[0] == 0
     arguments = [str(argument) for argument in command(output)]
     for n_lines in (2, 9):
-        process = subprocess.Popen([sys.executable, "-c", SLOW, *arguments, "--resume"])
         record, end = tmp_path / f"{output}.run", time.monotonic() + 240
+        process = subprocess.Popen([sys.executable, "-c", SLOW, str(record), str(n_lines), *arguments, "--resume"])
         while process.poll() is None and time.monotonic() < end:
             if record.exists() and record.read_bytes().count(b"\n") > n_lines:
                 break
@@ -274,17 +274,18 @@ def test_killed_runs_end_with_the_same_outputs(run, command, tmp_path, output):
     assert everything(tmp_path, output) == whole
 
 
-# One note at a time and a pause after each, so that the kill comes in the middle.
+# One note at a time, with a pause after each. The run waits for its kill in the middle: the test may be slow as well.
 SLOW = """
 import sys, time
+from pathlib import Path
 from sklearn_deid.cli import main
 from sklearn_deid.cli.note_output import NoteOutput
-write = NoteOutput.write
+write, record, n_lines = NoteOutput.write, Path(sys.argv[1]), int(sys.argv[2])
 def slow(self, document, note):
     write(self, document, note)
-    time.sleep(0.05)
+    time.sleep(600 if record.read_bytes().count(b"\\n") > n_lines else 0.05)
 NoteOutput.write = slow
-main(sys.argv[1:])
+main(sys.argv[3:])
 """
 
 

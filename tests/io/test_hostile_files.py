@@ -24,12 +24,13 @@ pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named
 def test_a_pipe_is_refused_and_does_not_hang(tmp_path, form, named):
     path = tmp_path / f"a{SUFFIXES[form]}"
     os.mkfifo(path)
-    start = time.monotonic()
+    start, work = time.monotonic(), time.process_time()
     with pytest.raises(CorpusFormatError, match="no regular file, but a pipe, a device or a folder"):
         read_corpus(path if named else tmp_path, form if named or form != "brat" else "text")
     with pytest.raises(CorpusFormatError, match="no regular file|cannot be inferred"):
         read_corpus(path if named else tmp_path)
-    assert time.monotonic() - start < 2
+    # A busy machine may stop the test for seconds, which are no work.
+    assert time.process_time() - work < 2 and time.monotonic() - start < 60
 
 
 @pipes

@@ -203,10 +203,11 @@ def test_only_regular_files_are_opened(bundle, name, kind):
         (bundle / name).mkdir()
     else:
         (bundle / name).symlink_to("/dev/zero" if kind == "device" else "/dev/stdin")
-    start = time.monotonic()
+    start, work = time.monotonic(), time.process_time()
     with pytest.raises(BundleError, match="is missing|no regular file"):
         load(bundle)
-    assert time.monotonic() - start < 5
+    # A busy machine may stop the test for seconds, which are no work.
+    assert time.process_time() - work < 5 and time.monotonic() - start < 60
 
 
 def test_a_link_to_a_regular_file_is_followed(bundle, tmp_path):
@@ -218,10 +219,10 @@ def test_a_link_to_a_regular_file_is_followed(bundle, tmp_path):
 def test_huge_arrays_are_not_read(bundle):
     with (bundle / ARRAYS).open("rb+") as stream:
         stream.truncate(3 * 2**30)  # sparse: takes no space
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(BundleError, match="take more than 2 GiB"):
         load(bundle)
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 2
 
 
 def hostile_states():
