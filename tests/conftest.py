@@ -28,8 +28,12 @@ def known_keys(monkeypatch, request):
 
     Statistical checks raise false alarms, at most once in 1,000, and a random surrogate can be its original.
     """
-    name, unseeded = request.node.name, np.random.default_rng
-    seeds = Random(f"seeds of {name}")
+    draw_known_keys(monkeypatch, request.node.name)
+
+
+def draw_known_keys(monkeypatch, name):
+    """Draw keys from a name instead of the operating system, and seeds where nobody sets one."""
+    unseeded, seeds = np.random.default_rng, Random(f"seeds of {name}")
     monkeypatch.setattr("secrets.randbits", Random(name).getrandbits)
     monkeypatch.setattr("secrets.token_bytes", Random(f"bytes of {name}").randbytes)
     monkeypatch.setattr(

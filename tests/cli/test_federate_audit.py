@@ -48,7 +48,9 @@ def kit(tmp_path, monkeypatch):
     for seed, site in enumerate(SITES):
         write_corpus(make_clinical_notes(2, random_state=seed), tmp_path / site, "brat")
         training = SiteTraining(
-            agreement, SiteSettings(str(tmp_path / site), str(tmp_path / f"{site}-state"), **DENSE), site
+            agreement,
+            SiteSettings(str(tmp_path / site), str(tmp_path / f"{site}-state"), random_state=seed, **DENSE),
+            site,
         )
         training.run_session(lambda f, body=b"", site=site: unpack(service.answer(site, pack(f, body))))
     service.exchange.save(kit / EXCHANGE)

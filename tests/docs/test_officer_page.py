@@ -80,7 +80,7 @@ def run_session(names):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=300)
 
 
 def printed_by(capsys, notes=2, network=SMALL):

@@ -54,7 +54,7 @@ class Meeting(Oracle):
         self.parties = parties
 
     def fit(self, X, y, *, groups=None):
-        self.barriers.setdefault(self.parties, Barrier(self.parties)).wait(timeout=20)
+        self.barriers.setdefault(self.parties, Barrier(self.parties)).wait(timeout=120)
         return super().fit(X, y, groups=groups)
 
 

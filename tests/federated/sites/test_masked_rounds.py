@@ -84,7 +84,7 @@ def together(tasks):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=300)
     return results
 
 
@@ -512,7 +512,7 @@ def test_two_state_folders_with_one_key_never_note_the_same_round(small, monkeyp
 
     monkeypatch.setattr(masked_site, "write_settings", slow)
     first._save(last_round=3)
-    others[0].join(timeout=60)
+    others[0].join(timeout=300)
     assert len(failures) == 1 and "Another process uses the key" in failures[0]
 
 

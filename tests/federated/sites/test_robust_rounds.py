@@ -364,7 +364,7 @@ def together(tasks):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=300)
     return results
 
 
