@@ -166,13 +166,11 @@ def random_streams(
     return rng, torch.Generator(device).manual_seed(int(rng.integers(2**62)))
 
 
-def three_patient_splits(
-    n: int, groups: np.ndarray | None, seed: int, shares: tuple[float, float] = (0.2, 0.3)
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def three_patient_splits(n: int, groups: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Split sentences by patient into training, validation and test rows.
 
     Attackers train on the first part, choose by the second, and are measured on the third. No patient belongs to two
-    parts.
+    parts. A fifth of the patients is in the second part, and 30 % are in the third.
 
     Parameters
     ----------
@@ -182,8 +180,6 @@ def three_patient_splits(
         Patient of each sentence; with None every sentence counts as a patient.
     seed : int
         Random seed of the split.
-    shares : (float, float), default=(0.2, 0.3)
-        Proportions of the patients in the validation and the test part.
 
     Returns
     -------
@@ -202,10 +198,10 @@ def three_patient_splits(
     >>> [len(rows) for rows in three_patient_splits(20, np.repeat(np.arange(10), 2), seed=0)]
     [10, 4, 6]
     """
-    rest, test = hold_out_patients(n, groups, shares[1], seed)
+    rest, test = hold_out_patients(n, groups, 0.3, seed)
     left = None if groups is None else np.asarray(groups)[rest]
     # `hold_out_patients` rounds up: without the small subtraction, 2.0000001 patients would become 3.
-    train, valid = hold_out_patients(len(rest), left, shares[0] / (1.0 - shares[1]) - 1e-9, seed)
+    train, valid = hold_out_patients(len(rest), left, 0.2 / (1.0 - 0.3) - 1e-9, seed)
     # Both proportions are above 0, so that neither part is None.
     assert test is not None and valid is not None
     return rest[train], rest[valid], np.asarray(test)

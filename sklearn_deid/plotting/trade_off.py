@@ -212,24 +212,22 @@ class TradeOffDisplay:
         return cls(points, **{"x_name": x, "y_name": y} | options)
 
     @classmethod
-    def from_histories(cls, histories: Mapping[str, Any], *, metric: str = "f1", **options: Any) -> TradeOffDisplay:
-        """Create the display of a metric over local epochs, from the histories of distributed trainings.
+    def from_histories(cls, histories: Mapping[str, Any], **options: Any) -> TradeOffDisplay:
+        """Create the display of F1 over local epochs, from the histories of distributed trainings.
 
         A line shows the mean over the workers. A band reaches from the worst to the best worker.
 
         Parameters
         ----------
         histories : mapping of str to federated.History
-            ``history_`` of ensembles with held-out patients. The keys name the lines.
-        metric : str, default="f1"
-            Metric to draw. Histories hold "f1" only if the ensemble has a ``validation_fraction``.
+            ``history_`` of ensembles with held-out patients (``validation_fraction``). The keys name the lines.
         **options
             Parameters of the constructor.
 
         Raises
         ------
         ValueError
-            If a history does not have the metric.
+            If a history has no F1.
 
         References
         ----------
@@ -237,12 +235,12 @@ class TradeOffDisplay:
         """
         points = []
         for name, history in histories.items():
-            table = list(history.table(metric).values())
+            table = list(history.table("f1").values())
             for place in range(max(map(len, table), default=0)):
                 # After an interruption some workers have fewer epochs than others.
                 values = [float(column[place]) for column in table if place < len(column)]
                 if np.isnan(values).any():
-                    raise ValueError(f"The history of {name!r} has no {metric!r}: set 'validation_fraction'.")
+                    raise ValueError(f"The history of {name!r} has no 'f1': set 'validation_fraction'.")
                 # The band shows the range over the workers.
                 low, high = min(values), max(values)
                 mean = min(max(float(np.mean(values)), low), high)  # equal values may round beyond themselves

@@ -242,14 +242,14 @@ def _check_casing(columns: np.ndarray) -> None:
             raise BundleError("The columns of the casing hold something else than one class for each token.")
 
 
-def warn_of_old_noise(stacklevel: int = 3) -> None:
+def warn_of_old_noise() -> None:
     """Warn that the noise of a release by an earlier version can be removed."""
     warnings.warn(
         "An earlier version drew the noise of this release from a generator with 2^32 seeds. An attacker with the "
         "release and the representer finds the seed in minutes and removes the noise: treat these vectors as readable "
         "as vectors without noise. Ask the sender for a new release, made with this version.",
         InsecureReleaseWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=4,
     )
 
 

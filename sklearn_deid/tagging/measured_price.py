@@ -59,14 +59,14 @@ def recall_price(
     return curve_of(held, gold_items(held, level, True), confidence)
 
 
-def most_missed(held: HeldOut, bias: float, n: int = 3) -> list[tuple[str, int, int]]:
-    """Labels with the most PHI tokens that a bias misses: label, missed tokens, all tokens; at most ``n`` labels."""
+def most_missed(held: HeldOut, bias: float) -> list[tuple[str, int, int]]:
+    """Labels with the most PHI tokens that a bias misses: label, missed tokens, all tokens; at most three labels."""
     missed = held.marginals.phi < threshold_of(bias)
     # shape: (n_tokens,)
     labels = np.array([split_tag(tag)[1] for tag in held.tags.data], dtype=object)
     here = {label: labels == label for label in labels_in(held.tags.data)}
     counts = [(label, int((missed & tokens).sum()), int(tokens.sum())) for label, tokens in here.items()]
-    return sorted((row for row in counts if row[1]), key=lambda row: (-row[1], row[0]))[:n]
+    return sorted((row for row in counts if row[1]), key=lambda row: (-row[1], row[0]))[:3]
 
 
 def curve_of(held: HeldOut, items: tuple[np.ndarray, np.ndarray], confidence: float) -> PriceCurve:
