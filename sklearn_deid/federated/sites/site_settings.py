@@ -91,7 +91,7 @@ class SiteSettings:
         try:
             self.worker_settings().check_privacy(self.privacy())
             self.patient_privacy()
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ExchangeError(str(error)) from None
         if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:
             raise ExchangeError("'validation_fraction' must be between 0 and 1.")
