@@ -154,9 +154,12 @@ class SiteTraining:
                 "The server combines updates in another way than the federation.json of this site says."
             )
         self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
+        n_epochs = hello.get("n_epochs")
+        if isinstance(n_epochs, bool) or not isinstance(n_epochs, int):
+            raise ExchangeError("The server must tell a whole number of epochs.")
         common, size = self.masks or self.robust, len(self.learner.get_flat())
         officer = OfficerLog(self.folder, self.agreement, self.settings, size, report)
-        session = (officer.watch(ask), stopped, officer, int(hello["n_epochs"]))
+        session = (officer.watch(ask), stopped, officer, n_epochs)
         n_trained = self._rounds(*session) if common is None else self._common_rounds(common, *session)
         self._save_model()  # before the server hears of the end, because it may then end this process
         reported = self._reported()

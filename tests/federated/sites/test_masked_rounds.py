@@ -253,6 +253,12 @@ class TestHost:
         with pytest.raises(ExchangeError, match="Round 0 is not new"):
             small.send(small.site("a"), ask)  # nor after a restart
 
+    def test_an_unknown_result_is_refused(self, small):
+        told = "added.\nEach patient: epsilon 0.000 of 8 spent"
+        site, ask = self.cheated(small, lambda fields: ({"status": "ok", "round": 0, "sum": told}, b""))
+        with pytest.raises(ExchangeError, match="unknown result"):
+            small.send(site, ask)
+
     @pytest.mark.parametrize("number", [10**7, "0", 0.0, True])
     def test_numbers_that_are_none(self, small, number):
         site, ask = self.cheated(small, lambda fields: ({"status": "ok", "round": number}, b""))

@@ -293,6 +293,16 @@ def test_a_server_that_tells_no_number_of_updates_is_left_alone(tmp_path, notes,
         training.run_session(lambda fields, body=b"": (hello, b""))
 
 
+@pytest.mark.parametrize("number", [True, "3", float("inf"), None])
+def test_a_server_that_tells_no_number_of_epochs_is_left_alone(tmp_path, notes, number):
+    """Infinity comes from the number 1e999 in JSON."""
+    federation = Federation(tmp_path, notes)
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    hello = {"status": "ok", "model": training.worker.model, "n_epochs": number, "next": 0}
+    with pytest.raises(ExchangeError, match="must tell a whole number of epochs"):
+        training.run_session(lambda fields, body=b"": (hello, b""))
+
+
 class TestHeldOutPatients:
     """F1 and the test of downloads must never use a patient on whom an earlier session has trained."""
 
