@@ -228,6 +228,7 @@ class Federation:
             upload_dtype="float16",
             mask_key=str(self.folder / f"{name}.key"),
             patient_epsilon=self.epsilon,
+            notes_are_patients=True,  # those of MEDDOCAN
             validation_fraction=self.validation_fraction,
         )
         training = SiteTraining(self.agreement, settings, name)

@@ -363,11 +363,20 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     Raises
     ------
     DeidError
-        If the notes cannot be read, or if no PHI is annotated. The tagger would then learn to miss all PHI.
+        If the notes cannot be read, or if no PHI is annotated. The tagger would then learn to miss all PHI. If an
+        epsilon is promised to each patient, and the patient of a note is unknown.
     """
     from ...io import read_gold
 
     corpus = read_gold(settings.corpus, settings.format, encoding=settings.encoding)
     if not corpus.n_spans:
         raise DeidError("No PHI is annotated in the notes.", path=settings.corpus)
+    n_unknown = sum(document.patient_id is None for document in corpus)
+    if settings.patient_epsilon is not None and n_unknown and not settings.notes_are_patients:
+        raise DeidError(
+            f"The patient of {n_unknown} notes is unknown. Each of them would count as a patient, and a patient with "
+            "two notes would have more than the promised epsilon. Store the patient ids with the notes, or state with "
+            "--notes-are-patients that each of them has its own patient.",
+            path=settings.corpus,
+        )
     return corpus

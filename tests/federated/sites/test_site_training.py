@@ -2,13 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 from functools import partial
 from threading import Thread
 
 import numpy as np
 import pytest
 
-from sklearn_deid import load, make_clinical_notes, write_corpus
+from sklearn_deid import Corpus, load, make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
 from sklearn_deid.federated import ParameterServer, Worker, learner_from_state, learner_to_state, make_learner
 from sklearn_deid.federated.sites import (
@@ -18,6 +19,7 @@ from sklearn_deid.federated.sites import (
     SiteSettings,
     SiteTraining,
     pack,
+    read_site_corpus,
     unpack,
 )
 from sklearn_deid.text import I2B2_2014, Document, Span
@@ -434,6 +436,16 @@ class TestPatientPrivacy:
         for _ in range(2):  # a new ledger that the first start has written is refused, too
             with pytest.raises(ExchangeError, match="the saved training has charged 2"):
                 SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+    def test_notes_of_unknown_patients_are_refused(self, tmp_path, notes):
+        """Each of them counted as a patient: a patient with two notes had more than the promised epsilon."""
+        nameless = [replace(note, patient_id=None) for note in make_clinical_notes(4, n_patients=2, random_state=1)]
+        write_corpus(Corpus(nameless), tmp_path / "nameless", "brat")
+        own = {"corpus": str(tmp_path / "nameless"), "state": str(tmp_path / "s"), "format": "brat"}
+        with pytest.raises(DeidError, match="The patient of 4 notes is unknown"):
+            read_site_corpus(SiteSettings(**own, patient_epsilon=8.0))
+        stated = SiteSettings(**own, patient_epsilon=8.0, notes_are_patients=True)
+        assert len(read_site_corpus(stated).patients) == len(read_site_corpus(SiteSettings(**own))) == 4
 
     def test_a_proximal_term_is_refused(self, tmp_path, notes):
         federation = Federation(tmp_path, notes, n_epochs=1, **self.OWN)
