@@ -12,7 +12,8 @@ from typing import Any
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
 from ..privacy_ledger import SITE_DELTA, spent_epsilon
-from ..state_file import read_state, write_state
+from ..selection import check_finite_vector
+from ..state_file import read_state, valid_fields, write_state
 from ..worker import Worker
 from .asking import Ask, granted
 from .federation_config import FederationConfig
@@ -328,9 +329,14 @@ class SiteTraining:
         learner_from_state(self.learner, state, arrays)
         guard = self.worker.guard
         if guard is not None and (self.folder / _GOOD_FILE).exists():
-            measured, good = read_state(self.folder / _GOOD_FILE, _GOOD)
-            guard.best_f1, guard.least_loss, guard.good = measured["f1"], measured["loss"], good["parameters"]
-            guard.n_refused, guard.first_loss = measured["n_refused"], measured["first_loss"]
+            with valid_fields(self.folder / _GOOD_FILE, _GOOD):
+                measured, arrays = read_state(self.folder / _GOOD_FILE, _GOOD)
+                good = check_finite_vector(arrays["parameters"])
+                if good.shape != self.learner.get_flat().shape:
+                    raise ValueError("parameters of another network")
+                guard.best_f1, guard.least_loss = float(measured["f1"]), float(measured["loss"])
+                guard.n_refused, guard.first_loss = int(measured["n_refused"]), float(measured["first_loss"])
+                guard.good = good
 
     def _save_model(self) -> None:
         """Save the current tagger with its averaged weights. The next session begins with the saved state instead."""

@@ -22,6 +22,7 @@ from sklearn_deid.federated.sites import (
     read_site_corpus,
     unpack,
 )
+from sklearn_deid.federated.state_file import read_state, write_state
 from sklearn_deid.text import I2B2_2014, Document, Span
 
 LABELS = list(I2B2_2014.labels)
@@ -322,6 +323,19 @@ class TestHeldOutPatients:
         federation.session(1)
         assert federation.server.delivered("site-1") == [(0, 1)]
 
+    @pytest.mark.parametrize("change", ["short", "infinite", "missing", "text"])
+    def test_forged_good_parameters_are_refused(self, tmp_path, own_notes, change):
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        federation.session(1)
+        path = tmp_path / "site-1" / "good.state"
+        state, arrays = read_state(path, "good model")
+        good = arrays["parameters"]
+        forged = {"short": good[:-1], "infinite": np.full_like(good, np.inf), "missing": None, "text": good}[change]
+        state |= {"f1": "high"} if change == "text" else {}
+        write_state(path, "good model", state, {} if forged is None else {"parameters": forged})
+        with pytest.raises(ExchangeError):
+            SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
     def test_changed_notes_are_refused(self, tmp_path, own_notes):
         federation = Federation(tmp_path, own_notes, **self.OWN)
         federation.session(1)
@@ -395,6 +409,11 @@ def test_learner_goes_on_bit_by_bit(weight_average):
     assert np.array_equal(second.get_flat(), whole.get_flat())
     with pytest.raises(ExchangeError, match="does not fit"):
         learner_from_state(new(), {**state, "generator": {}}, {})
+    arrays = learner_to_state(first)[1]
+    for name in [key for key in arrays if key.startswith(("average-0", "optimizer-0-exp"))]:
+        for forged in (arrays[name][:1], arrays[name] * np.float32("nan")):
+            with pytest.raises(ExchangeError, match="does not fit"):
+                learner_from_state(new(), state, {**arrays, name: forged})
 
 
 class TestPatientPrivacy:
