@@ -10,8 +10,8 @@
 Strict F1 of typed spans on notes of other patients. Sites of generated notes draw from the same templates; those of
 MEDDOCAN share the notes of train by chance, and are scored on dev. ``feedback`` is selective SGD with error feedback,
 which sends a tenth of the values, ``two`` averaging without the last site, ``attacked`` averaging in which the last
-site multiplies its updates by ``--attack``, and ``unlimited`` the same without the limit on long updates. The arms of
-`benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
+site multiplies its updates by ``--attack``, ``unlimited`` the same without the limit on long updates, and
+``rounds-10`` averaging with ten exchanges in a pass. The arms of `benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
 updates by ``--attack``, sends millions, values that are not numbers, and stale and replayed content; with
 ``-excluded`` it is excluded after half of the epochs. ``stale-unlimited`` is stale content without the limit on
 similar updates. The limits on single updates allow what these sites send: ``disguised`` ``--disguise`` times its
@@ -56,6 +56,7 @@ ARMS: dict[str, dict[str, Any]] = {
     },
     "fedavg": {},
     "fedavg-plain": {"strategy": FederatedAveraging(divide_batches=False, rounds_per_epoch=1), "server_step": 1.0},
+    "rounds-10": {"strategy": FederatedAveraging(rounds_per_epoch=10)},
     "median": {"strategy": FederatedAveraging("median")},
     **{f"proximal-{mu:g}": {"strategy": FederatedAveraging(proximal=mu)} for mu in (0.01, 0.1, 1.0)},
     "centralized": {"strategy": "centralized"},
@@ -118,7 +119,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     kind = Attacked if arm in ("attacked", "attacked-median", "unlimited") else DSSGDEnsemble
     begin = time.process_time()
     start = {"warm_start_from": "starter-en"} if arguments.warm_start else {"hidden_size": arguments.hidden_size}
-    tagger = DeidTagger(**start, **({} if arguments.lr is None else {"lr": arguments.lr}))
+    given = {name: getattr(arguments, name) for name in ("lr", "span_swap") if getattr(arguments, name) is not None}
+    tagger = DeidTagger(**start, **given)
     ensemble = kind(tagger, **options)
     ensemble.fit_workers(parts[:-1] if arm == "two" else parts)
     seconds, scored = time.process_time() - begin, sentences(test)
@@ -153,6 +155,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, help="local epochs (default: that of the ensemble)")
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--lr", type=float, help="learning rate before averaging multiplies it (default: 0.003)")
+    parser.add_argument("--span-swap", type=float, help="share of swapped spans (default: 0.5)")
     parser.add_argument("--attack", type=float, default=-20.0, help="factor of the hostile updates")
     parser.add_argument("--disguise", type=float, default=-3.0, help="factor of the disguised updates")
     parser.add_argument("--no-screen", dest="screened", action="store_false", help="as in earlier versions")
