@@ -11,15 +11,17 @@ Strict F1 of typed spans on notes of other patients. Sites of generated notes dr
 MEDDOCAN share the notes of train by chance, and are scored on dev. ``feedback`` is selective SGD with error feedback,
 which sends a tenth of the values, ``two`` averaging without the last site, ``attacked`` averaging in which the last
 site multiplies its updates by ``--attack``, ``unlimited`` the same without the limit on long updates, and
-``rounds-10`` averaging with ten exchanges in a pass. The arms of `benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
-updates by ``--attack``, sends millions, values that are not numbers, and stale and replayed content; with
-``-excluded`` it is excluded after half of the epochs. ``stale-unlimited`` is stale content without the limit on
-similar updates. The limits on single updates allow what these sites send: ``disguised`` ``--disguise`` times its
-update, ``alternating`` the same in every third round and its honest update in the others, ``noisy`` its update with
-noise of 4.5 times its length, ``constant`` about the same direction in every round. With ``-median`` and ``-trimmed``
-the updates of a round are combined so. ``--no-screen`` adds updates that point against most others, too, and each on
-arrival. ``sessions-dp`` and ``dp`` train with `PatientPrivacy` and ``--epsilon``. ``--warm-start`` begins with the
-starter model, which was trained on generated notes, so that its F1 here flatters. Prints a line of JSON for each run.
+``rounds-10`` averaging with ten exchanges in a pass. The arms of `benchmarks.site_sessions` run the sites and the
+service of a federation in one process: the last site multiplies its updates by ``--attack``, sends millions, values
+that are not numbers, and stale and replayed content; with ``-excluded`` it is excluded after half of the epochs.
+``stale-unlimited`` is stale content without the limit on similar updates. The limits on single updates allow what
+these sites send: ``disguised`` ``--disguise`` times its update, ``alternating`` the same in every third round and its
+honest update in the others, ``noisy`` its update with noise of 4.5 times its length, ``constant`` about the same
+direction in every round. With ``-median`` and ``-trimmed`` the updates of a round are combined so. ``--no-screen``
+adds updates that point against most others, too, and each on arrival. ``sessions-dp`` and ``dp`` train with
+`PatientPrivacy` and ``--epsilon``. ``--warm-start`` begins with the starter model, which was trained on generated
+notes, so that its F1 here flatters.
+Prints a line of JSON for each run.
 """
 
 from __future__ import annotations
