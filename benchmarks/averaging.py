@@ -11,16 +11,17 @@ Strict F1 of typed spans on notes of other patients. Sites of generated notes dr
 MEDDOCAN share the notes of train by chance, and are scored on dev. ``feedback`` is selective SGD with error feedback,
 which sends a tenth of the values, ``two`` averaging without the last site, ``attacked`` averaging in which the last
 site multiplies its updates by ``--attack``, ``unlimited`` the same without the limit on long updates, and
-``rounds-10`` averaging with ten exchanges in a pass. The arms of `benchmarks.site_sessions` run the sites and the
-service of a federation in one process: the last site multiplies its updates by ``--attack``, sends millions, values
-that are not numbers, and stale and replayed content; with ``-excluded`` it is excluded after half of the epochs.
-``stale-unlimited`` is stale content without the limit on similar updates. The limits on single updates allow what
-these sites send: ``disguised`` ``--disguise`` times its update, ``alternating`` the same in every third round and its
-honest update in the others, ``noisy`` its update with noise of 4.5 times its length, ``constant`` about the same
-direction in every round. With ``-median`` and ``-trimmed`` the updates of a round are combined so. ``--no-screen``
-adds updates that point against most others, too, and each on arrival. ``sessions-dp`` and ``dp`` train with
-`PatientPrivacy` and ``--epsilon``. ``--warm-start`` begins with the starter model, which was trained on generated
-notes, so that its F1 here flatters.
+``rounds-10`` averaging with ten exchanges in a pass. ``tagger`` is the tagger of the first site alone, with all
+defaults of `DeidTagger.fit`, such as invented spans and altered copies, which workers do not have. The arms of
+`benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
+updates by ``--attack``, sends millions, values that are not numbers, and stale and replayed content; with
+``-excluded`` it is excluded after half of the epochs. ``stale-unlimited`` is stale content without the limit on
+similar updates. The limits on single updates allow what these sites send: ``disguised`` ``--disguise`` times its
+update, ``alternating`` the same in every third round and its honest update in the others, ``noisy`` its update with
+noise of 4.5 times its length, ``constant`` about the same direction in every round. With ``-median`` and ``-trimmed``
+the updates of a round are combined so. ``--no-screen`` adds updates that point against most others, too, and each on
+arrival. ``sessions-dp`` and ``dp`` train with `PatientPrivacy` and ``--epsilon``. ``--warm-start`` begins with the
+starter model, which was trained on generated notes, so that its F1 here flatters.
 Prints a line of JSON for each run.
 """
 
@@ -67,6 +68,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "attacked-median": {"strategy": FederatedAveraging("median")},
     "unlimited": {"strategy": FederatedAveraging(max_ratio=math.inf)},
     "dp": {"strategy": "fedavg"},
+    "tagger": {},
 }
 
 
@@ -111,6 +113,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     if arm in SESSION_ARMS:
         return run_sessions(arm, sites, test, labels, arguments, seed)
     parts = [(data.X, data.y, data.groups) for data in map(sentences, sites)]
+    if arm == "tagger":
+        return own_tagger(parts[0], test, arguments, seed)
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": seed, **ARMS[arm]}
     if arm == "dp":
         options["privacy"] = PatientPrivacy(arguments.epsilon)
@@ -143,6 +147,14 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
         "epsilon": round(float(ensemble.epsilon_.max()), 3) if arm == "dp" else None,
         "cpu_seconds": round(seconds),
     }
+
+
+def own_tagger(part: Any, test: Corpus, arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
+    """Train a tagger with all its defaults on the notes of the first site."""
+    begin, (X, y, groups), scored = time.process_time(), part, sentences(test)
+    tagger = DeidTagger(hidden_size=arguments.hidden_size, random_state=seed).fit(X, y, groups=groups)
+    f1, run = round(tagger.score(scored.X, scored.y), 4), {"arm": "tagger", "seed": seed, "sites": arguments.sites}
+    return {**run, "rounds": len(tagger.history), "first": f1, "cpu_seconds": round(time.process_time() - begin)}
 
 
 def main(argv: list[str] | None = None) -> None:
