@@ -10,7 +10,9 @@
 Strict F1 of typed spans on notes of other patients. Sites of generated notes draw from the same templates; those of
 MEDDOCAN share the notes of train by chance, and are scored on dev. ``feedback`` is selective SGD with error feedback,
 which sends a tenth of the values, ``two`` averaging without the last site, ``attacked`` averaging in which the last
-site multiplies its updates by ``--attack``, and ``unlimited`` the same without the limit on long updates. The arms of
+site multiplies its updates by ``--attack``, ``unlimited`` the same without the limit on long updates, and
+``rounds-10`` averaging with ten exchanges in a pass. ``tagger`` is the tagger of the first site alone, with all
+defaults of `DeidTagger.fit`, such as invented spans and altered copies, which workers do not have. The arms of
 `benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
 updates by ``--attack``, sends millions, values that are not numbers, and stale and replayed content; with
 ``-excluded`` it is excluded after half of the epochs. ``stale-unlimited`` is stale content without the limit on
@@ -19,7 +21,8 @@ update, ``alternating`` the same in every third round and its honest update in t
 noise of 4.5 times its length, ``constant`` about the same direction in every round. With ``-median`` and ``-trimmed``
 the updates of a round are combined so. ``--no-screen`` adds updates that point against most others, too, and each on
 arrival. ``sessions-dp`` and ``dp`` train with `PatientPrivacy` and ``--epsilon``. ``--warm-start`` begins with the
-starter model, which was trained on generated notes, so that its F1 here flatters. Prints a line of JSON for each run.
+starter model, which was trained on generated notes, so that its F1 here flatters.
+Prints a line of JSON for each run.
 """
 
 from __future__ import annotations
@@ -56,6 +59,7 @@ ARMS: dict[str, dict[str, Any]] = {
     },
     "fedavg": {},
     "fedavg-plain": {"strategy": FederatedAveraging(divide_batches=False, rounds_per_epoch=1), "server_step": 1.0},
+    "rounds-10": {"strategy": FederatedAveraging(rounds_per_epoch=10)},
     "median": {"strategy": FederatedAveraging("median")},
     **{f"proximal-{mu:g}": {"strategy": FederatedAveraging(proximal=mu)} for mu in (0.01, 0.1, 1.0)},
     "centralized": {"strategy": "centralized"},
@@ -64,6 +68,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "attacked-median": {"strategy": FederatedAveraging("median")},
     "unlimited": {"strategy": FederatedAveraging(max_ratio=math.inf)},
     "dp": {"strategy": "fedavg"},
+    "tagger": {},
 }
 
 
@@ -108,6 +113,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     if arm in SESSION_ARMS:
         return run_sessions(arm, sites, test, labels, arguments, seed)
     parts = [(data.X, data.y, data.groups) for data in map(sentences, sites)]
+    if arm == "tagger":
+        return own_tagger(parts[0], test, arguments, seed)
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": seed, **ARMS[arm]}
     if arm == "dp":
         options["privacy"] = PatientPrivacy(arguments.epsilon)
@@ -118,7 +125,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     kind = Attacked if arm in ("attacked", "attacked-median", "unlimited") else DSSGDEnsemble
     begin = time.process_time()
     start = {"warm_start_from": "starter-en"} if arguments.warm_start else {"hidden_size": arguments.hidden_size}
-    tagger = DeidTagger(**start, **({} if arguments.lr is None else {"lr": arguments.lr}))
+    given = {name: getattr(arguments, name) for name in ("lr", "span_swap") if getattr(arguments, name) is not None}
+    tagger = DeidTagger(**start, **given)
     ensemble = kind(tagger, **options)
     ensemble.fit_workers(parts[:-1] if arm == "two" else parts)
     seconds, scored = time.process_time() - begin, sentences(test)
@@ -141,6 +149,14 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     }
 
 
+def own_tagger(part: Any, test: Corpus, arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
+    """Train a tagger with all its defaults on the notes of the first site."""
+    begin, (X, y, groups), scored = time.process_time(), part, sentences(test)
+    tagger = DeidTagger(hidden_size=arguments.hidden_size, random_state=seed).fit(X, y, groups=groups)
+    f1, run = round(tagger.score(scored.X, scored.y), 4), {"arm": "tagger", "seed": seed, "sites": arguments.sites}
+    return {**run, "rounds": len(tagger.history), "first": f1, "cpu_seconds": round(time.process_time() - begin)}
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", choices=("generated", "meddocan", "asq-phi"), default="generated")
@@ -153,6 +169,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, help="local epochs (default: that of the ensemble)")
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--lr", type=float, help="learning rate before averaging multiplies it (default: 0.003)")
+    parser.add_argument("--span-swap", type=float, help="share of swapped spans (default: 0.5)")
     parser.add_argument("--attack", type=float, default=-20.0, help="factor of the hostile updates")
     parser.add_argument("--disguise", type=float, default=-3.0, help="factor of the disguised updates")
     parser.add_argument("--no-screen", dest="screened", action="store_false", help="as in earlier versions")

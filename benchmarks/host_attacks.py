@@ -7,6 +7,10 @@ The first command trains sites as in `benchmarks.site_sessions`, rebuilds the mo
 uploads, and asks whose name and whose word a candidate is, without word vectors. Values are AUC for each site. Words
 are those of letters outside of PHI that one site alone has. With ``--warm-start`` the networks have learned before.
 
+What the host sees under masks depends on the keys of the masks, and a site has few names: one AUC tells little. The
+updates of a training with masks are therefore masked again with ``--mask-keys`` new sets of keys, and attacked each
+time. Values are then means over the keys, with 95 % intervals ("patients_interval"; t distribution).
+
 The second command inverts gradients in the setting that is easiest to attack: a small network, and an update that is
 one plain gradient step on one sentence, which no site of this library sends. Noise is that of a step of
 `PatientPrivacy` for the planned epsilon, with six patients, of whom the sentence is all that a step drew. Each line of
@@ -25,11 +29,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import stats
+from sklearn.base import clone
 
 from sklearn_deid.audit.attacks import GradientInversionAttack, GradientKnowledge, SentenceUpdates, one_step_update
 from sklearn_deid.audit.site_models import name_attack, names_of, word_attack, words_of
 from sklearn_deid.federated import FixedPoint, MaskedRound, MaskingSite, PatientPrivacy, SparseUpdate
 from sklearn_deid.federated.patient_steps import noisy_mean
+from sklearn_deid.federated.tagger_learner import tagger_from_vector
 
 from .averaging import notes_of_sites
 from .site_sessions import Federation
@@ -46,6 +53,7 @@ CANDIDATES = {
     "doctors": lambda corpus: names_of(corpus, "DOCTOR") | names_of(corpus, "NOMBRE_PERSONAL_SANITARIO"),
     "words": words_of,
 }
+NAMES = ("patients", "doctors")
 # Small network of the inversion: words, width of their vectors, tags; sentences and their length; patients of a site.
 _N_WORDS, _D, _N_TAGS, _N_SENTENCES, _LENGTH, _N_PATIENTS = 200, 8, 5, 10, 4, 6
 
@@ -65,11 +73,38 @@ def attacked(options: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]
         start = federation.agreement.tagger_with(first.parameters, first.model)
         result["warm_start"], result["corpus"] = options.warm_start, options.corpus
         result["before"], result["global"] = (round(one.score(scored.X, scored.y), 4) for one in (start, common))
-        for kind, candidates in CANDIDATES.items():
-            found = {site: candidates(corpus) for site, corpus in zip(federation.names, sites, strict=True)}
+        found = {
+            kind: {site: candidates(corpus) for site, corpus in zip(federation.names, sites, strict=True)}
+            for kind, candidates in CANDIDATES.items()
+        }
+        for kind, candidates in found.items():
             attack = word_attack if kind == "words" else name_attack
-            result[kind] = [round(value, 3) for value in attack(models, found).values()]
+            result[kind] = [round(value, 3) for value in attack(models, candidates).values()]
+        if ARMS[arm]["masked"]:
+            result |= masked_again(federation, common, {kind: found[kind] for kind in NAMES}, options.mask_keys)
     return {**result, "cpu_seconds": round(time.process_time() - begin)}
+
+
+def masked_again(
+    federation: Federation, common: Any, found: dict[str, dict[str, set[str]]], n_keys: int
+) -> dict[str, Any]:
+    """AUC of each site under further keys of the masks: mean and 95 % interval."""
+    values: dict[str, list[list[float]]] = {kind: [] for kind in found}
+    for _ in range(n_keys):
+        keys = {site: MaskingSite(site) for site in federation.names}
+        models = {
+            site: [tagger_from_vector(common, clone(common), vector) for vector in federation.masked_again(site, keys)]
+            for site in federation.names
+        }
+        for kind, candidates in found.items():
+            values[kind].append(list(name_attack(models, candidates).values()))
+    result: dict[str, Any] = {"mask_keys": n_keys}
+    for kind, own in values.items():
+        auc = np.array(own)  # shape: (n_keys, n_sites)
+        mean, half = auc.mean(axis=0), stats.t.ppf(0.975, n_keys - 1) * auc.std(axis=0, ddof=1) / np.sqrt(n_keys)
+        result[kind] = mean.round(3).tolist()
+        result[f"{kind}_interval"] = np.stack([mean - half, mean + half], axis=1).round(3).tolist()
+    return result
 
 
 class Window(torch.nn.Module):
@@ -128,10 +163,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--lr", type=float, help="learning rate (default: that of a plan)")
     parser.add_argument("--warm-start", action="store_true", help="begin with the starter model")
+    parser.add_argument("--mask-keys", type=int, default=20, help="sets of keys with which updates are masked anew")
     parser.add_argument("--inversion", action="store_true", help="invert gradients of single sentences instead")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.set_defaults(validation_fraction=None, screened=True)
     options = parser.parse_args(argv)
+    if options.mask_keys < 2:
+        parser.error("An interval needs at least two sets of keys (--mask-keys).")
     torch.set_num_threads(1)
     for seed in options.seeds:
         for arm in options.arms:

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn_deid import Corpus, DeidTagger, write_corpus
 from sklearn_deid.audit.site_models import N_SEEN, name_attack, names_of
 from sklearn_deid.exceptions import DeidError
-from sklearn_deid.federated import ParameterServer, SparseUpdate
+from sklearn_deid.federated import MaskingSite, ParameterServer, SparseUpdate
 from sklearn_deid.federated.derived_settings import averaging_rate, averaging_step, divided_batch_size, rounds_per_epoch
 from sklearn_deid.federated.robust import FEWEST_UPDATES
 from sklearn_deid.federated.sites import (
@@ -209,6 +209,8 @@ class Federation:
             first = self.server.parameters * (1 + jitter * np.random.default_rng(seed).normal(size=self.server.size))
             self.server = ParameterServer(first.astype(np.float32), self.server.model, self.agreement.limits())
         self.uploads: list[tuple[str, bytes]] = []
+        # With masks: the updates that the host never sees, so that they can be masked with other keys.
+        self.hidden: list[tuple[str, bytes]] = []
         self.starts: dict[int, np.ndarray] = {}
         rules, events = SessionRules(self.agreement.n_epochs), []
         self.events: list[dict[str, Any]] = events
@@ -226,6 +228,7 @@ class Federation:
             upload_dtype="float16",
             mask_key=str(self.folder / f"{name}.key"),
             patient_epsilon=self.epsilon,
+            notes_are_patients=True,  # those of MEDDOCAN
             validation_fraction=self.validation_fraction,
         )
         training = SiteTraining(self.agreement, settings, name)
@@ -261,6 +264,8 @@ class Federation:
             self.starts.setdefault(self.server.version, self.server.parameters.copy())
             if fields["ask"] == "upload":
                 self.uploads.append((name, body))
+                if self.agreement.mask_keys:
+                    self.hidden.append((name, next(iter(self.trainings[name].worker.pending.values()))))
             reply = unpack(self.service.answer(name, pack(fields, body)))
             turns.pass_on(name)
             turns.wait(name)
@@ -274,15 +279,30 @@ class Federation:
         models = []
         for number, body in enumerate(own, start=self.server.version - len(own)):
             if self.agreement.mask_keys:
-                numbers = self.agreement.masked_round(0, self.server.model, self.server.size, "").numbers
-                masked = np.frombuffer(body[-2 * self.server.size :], dtype=numbers.dtype)
-                vector = self.starts[number] + numbers.decode(masked, len(self.names))
+                vector = self.starts[number] + self._as_seen(body)
             else:
                 update = SparseUpdate.from_bytes(body)
                 vector = self.starts[update.version].copy()
                 vector[update.indices] += update.values
             models.append(self.agreement.tagger_with(vector, self.server.model))
         return models
+
+    def masked_again(self, name: str, keys: dict[str, MaskingSite]) -> list[np.ndarray]:
+        """Parameters of a site as the host rebuilds them if the last updates are masked with other keys."""
+        public = {site: key.public_key.hex() for site, key in keys.items()}
+        own = [body for site, body in self.hidden if site == name][-N_SEEN:]
+        vectors = []
+        for number, body in enumerate(own, start=self.server.version - len(own)):
+            update = SparseUpdate.from_bytes(body)
+            terms = replace(self.agreement, mask_keys=public).masked_round(number, update.model, update.size, "")
+            vectors.append(self.starts[number] + self._as_seen(keys[name].mask(update.dense(), terms)))
+        return vectors
+
+    def _as_seen(self, message: bytes) -> np.ndarray:
+        """Masked update as the host reads it, shape (n,)."""
+        numbers = self.agreement.masked_round(0, self.server.model, self.server.size, "").numbers
+        masked = np.frombuffer(message[-2 * self.server.size :], dtype=numbers.dtype)
+        return numbers.decode(masked, len(self.names))
 
     def _take_part(self, name: str, turns: Turns, ask: Callable[..., Any]) -> None:
         turns.wait(name)

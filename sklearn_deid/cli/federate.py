@@ -196,12 +196,13 @@ def site(arguments: argparse.Namespace) -> int:
         check_masks(agreement, settings)
     if agreement.has_rounds:
         check_robust(settings)
+    promise = _promise(settings, agreement, len(corpus.patients))
     harden_site(arguments.kit, agreement, settings)
-    _say_what_leaves(agreement, settings, corpus)
+    _say_what_leaves(agreement, settings, corpus, promise)
     return DONE
 
 
-def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus: Any) -> None:
+def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus: Any, promise: str) -> None:
     """Print what the officer of the site reads before the first session."""
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     share = f"{settings.upload_fraction:.0%} of the parameters' updates"
@@ -214,25 +215,31 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
     if agreement.keep_exchange:
         kept = "masked updates" if agreement.mask_keys else "updates"
         print(f"The server keeps all {kept} of this site on its disk, for an audit.")
-    print(_promise(settings, agreement, len(corpus.patients)))
+    print(promise)
 
 
 def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
-    """Planned epsilon of the whole training, for the officer of the site."""
+    """Planned epsilon of the whole training, for the officer of the site; spent epsilon of a site with a ledger."""
     from ..federated.privacy_ledger import SITE_DELTA, spent_epsilon
 
     patients, uploads = settings.patient_privacy(), settings.promise(agreement.n_epochs)
     if patients is not None:
         patients.check(n_patients)
+        if patients.ledger is not None and Path(patients.ledger).exists():
+            # A site that is set up again: refuses another plan, which would spend a second budget.
+            return patients.open_ledger(n_patients, agreement.n_epochs).line()
         return (
             f"Each patient: epsilon {patients.epsilon:g} at delta {patients.delta:g} for all {agreement.n_epochs} "
             f"local epochs of {patients.n_steps} steps; nothing is spent yet."
         )
+    # The spent part is in the state of the worker, which no command reads.
+    has_begun = Path(settings.state, "worker.state").exists()
+    spent = "; officer.log tells what is spent" if has_begun else "; nothing is spent yet"
     if uploads is None:
         return "Updates are sent without noise: the information about the notes in them is not bounded."
     return (
         f"This site as a whole, and so each of its patients: epsilon {spent_epsilon(uploads, SITE_DELTA):.3f} at delta "
-        f"{SITE_DELTA:g} for the uploads of all {agreement.n_epochs} local epochs; nothing is spent yet."
+        f"{SITE_DELTA:g} for the uploads of all {agreement.n_epochs} local epochs{spent}."
     )
 
 

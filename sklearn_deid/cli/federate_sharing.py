@@ -23,6 +23,7 @@ _SHARING = (
     "patient_delta",
     "patient_clip",
     "patient_sampling_rate",
+    "notes_are_patients",
     "report_f1",
     "device",
     "threads",
@@ -132,6 +133,11 @@ def _add_patient_privacy(group: Any) -> None:
         default=0.25,
         metavar="X",
         help="probability that a patient takes part in a step (default: 0.25)",
+    )
+    group.add_argument(
+        "--notes-are-patients",
+        action="store_true",
+        help="notes without a patient id have a patient each (default: --patient-epsilon refuses them)",
     )
 
 

@@ -24,6 +24,8 @@ from .robust import clip_norm
 from .selection import Selected, check_finite_vector, n_shared
 
 _BLOCK = 2**20
+# Products and squares of such numbers are float64 numbers above 0.
+_LEAST, _MOST = 1e-15, 1e15
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,7 @@ class GaussianUpload:
 
     def __post_init__(self) -> None:
         for name in ("noise_multiplier", "norm_bound"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(
-                    f"The '{name}' parameter of GaussianUpload must be a positive number. "
-                    f"Got {getattr(self, name)!r} instead."
-                )
+            _check_positive("GaussianUpload", name, getattr(self, name))
 
     def check(self, threshold: float, clip: float, selection: str) -> None:
         """Refuse settings under which the noise would not protect."""
@@ -146,11 +144,7 @@ class SparseVectorUpload:
     epsilon: float
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.epsilon < math.inf:
-            raise ValueError(
-                f"The 'epsilon' parameter of SparseVectorUpload must be a positive number. Got {self.epsilon!r} "
-                "instead."
-            )
+        _check_positive("SparseVectorUpload", "epsilon", self.epsilon)
 
     def check(self, threshold: float, clip: float, selection: str) -> None:
         """Refuse settings under which the noise would not protect."""
@@ -212,6 +206,16 @@ class SparseVectorUpload:
         n_clipped = int(np.count_nonzero(np.abs(noisy) > clip))
         values = np.clip(noisy, -clip, clip).astype(np.float32)
         return Selected(indices, values, len(indices), n_clipped), event
+
+
+def _check_positive(owner: str, name: str, value: object) -> None:
+    """Refuse a value with which a scale of the noise, or the accountant, would overflow."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not _LEAST <= value <= _MOST:  # type: ignore[operator]
+        raise ValueError(
+            f"The '{name}' parameter of {owner} must be a positive number from {_LEAST:g} to {_MOST:g}. "
+            f"Got {value!r:.40} instead."
+        )
 
 
 def _finest(bound: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ _KIND = "patient privacy ledger"
 _PURPOSE = "the epsilon of each patient"
 # Multipliers outside of this range are no sensible plan; the accountant would only return extreme epsilons.
 _LEAST, _MOST = 0.05, 1e4
+# Of any number in the file: whole numbers in JSON have no limit, and would overflow in the accountant.
+_LARGEST = 1e18
 # Every order gives a valid bound. The accountant's other fractional orders take most of its time, and those below 2 do
 # not converge for little noise.
 _ORDERS = (*(n / 4 for n in range(8, 45)), *range(12, 64), 128, 256, 512, 1024)
@@ -108,11 +109,11 @@ class PatientLedger:
         self.path = path
         for name in _NUMBERS:
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < math.inf:
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < _LARGEST:
                 raise ExchangeError(f"The ledger holds no positive number as {name!r}.", path=_text(path))
         for name in _COUNTS:
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _LARGEST:
                 raise ExchangeError(f"The ledger holds no whole number as {name!r}.", path=_text(path))
         if delta >= 1.0 or sampling_rate > 1.0 or n_spent > n_planned:
             raise ExchangeError("The ledger holds a plan that is impossible.", path=_text(path))

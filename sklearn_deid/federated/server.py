@@ -575,6 +575,14 @@ class ParameterServer:
         with self._lock:
             return [norm for _, norm in self._norms.get(worker, [])]
 
+    def forget_norms(self, workers: Collection[str]) -> None:
+        """Compare the lengths of updates with those of ``workers`` only, such as the sites that were not excluded.
+
+        Other workers send no update any more: their last norms would say nothing about the usual length of an update.
+        """
+        with self._lock:
+            self._norms = {name: norms for name, norms in self._norms.items() if name in workers}
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file. A crash leaves the complete old file or the complete new file."""
         with self._lock:

@@ -525,7 +525,7 @@ def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[st
             for counting, key in _counters(callback):
                 setattr(counting, key, state["callbacks"][name][key])
             for i, mean in enumerate(_averages(callback)):
-                mean.copy_(torch.from_numpy(arrays[f"average-{i}"]))
+                mean.copy_(_fitting(arrays[f"average-{i}"], mean))
     _load_optimizer(tagger, state["optimizer"], arrays)
     tagger._rng = generator_from(state["generator"])
     learner._stream = [torch.from_numpy(arrays[f"stream-{i}"].copy()) for i in range(len(learner._stream))]
@@ -542,8 +542,20 @@ def _load_optimizer(tagger: DeidTagger, numbers: Mapping[str, list], arrays: Map
             _, number, key = name.split("-", 2)
             moments.setdefault(int(number), {})[key] = torch.from_numpy(array.copy())
     optimizer = tagger.optimizer_
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    for place, values in moments.items():
+        for moment in values.values():
+            if isinstance(moment, torch.Tensor) and moment.ndim:
+                _fitting(moment.numpy(), parameters[place])
     # The parameter groups come from the new optimizer. Only the moments are restored.
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _fitting(array: np.ndarray, parameter: Tensor) -> Tensor:
+    """Saved values of a parameter. PyTorch itself repeats values of another shape, or fails in the next step."""
+    if array.shape != tuple(parameter.shape) or not np.isfinite(array).all():
+        raise ValueError("values of another parameter, or values that are not finite")
+    return torch.from_numpy(array.copy())
 
 
 def _resumable(tagger: DeidTagger) -> dict[str, Any]:

@@ -149,6 +149,25 @@ def test_noise_that_promises_nothing_is_refused_with_its_epsilon(federation, cap
     assert "This site as a whole, and so each of its patients: epsilon" in capsys.readouterr().out
 
 
+def test_a_site_that_is_set_up_again_reads_what_it_has_spent(federation, capsys):
+    """The command said that nothing was spent, and accepted a second budget until the next session."""
+    pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
+    private = ("--patient-epsilon", "8", "--patient-delta")
+    assert site(*private, "1e-5") == 0
+    assert "epsilon 8 at delta 1e-05 for all 7 local epochs of 4 steps; nothing is spent yet" in capsys.readouterr().out
+    settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")
+    (federation / "site-1" / "deid-state").mkdir()
+    settings.patient_privacy().open_ledger(1, 7).charge(4)
+    assert site(*private, "1e-5") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"Each patient: epsilon [1-9]\.\d+ of 8 spent at delta 1e-05, 4 of 28 steps", out)
+    assert "nothing is spent" not in out
+    before = (federation / "site-1" / "local" / "site.json").read_bytes()
+    assert site(*private, "1e-6") == 2
+    assert "a second budget" in capsys.readouterr().err
+    assert (federation / "site-1" / "local" / "site.json").read_bytes() == before
+
+
 def test_server_and_model(federation, capsys):
     assert main(["federate", "server", "server", "--agreement", "lab/federation.json"]) == 0
     assert main(["federate", "model", "server", "--output", "global"]) == 0

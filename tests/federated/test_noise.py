@@ -70,7 +70,23 @@ def test_the_noise_is_normal_with_the_standard_deviation_that_was_asked_for():
     assert event == PrivacyEvent("gaussian", noise_multiplier=1.5)
 
 
-@pytest.mark.parametrize("fields", [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (1.0, float("inf")), (float("nan"), 1.0)])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (0.0, 1.0),
+        (-1.0, 1.0),
+        (1.0, 0.0),
+        (1.0, float("inf")),
+        (float("nan"), 1.0),
+        # Their squares and products would overflow.
+        (1e-200, 1.0),
+        (1e308, 1e308),
+        (8.0, 1e-320),
+        (10**400, 1.0),
+        (True, 1.0),
+        ("1", 1.0),
+    ],
+)
 def test_wrong_gaussian(fields):
     with pytest.raises(ValueError, match="noise_multiplier|norm_bound"):
         GaussianUpload(*fields)
@@ -188,7 +204,7 @@ def test_nothing_may_be_sent():
     assert event.epsilon > 0
 
 
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("inf"), float("nan"), 1e-320, 10**400, True, "8"])
 def test_wrong_epsilon(epsilon):
     with pytest.raises(ValueError, match="'epsilon'"):
         SparseVectorUpload(epsilon)

@@ -213,6 +213,14 @@ def plain_mean(gradients, size, clip, noise_multiplier, expected, rng):
         {"clip": math.inf},
         {"sampling_rate": 0.0},
         {"sampling_rate": 1.5},
+        # Numbers that overflow in the noise or in the accountant
+        {"epsilon": 10**400},
+        {"delta": 5e-324},
+        {"clip": 1e-320},
+        {"clip": 1e308},
+        {"clip": 10**400},
+        {"sampling_rate": 1e-320},
+        {"sampling_rate": 1e-9},
     ],
 )
 def test_ranges(own):
@@ -265,6 +273,9 @@ class TestLedger:
             {"n_spent": 1.5},
             {"noise_multiplier": 0.0},
             {"delta": 2.0},
+            {"epsilon": 10**400},
+            {"noise_multiplier": 10**400},
+            {"n_planned": 10**400},
             {"kind": "x"},
             {"extra": 1},
         ],

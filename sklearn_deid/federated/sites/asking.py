@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ...exceptions import ExchangeError
 
 Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
+# Of a reason of the server that goes to the log of the site.
+_LONGEST_REASON = 300
 
 
 def granted(reply: tuple[Mapping[str, Any], bytes]) -> tuple[Mapping[str, Any], bytes]:
@@ -20,8 +22,24 @@ def granted(reply: tuple[Mapping[str, Any], bytes]) -> tuple[Mapping[str, Any], 
         If the server refuses the request.
     """
     if reply[0].get("status") not in ("ok", "closed"):
-        raise ExchangeError(f"The server refuses: {reply[0].get('reason')}")
+        # A hostile server could otherwise write lines of its own into the log of the site.
+        reason = str(reply[0].get("reason"))[:_LONGEST_REASON]
+        raise ExchangeError(f"The server refuses: {''.join(c if c.isprintable() else '?' for c in reason)}")
     return reply
+
+
+def known_result(told: Any, known: Collection[str]) -> str | None:
+    """Return how a round has ended, as the server tells it. None if the round has not ended.
+
+    Raises
+    ------
+    ExchangeError
+        If the result is not one of the known words. The result goes to ``officer.log``: a hostile server could
+        otherwise write sentences about epsilon into it.
+    """
+    if told is not None and told not in known:
+        raise ExchangeError("The server tells an unknown result of the round.")
+    return told
 
 
 def wait_for(ask: Ask, fields: Mapping[str, Any], wanted: str, stopped: Callable[[], bool], pause: float) -> Any:

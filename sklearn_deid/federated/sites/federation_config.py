@@ -19,6 +19,8 @@ from ..robust import AGGREGATES, FEWEST_UPDATES
 from ..server import LARGEST_PROXIMAL, ParameterServer, ServerLimits
 
 # No dots: in the addresses of FLARE a dot separates a site from its processes.
+# Of a whole training: larger numbers would overflow in the accountants.
+_MOST_EPOCHS = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _KEY = re.compile(r"[0-9a-f]{64}")
 _LABEL = re.compile(r"[^\s-]\S*")
@@ -177,8 +179,8 @@ class FederationConfig:
         self._check_aggregation()
         for name in ("n_epochs", "n_parts"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ExchangeError(f"'{name}' must be a whole number of at least 1.")
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_EPOCHS:
+                raise ExchangeError(f"'{name}' must be a whole number from 1 to {_MOST_EPOCHS}.")
         if type(self.proximal) not in (int, float) or not 0 <= self.proximal <= LARGEST_PROXIMAL:
             raise ExchangeError(f"'proximal' must be a number of at least 0 and at most {LARGEST_PROXIMAL:g}.")
         try:

@@ -21,6 +21,8 @@ SUM = "sum of all sites"
 MASK_DTYPE = "float16"
 # JSON readers keep whole numbers up to here.
 LARGEST_ROUND = 2**53
+# Largest norm of the first sum, as a share of ``max_norm``. Honest ones had at most a tenth.
+_FIRST_SUM = 0.2
 
 
 class MaskedExchangeService(ExchangeService):
@@ -112,10 +114,11 @@ class MaskedExchangeService(ExchangeService):
         server, positions = self.server, masked.terms.positions
         update = SparseUpdate(positions, masked.mean()[positions], server.size, server.model, server.version)
         try:
-            self._check_norm(update)
             # Not the version: it has gaps, and a used number would count as a repetition.
             added = server.delivered(SUM)
-            server.upload(update, SUM, added[-1][1] + 1 if added else 0)
+            number = added[-1][1] + 1 if added else 0
+            self._check_norm(update, number)
+            server.upload(update, SUM, number)
         except ExchangeError as error:
             self.record({"event": "refused", "site": None, "round": masked.terms.number, "reason": error.message})
             # Sites send no second update from the same version.
@@ -125,11 +128,26 @@ class MaskedExchangeService(ExchangeService):
             self._end("added")
             self.after_round()
 
-    def _check_norm(self, update: SparseUpdate) -> None:
+    def _check_norm(self, update: SparseUpdate, number: int) -> None:
         """Refuse a sum that is much longer than the earlier sums. Nobody can tell which site has caused it."""
-        earlier, limit = self.server.norms(SUM), self.server.limits.max_ratio
-        if earlier and update.norm() > limit * median(earlier):
-            raise ExchangeError(f"The norm of the sum is more than {limit:g} times the median norm of earlier sums.")
+        earlier, limits = self.server.norms(SUM), self.server.limits
+        if not earlier:
+            # The sum of one message of random bytes has more than a third of the norm of the first parameters. Later
+            # sums would be compared with it.
+            assert limits.max_norm is not None
+            if update.norm() > _FIRST_SUM * limits.max_norm:
+                raise ExchangeError(
+                    f"The norm of the first sum is more than {_FIRST_SUM:g} times 'max_norm'. If no site is hostile, "
+                    "agree on a larger 'max_norm'."
+                )
+            return
+        # The last sum returns to the moving average of the weights, and is longer than those before.
+        is_last = limits.last_sequence is not None and number >= limits.last_sequence
+        usual, name = (max(earlier), "longest") if is_last else (median(earlier), "median")
+        if update.norm() > limits.max_ratio * usual:
+            raise ExchangeError(
+                f"The norm of the sum is more than {limits.max_ratio:g} times the {name} norm of earlier sums."
+            )
 
     def _end(self, how: str) -> None:
         assert self._round is not None

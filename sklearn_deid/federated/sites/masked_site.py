@@ -14,7 +14,7 @@ import numpy as np
 
 from ...exceptions import ExchangeError
 from ..sparse import SparseUpdate
-from .asking import Ask, granted, wait_for
+from .asking import Ask, granted, known_result, wait_for
 from .federation_config import FederationConfig
 from .json_file import write_settings
 from .mask_key import MaskKey, read_mask_key
@@ -22,6 +22,7 @@ from .site_settings import SiteSettings
 
 # A hostile server or site could otherwise use up the numbers.
 _LONGEST_JUMP = 1_000_000
+_RESULTS = ("added", "refused", "repeat")
 
 
 class MaskedSite:
@@ -124,7 +125,8 @@ class MaskedSite:
             # Before anything is sent: after a crash the same masks would otherwise hide another update.
             self._save(last_round=terms.number)
             granted(ask({"ask": "upload", "round": terms.number}, masked))
-            how = wait_for(ask, {"ask": "sum", "round": terms.number}, "sum", stopped, self._pause)
+            asked = {"ask": "sum", "round": terms.number}
+            how = known_result(wait_for(ask, asked, "sum", stopped, self._pause), _RESULTS)
             report(f"round {terms.number}: {how or 'no sum yet'}, {site.n_clipped} values were beyond the bound")
             if how != "repeat":
                 return how is not None

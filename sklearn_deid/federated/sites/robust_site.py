@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 
 from ...exceptions import ExchangeError
 from ..sparse import SparseUpdate
-from .asking import Ask, wait_for
+from .asking import Ask, known_result, wait_for
 from .site_settings import SiteSettings
+
+_RESULTS = ("added", "left out", "refused", "late")
 
 
 class RobustSite:
@@ -74,7 +76,7 @@ class RobustSite:
         if reply.get("status") == "refused":
             report(f"round {number}: refused")
             return True
-        how = wait_for(ask, {"ask": "sum", "round": number}, "sum", stopped, self._pause)
+        how = known_result(wait_for(ask, {"ask": "sum", "round": number}, "sum", stopped, self._pause), _RESULTS)
         report(f"round {number}: {how or 'no sum yet'}")
         return how is not None
 

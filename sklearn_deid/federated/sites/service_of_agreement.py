@@ -22,6 +22,7 @@ def make_service(
     """Create the server side of a session. The parameters are those of `MaskedExchangeService`."""
     if agreement.mask_keys:
         return MaskedExchangeService(server, agreement, rules, record, **clock)
+    server.forget_norms(agreement.sites)
     if agreement.has_rounds:
         return RobustExchangeService(server, agreement, rules, record, **clock)
     return ExchangeService(server, agreement.sites, rules, record, **clock)

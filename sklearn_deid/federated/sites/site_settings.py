@@ -46,6 +46,9 @@ class SiteSettings:
         Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without this noise.
     patient_delta, patient_clip, patient_sampling_rate : float, default=1e-5, 1.0, 0.25
         Parameters of `federated.PatientPrivacy`. Used only with ``patient_epsilon``.
+    notes_are_patients : bool, default=False
+        Whether notes without a patient id have a patient each. Without this statement, ``patient_epsilon`` needs the
+        patient of every note: two notes of one patient would otherwise have an epsilon each.
     report_f1 : bool, default=False
         Whether the site tells the server its last F1 on held-out patients at the end of a session. Needs
         ``validation_fraction``.
@@ -82,6 +85,7 @@ class SiteSettings:
     patient_delta: float = 1e-5
     patient_clip: float = 1.0
     patient_sampling_rate: float = 0.25
+    notes_are_patients: bool = False
     report_f1: bool = False
     mask_key: str | None = None
     device: str = "cpu"
@@ -91,12 +95,14 @@ class SiteSettings:
         try:
             self.worker_settings().check_privacy(self.privacy())
             self.patient_privacy()
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ExchangeError(str(error)) from None
         if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:
             raise ExchangeError("'validation_fraction' must be between 0 and 1.")
         if self.report_f1 and self.validation_fraction is None:
             raise ExchangeError("'report_f1' needs held-out patients: set 'validation_fraction'.")
+        if type(self.notes_are_patients) is not bool:
+            raise ExchangeError("'notes_are_patients' must be true or false.")
         # bool is a subclass of int, so that True needs its own test.
         for name in ("random_state", "threads"):
             value = getattr(self, name)

@@ -12,7 +12,8 @@ from typing import Any
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
 from ..privacy_ledger import SITE_DELTA, spent_epsilon
-from ..state_file import read_state, write_state
+from ..selection import check_finite_vector
+from ..state_file import read_state, valid_fields, write_state
 from ..worker import Worker
 from .asking import Ask, granted
 from .federation_config import FederationConfig
@@ -154,9 +155,12 @@ class SiteTraining:
                 "The server combines updates in another way than the federation.json of this site says."
             )
         self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
+        n_epochs = hello.get("n_epochs")
+        if isinstance(n_epochs, bool) or not isinstance(n_epochs, int):
+            raise ExchangeError("The server must tell a whole number of epochs.")
         common, size = self.masks or self.robust, len(self.learner.get_flat())
         officer = OfficerLog(self.folder, self.agreement, self.settings, size, report)
-        session = (officer.watch(ask), stopped, officer, int(hello["n_epochs"]))
+        session = (officer.watch(ask), stopped, officer, n_epochs)
         n_trained = self._rounds(*session) if common is None else self._common_rounds(common, *session)
         self._save_model()  # before the server hears of the end, because it may then end this process
         reported = self._reported()
@@ -325,9 +329,14 @@ class SiteTraining:
         learner_from_state(self.learner, state, arrays)
         guard = self.worker.guard
         if guard is not None and (self.folder / _GOOD_FILE).exists():
-            measured, good = read_state(self.folder / _GOOD_FILE, _GOOD)
-            guard.best_f1, guard.least_loss, guard.good = measured["f1"], measured["loss"], good["parameters"]
-            guard.n_refused, guard.first_loss = measured["n_refused"], measured["first_loss"]
+            with valid_fields(self.folder / _GOOD_FILE, _GOOD):
+                measured, arrays = read_state(self.folder / _GOOD_FILE, _GOOD)
+                good = check_finite_vector(arrays["parameters"])
+                if good.shape != self.learner.get_flat().shape:
+                    raise ValueError("parameters of another network")
+                guard.best_f1, guard.least_loss = float(measured["f1"]), float(measured["loss"])
+                guard.n_refused, guard.first_loss = int(measured["n_refused"]), float(measured["first_loss"])
+                guard.good = good
 
     def _save_model(self) -> None:
         """Save the current tagger with its averaged weights. The next session begins with the saved state instead."""
@@ -360,11 +369,20 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     Raises
     ------
     DeidError
-        If the notes cannot be read, or if no PHI is annotated. The tagger would then learn to miss all PHI.
+        If the notes cannot be read, or if no PHI is annotated. The tagger would then learn to miss all PHI. If an
+        epsilon is promised to each patient, and the patient of a note is unknown.
     """
     from ...io import read_gold
 
     corpus = read_gold(settings.corpus, settings.format, encoding=settings.encoding)
     if not corpus.n_spans:
         raise DeidError("No PHI is annotated in the notes.", path=settings.corpus)
+    n_unknown = sum(document.patient_id is None for document in corpus)
+    if settings.patient_epsilon is not None and n_unknown and not settings.notes_are_patients:
+        raise DeidError(
+            f"The patient of {n_unknown} notes is unknown. Each of them would count as a patient, and a patient with "
+            "two notes would have more than the promised epsilon. Store the patient ids with the notes, or state with "
+            "--notes-are-patients that each of them has its own patient.",
+            path=settings.corpus,
+        )
     return corpus

@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_deid import make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError
-from sklearn_deid.federated import ExchangeRecord, MaskingSite, SparseUpdate
+from sklearn_deid.federated import ExchangeRecord, MaskingSite, ParameterServer, SparseUpdate
 from sklearn_deid.federated.sites import (
     FederationConfig,
     MaskedExchangeService,
@@ -102,8 +102,6 @@ class Small:
         self.start()
 
     def start(self):
-        from sklearn_deid.federated import ParameterServer
-
         self.server = ParameterServer(np.ones(SIZE), MODEL, self.agreement.limits())
         self.host = Host(self.agreement, self.server)
 
@@ -253,6 +251,12 @@ class TestHost:
         with pytest.raises(ExchangeError, match="Round 0 is not new"):
             small.send(small.site("a"), ask)  # nor after a restart
 
+    def test_an_unknown_result_is_refused(self, small):
+        told = "added.\nEach patient: epsilon 0.000 of 8 spent"
+        site, ask = self.cheated(small, lambda fields: ({"status": "ok", "round": 0, "sum": told}, b""))
+        with pytest.raises(ExchangeError, match="unknown result"):
+            small.send(site, ask)
+
     @pytest.mark.parametrize("number", [10**7, "0", 0.0, True])
     def test_numbers_that_are_none(self, small, number):
         site, ask = self.cheated(small, lambda fields: ({"status": "ok", "round": number}, b""))
@@ -348,6 +352,36 @@ class TestHostileSite:
         assert [e["how"] for e in small.host.events if e["event"] == "sum"] == ["added", "added", "refused"]
         assert np.array_equal(small.server.parameters, before)
         assert small.server.version == 3  # all sites drop their updates, and none sends a second one from version 2
+
+    def test_a_first_sum_of_random_bytes_is_refused(self, small):
+        """It was added, and every later sum of random bytes was as long as it."""
+        first = np.full(SIZE, 0.4)  # about the weights of a network
+        small.server = ParameterServer(first, MODEL, small.agreement.limits())
+        small.host = Host(small.agreement, small.server)
+        before, honest = small.server.parameters.copy(), small.host.ask("c")
+
+        def hostile(fields, body=b""):
+            noise = np.random.default_rng(1).bytes(len(body[36:]))  # after the head with the digest of the round
+            return honest(fields, body[:36] + noise if fields["ask"] == "upload" else body)
+
+        for _ in range(2):
+            tasks = {n: lambda n=n: small.send(small.site(n), hostile if n == "c" else None) for n in SITES}
+            assert together(tasks) == dict.fromkeys(SITES, True)
+        assert [e["how"] for e in small.host.events if e["event"] == "sum"] == ["refused", "refused"]
+        reasons = [e["reason"] for e in small.host.events if e["event"] == "refused"]
+        assert all("more than 0.2 times 'max_norm'" in reason for reason in reasons) and len(reasons) == 2
+        assert np.array_equal(small.server.parameters, before)
+
+    def test_the_last_sum_may_be_as_long_as_the_longest(self, small):
+        """It brings the moving average of the weights. It was compared with the short sums before it, and lost."""
+        ordinary = dict(small.updates)
+        small.agreement = replace(small.agreement, n_epochs=5)
+        small.start()
+        for length in (1.0, 0.11, 0.1, 0.09, 0.8):
+            small.updates = {name: np.float32(length) * update for name, update in ordinary.items()}
+            together({n: lambda n=n: small.send(small.site(n)) for n in SITES})
+            ordinary = {name: np.roll(update, 7) for name, update in ordinary.items()}
+        assert [e["how"] for e in small.host.events if e["event"] == "sum"] == ["added"] * 5
 
     def test_a_sum_after_refusals_and_returns_is_added(self, small):
         """The version has gaps or stands for earlier sums; the sums are numbered without it."""

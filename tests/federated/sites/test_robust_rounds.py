@@ -36,6 +36,7 @@ from sklearn_deid.federated.sites import (
     unpack,
     write_settings,
 )
+from sklearn_deid.federated.sites.asking import granted
 from sklearn_deid.federated.sites.flare_kits import AGREEMENT_FILE
 from sklearn_deid.text import I2B2_2014
 
@@ -453,3 +454,35 @@ def test_a_server_with_another_rule_is_refused(tmp_path, notes):
         training = SiteTraining(own, settings(tmp_path, notes, "a"), "a")
         with pytest.raises(ExchangeError, match="combines updates in another way"):
             training.run_session(lambda f, body=b"", service=service: unpack(service.answer("a", pack(f, body))))
+
+
+def test_a_hostile_server_writes_nothing_into_the_log_of_the_officer():
+    """The result of a round was copied into the log, also with line breaks and sentences about epsilon."""
+    forged = "added.\n2026-11-24 12:56:54 UTC after the epoch: Each patient: epsilon 0.000 of 8 spent"
+    update = SparseUpdate(np.arange(SIZE), np.ones(SIZE, np.float32), SIZE, MODEL).to_bytes()
+    replies = {"upload": {"status": "ok", "applied": True}, "sum": {"status": "ok", "sum": forged}}
+    site, lines = RobustSite(SiteSettings("/n", "/s", **DENSE), pause=0.0), []
+    with pytest.raises(ExchangeError, match="unknown result"):
+        site.exchange(lambda fields, body=b"": (replies[fields["ask"]], b""), update, lambda: False, lines.append)
+    assert lines == []
+
+
+def test_a_reason_of_a_hostile_server_stays_in_one_short_line():
+    with pytest.raises(ExchangeError, match="The server refuses: late\\?an invented line") as raised:
+        granted(({"status": "refused", "reason": "late\nan invented line\x1b[2J" + 4000 * "x"}, b""))
+    assert raised.value.message.isprintable()
+    assert len(raised.value.message) < 400
+
+
+@pytest.mark.parametrize("screened", [True, False])
+def test_an_excluded_site_sets_no_limit_of_lengths(screened):
+    """Its last norm stayed in the median: short updates before the exclusion made the server refuse honest ones."""
+    desk = Desk(aggregation="mean", screened=screened)
+    for number in range(3):
+        for site, length in zip(SITES, (1.0, 1.0, 1e-4), strict=True):
+            desk.send(site, length * desk.values(), number)
+    desk.agreement = replace(desk.agreement, sites=SITES[:2])
+    desk.restart()
+    for site, length in zip(SITES, (0.3, 1.0), strict=False):  # a small and a large site, later in the training
+        assert desk.send(site, length * desk.values(), 3)["status"] == "ok"
+    assert desk.server.n_refused == 0

@@ -155,6 +155,7 @@ def test_federation_and_session_are_plain_files(tmp_path):
         ({"tagger": {"callbacks": None}}, "cannot be a shared setting"),
         ({"tagger": {"embeddings": "/a/file"}}, "must be public"),
         ({"n_epochs": 0}, "whole number"),
+        ({"n_epochs": 10**400}, "whole number from 1 to 1000000"),
         ({"step": 0.0}, "'step'"),
     ],
 )
@@ -174,6 +175,11 @@ def test_agreements_that_are_refused(wrong, reason):
         ({"validation_fraction": 1.0}, "between 0 and 1"),
         ({"random_state": -1}, "whole number"),
         ({"report_f1": True}, "needs held-out patients"),
+        ({"noise_multiplier": 1e-200, "norm_bound": 1.0, "threshold": 0.0}, "'noise_multiplier'"),
+        ({"epsilon": 10**400}, "'epsilon'"),
+        ({"patient_epsilon": 10**400}, "'epsilon'"),
+        ({"patient_epsilon": 8.0, "patient_sampling_rate": 1e-320}, "'sampling_rate'"),
+        ({"clip": "1"}, "not supported|must be"),
     ],
 )
 def test_settings_that_are_refused(wrong, reason):

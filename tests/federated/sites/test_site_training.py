@@ -2,13 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 from functools import partial
 from threading import Thread
 
 import numpy as np
 import pytest
 
-from sklearn_deid import load, make_clinical_notes, write_corpus
+from sklearn_deid import Corpus, load, make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
 from sklearn_deid.federated import ParameterServer, Worker, learner_from_state, learner_to_state, make_learner
 from sklearn_deid.federated.sites import (
@@ -18,8 +19,10 @@ from sklearn_deid.federated.sites import (
     SiteSettings,
     SiteTraining,
     pack,
+    read_site_corpus,
     unpack,
 )
+from sklearn_deid.federated.state_file import read_state, write_state
 from sklearn_deid.text import I2B2_2014, Document, Span
 
 LABELS = list(I2B2_2014.labels)
@@ -293,6 +296,16 @@ def test_a_server_that_tells_no_number_of_updates_is_left_alone(tmp_path, notes,
         training.run_session(lambda fields, body=b"": (hello, b""))
 
 
+@pytest.mark.parametrize("number", [True, "3", float("inf"), None])
+def test_a_server_that_tells_no_number_of_epochs_is_left_alone(tmp_path, notes, number):
+    """Infinity comes from the number 1e999 in JSON."""
+    federation = Federation(tmp_path, notes)
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    hello = {"status": "ok", "model": training.worker.model, "n_epochs": number, "next": 0}
+    with pytest.raises(ExchangeError, match="must tell a whole number of epochs"):
+        training.run_session(lambda fields, body=b"": (hello, b""))
+
+
 class TestHeldOutPatients:
     """F1 and the test of downloads must never use a patient on whom an earlier session has trained."""
 
@@ -309,6 +322,19 @@ class TestHeldOutPatients:
         federation.session(1)
         federation.session(1)
         assert federation.server.delivered("site-1") == [(0, 1)]
+
+    @pytest.mark.parametrize("change", ["short", "infinite", "missing", "text"])
+    def test_forged_good_parameters_are_refused(self, tmp_path, own_notes, change):
+        federation = Federation(tmp_path, own_notes, **self.OWN)
+        federation.session(1)
+        path = tmp_path / "site-1" / "good.state"
+        state, arrays = read_state(path, "good model")
+        good = arrays["parameters"]
+        forged = {"short": good[:-1], "infinite": np.full_like(good, np.inf), "missing": None, "text": good}[change]
+        state |= {"f1": "high"} if change == "text" else {}
+        write_state(path, "good model", state, {} if forged is None else {"parameters": forged})
+        with pytest.raises(ExchangeError):
+            SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
 
     def test_changed_notes_are_refused(self, tmp_path, own_notes):
         federation = Federation(tmp_path, own_notes, **self.OWN)
@@ -383,6 +409,11 @@ def test_learner_goes_on_bit_by_bit(weight_average):
     assert np.array_equal(second.get_flat(), whole.get_flat())
     with pytest.raises(ExchangeError, match="does not fit"):
         learner_from_state(new(), {**state, "generator": {}}, {})
+    arrays = learner_to_state(first)[1]
+    for name in [key for key in arrays if key.startswith(("average-0", "optimizer-0-exp"))]:
+        for forged in (arrays[name][:1], arrays[name] * np.float32("nan")):
+            with pytest.raises(ExchangeError, match="does not fit"):
+                learner_from_state(new(), state, {**arrays, name: forged})
 
 
 class TestPatientPrivacy:
@@ -424,6 +455,16 @@ class TestPatientPrivacy:
         for _ in range(2):  # a new ledger that the first start has written is refused, too
             with pytest.raises(ExchangeError, match="the saved training has charged 2"):
                 SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+    def test_notes_of_unknown_patients_are_refused(self, tmp_path, notes):
+        """Each of them counted as a patient: a patient with two notes had more than the promised epsilon."""
+        nameless = [replace(note, patient_id=None) for note in make_clinical_notes(4, n_patients=2, random_state=1)]
+        write_corpus(Corpus(nameless), tmp_path / "nameless", "brat")
+        own = {"corpus": str(tmp_path / "nameless"), "state": str(tmp_path / "s"), "format": "brat"}
+        with pytest.raises(DeidError, match="The patient of 4 notes is unknown"):
+            read_site_corpus(SiteSettings(**own, patient_epsilon=8.0))
+        stated = SiteSettings(**own, patient_epsilon=8.0, notes_are_patients=True)
+        assert len(read_site_corpus(stated).patients) == len(read_site_corpus(SiteSettings(**own))) == 4
 
     def test_a_proximal_term_is_refused(self, tmp_path, notes):
         federation = Federation(tmp_path, notes, n_epochs=1, **self.OWN)
