@@ -5,6 +5,7 @@ import time
 import pytest
 
 from sklearn_deid import load_model
+from sklearn_deid.tagging.rules import find_phi
 from sklearn_deid.text import normalize
 from sklearn_deid.text.scanner_errors import scanner_repairs
 
@@ -45,6 +46,11 @@ def test_scanned_names_and_dates_are_hidden():
     note = "Mr. Arthur M00dy was seen by Dr. Wi1son at Milt0n General H0spital on O3/l4/2019. Call 617-555-01S9."
     (redacted,) = load_model().redact([note])
     assert redacted == "Mr. [PATIENT] was seen by Dr. [DOCTOR] at [HOSPITAL] on [DATE]. Call [PHONE]."
+
+
+def test_rules_find_scanned_dates_and_phone_numbers():
+    written, meant = ("Seen O3/l4/2019, call (617) 555-01S9.", "Seen 03/14/2019, call (617) 555-0159.")
+    assert find_phi(written) == find_phi(meant)
 
 
 @pytest.mark.parametrize("piece", ["1-", "a1", "1a ", "l", "Al", "0O", "12/l2 ", "1l/", "(1", "x1"])
