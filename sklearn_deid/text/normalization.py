@@ -17,6 +17,7 @@ from html.entities import html5
 from urllib.parse import unquote
 
 from .normalized_text import Edit, NormalizedText
+from .scanner_errors import scanner_repairs
 
 # Letters of scripts whose words are letters in a row: Latin, Greek and Cyrillic. Marks and invisible characters are
 # parts of words in other scripts, and stay.
@@ -96,6 +97,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     hyphen and line break in a word                 nothing; the hyphen between capitalised words
     line break in a number, after ``-`` or ``/``    nothing
     letters with a space after each                 the word
+    digits in words and letters in numbers, as a    the letter or digit that was meant
+    scanner confuses them (``20l8``, ``M00dy``)
     ==============================================  ====================================================
 
     Parameters
@@ -143,7 +146,9 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
         reading = reading.edited(signs)
         ligatures = [Edit(*found.span(), _LIGATURES[found[0]]) for found in _LIGATURE.finditer(reading.text)]
         reading = reading.edited(ligatures)
-    return reading.edited(_spaces_between_letters(reading.text)) if layout else reading
+    if layout:
+        reading = reading.edited(_spaces_between_letters(reading.text))
+    return reading.edited(scanner_repairs(reading.text))
 
 
 def _entities(text: str) -> list[Edit]:

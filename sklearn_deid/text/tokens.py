@@ -12,7 +12,10 @@ import unicodedata
 from functools import lru_cache
 from html import unescape
 from html.entities import html5
+from itertools import islice
 from typing import NamedTuple
+
+_MATCHES_AT_ONCE = 4096
 
 
 class Tokens(NamedTuple):
@@ -121,11 +124,14 @@ def _entity_text(entity: str) -> str:
     return unescape(entity) if entity[1] == "#" or entity[1:] in html5 else ""
 
 
-def _append_tokens(tokens: Tokens, text: str, start: int, end: int) -> None:
-    matches = list(_token_pattern().finditer(text, start, end))
-    tokens.texts.extend([match[0] for match in matches])
-    tokens.starts.extend([match.start() for match in matches])
-    tokens.ends.extend([match.end() for match in matches])
+def _append_tokens(tokens: Tokens, text: str, start: int, end: int, known: dict[str, str]) -> None:
+    found = _token_pattern().finditer(text, start, end)
+    # In a note of a megabyte, the matches of all tokens would take more memory than the tokens.
+    while matches := list(islice(found, _MATCHES_AT_ONCE)):
+        # Equal words are one object, for the same reason.
+        tokens.texts.extend([known.setdefault(word := match[0], word) for match in matches])
+        tokens.starts.extend([match.start() for match in matches])
+        tokens.ends.extend([match.end() for match in matches])
 
 
 def tokenize(text: str) -> Tokens:
@@ -166,17 +172,17 @@ def tokenize(text: str) -> Tokens:
     [2, 7, 10]
     """
     tokens = Tokens([], [], [])
-    position = 0
+    position, known = 0, dict[str, str]()
     if "&" in text:
         for entity in _ENTITY.finditer(text):
             meaning = _entity_text(entity[0])
             if not meaning:
                 continue
-            _append_tokens(tokens, text, position, entity.start())
+            _append_tokens(tokens, text, position, entity.start(), known)
             position = entity.end()
             if _token_pattern().search(meaning):
                 tokens.texts.append(meaning)
                 tokens.starts.append(entity.start())
                 tokens.ends.append(position)
-    _append_tokens(tokens, text, position, len(text))
+    _append_tokens(tokens, text, position, len(text), known)
     return tokens

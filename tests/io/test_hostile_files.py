@@ -6,11 +6,13 @@ import time
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sklearn_deid.exceptions import CorpusFormatError
-from sklearn_deid.io import iter_documents, read_corpus
+from sklearn_deid.io import FORMATS, iter_documents, read_corpus
 from sklearn_deid.io.files import file_name
+from sklearn_deid.text import Document, Span
 
 SUFFIXES = {"i2b2": ".xml", "brat": ".txt", "jsonl": ".jsonl", "conll": ".conll", "text": ".txt", "mimic": ".csv"}
 SUFFIXES |= {"docbin": ".spacy", "meddocan-xml": ".xml"}
@@ -104,3 +106,49 @@ def test_the_longest_file_name(n, fits):
     for doc_id in ("a" * 247, "\u00e9" * 124):
         with pytest.raises(CorpusFormatError, match="too long for a file name"):
             file_name(doc_id, ".txt")
+
+
+# What each file holds instead of notes, or around a note.
+CONTENTS = {
+    "noise": lambda good, rng: rng.bytes(300_000),
+    "nothing": lambda good, rng: b"",
+    "zeros": lambda good, rng: bytes(1_000_000),
+    "lists": lambda good, rng: b"[" * 1_000_000,
+    "objects": lambda good, rng: b'{"a":' * 200_000,
+    "elements": lambda good, rng: b"<a>" * 300_000,
+    "one line": lambda good, rng: b"a" * 3_000_000,
+    "many lines": lambda good, rng: b"\n" * 1_000_000,
+    "many numbers": lambda good, rng: good + b"9" * 1_000_000,
+    "repeated": lambda good, rng: good * 2_000,
+    "cut": lambda good, rng: good[: int(rng.integers(1, len(good)))],
+    "changed": lambda good, rng: bytes(b if rng.random() > 0.02 else int(rng.integers(256)) for b in good),
+}
+
+
+def test_a_hundred_hostile_files_give_documents_or_sentences_soon_and_in_little_memory(tmp_path):
+    rng, cases = np.random.default_rng(0), [(form, kind) for kind in CONTENTS for form in SUFFIXES]
+    cases += [(form, "changed") for form in SUFFIXES]
+    assert len(cases) >= 100
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for i, (form, kind) in enumerate(cases):
+        note = Document("a", "Ann Roe, 25yo, seen.", () if form == "text" else (Span(4, 7, "PATIENT"),))
+        written = FORMATS["text" if form == "mimic" else form].write(note, True)
+        files = {f"{i}{suffix}": content.encode() for suffix, content in written.items()}
+        (tmp_path / str(i)).mkdir()
+        for file, content in put_in(files, kind, rng).items():
+            (tmp_path / str(i) / file).write_bytes(content)
+        start = time.process_time()
+        try:
+            found, errors = read_corpus(tmp_path / str(i), form, on_error="collect")
+        except CorpusFormatError as error:
+            found, errors = [], [error]
+        assert time.process_time() - start < 10, (form, kind)
+        assert all(isinstance(error, CorpusFormatError) and "Roe" not in str(error) for error in errors)
+        assert all(span.end <= len(document.text) for document in found for span in document.spans)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 * 1024
+
+
+def put_in(files, kind, rng):
+    """The files with the last one made hostile: annotations, if there are any."""
+    last = max(files, key=lambda name: name.endswith(".ann"))
+    return {**files, last: CONTENTS[kind](files[last], rng)}
