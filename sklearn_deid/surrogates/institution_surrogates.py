@@ -99,11 +99,17 @@ class InstitutionSurrogates:
     def _is_kept(self, parts: list[str], i: int, heads: frozenset[str]) -> bool:
         """Whether a part stays: a sign, a public word, or an already drawn letter before an apostrophe."""
         is_elided = ELIDED.match("".join(parts[i : i + 3])) is not None
-        return not parts[i][0].isalnum() or is_elided or self._is_public(parts[i], heads)
+        has_words_behind = parts[i + 1 : i + 2] == [" "] and "".join(parts[i + 2 : i + 3]).isalpha()
+        is_particle = has_words_behind and self._names.is_particle(parts[i])
+        return not parts[i][0].isalnum() or is_elided or is_particle or self._is_public(parts[i], heads)
 
     def _is_public(self, part: str, heads: frozenset[str]) -> bool:
         bare = fold(part).rstrip(".")
-        return bare in heads or self._names.is_connector(part) or (part[-1] == "." and bare in self._words.titles)
+        return (
+            bool(self._words.uninflected(bare) & heads)
+            or self._names.is_connector(part)
+            or (part[-1] == "." and bare in self._words.titles)
+        )
 
     def _head_of_compound(self, part: str, heads: frozenset[str]) -> str:
         """Public word at the end of a word: "krankenhaus" of Marienkrankenhaus; empty if there is none."""
@@ -117,7 +123,14 @@ class InstitutionSurrogates:
         text = "".join(run)
         if text[-1] == ".":
             return random_of_form(text, self._chance.again("abbreviation", fold(text)))
-        is_code = may_be_code and len(run) == 1 and len(text) <= _LONGEST_CODE and _CODE.fullmatch(text)
+        # "ST. MARY'S": a name behind a saint is no code.
+        is_code = (
+            may_be_code
+            and before not in _SAINTS
+            and len(run) == 1
+            and len(text) <= _LONGEST_CODE
+            and _CODE.fullmatch(text)
+        )
         if any(map(str.isdigit, text)) or is_code:
             return random_of_form(text, self._chance.again("institution code", text))
         if fold(text) in self._words.folded_towns:
@@ -126,7 +139,7 @@ class InstitutionSurrogates:
         if before in _SAINTS and len(run) == 1:
             is_female = before == "santa" or self._words.locale in ("en", "de")
             return with_case(chance.pick(self._words.given_names["F" if is_female else "M"]), text)
-        return with_case(self._names.drawn(INSTITUTION, text, len(text.split())), text)
+        return with_case(self._names.drawn(INSTITUTION, text, len(text.split()), before), text)
 
     def _all_public(self, text: str, parts: list[str]) -> str:
         """Name for a name of public words alone: one word that is no connector is replaced, so the text changes."""
@@ -134,7 +147,8 @@ class InstitutionSurrogates:
         # Valley Hospital, but Instituto de Medicina Legal
         ordered = words if self._words.locale == "en" else words[::-1]
         i = next((i for i in ordered if not self._names.is_connector(parts[i])), ordered[0])
-        return "".join((*parts[:i], with_case(self._names.drawn(INSTITUTION, text, 1), parts[i]), *parts[i + 1 :]))
+        drawn = self._names.drawn(INSTITUTION, text, 1, _word_before(parts[:i]))
+        return "".join((*parts[:i], with_case(drawn, parts[i]), *parts[i + 1 :]))
 
     def _ward_words(self) -> frozenset[str]:
         wards = (*self._words.block("departments"), "Ward", "Unit", "Floor", "Station", "Planta", "Zimmer")

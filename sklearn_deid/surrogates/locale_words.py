@@ -103,6 +103,11 @@ class LocaleWords:
             self._bare[name] = frozenset(fold(word).rstrip(".") for word in self.block(name))
         return self._bare[name]
 
+    def uninflected(self, word: str) -> frozenset[str]:
+        """Folded word and, in German, its form as an adjective of a title (Medizinischen, Medizinische)."""
+        is_inflected = self.locale == "de" and len(word) > 5 and word[-2:] in ("en", "er", "es", "em")
+        return frozenset((word, word[:-1])) if is_inflected else frozenset((word,))
+
     # ---- names
 
     @cached_property
