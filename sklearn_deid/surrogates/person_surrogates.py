@@ -67,10 +67,9 @@ class PersonSurrogates:
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
         self.known.learn([self._parse(text, kind) for text, kind in alone])
-        for (text, kind), sex in zip_longest(texts, sexes):
-            parts = self._parse(text, kind)
+        for (text, kind, parts), sex in zip_longest(parsed, sexes):
             sex = sex or self._sex_of_titles(parts)
-            for part in parts if sex else ():
+            for part in self._parse(text, kind) if sex else ():
                 if part.role in (GIVEN, SURNAME):
                     self._titled.setdefault(self.known.canonical(part.role, part.text), set()).add(str(sex))
 
@@ -154,7 +153,7 @@ class PersonSurrogates:
         """
         block = "surnames" if role == SURNAME else "male names" if sex == "M" else "female names"
         listed = self._words.block(f"{block} that are words")
-        words = tuple(name for name in listed if fold(name) not in self._avoided)
+        words = tuple(name for name in listed if fold(name) not in self._avoided) if self._avoided else listed
         # A locale without such names draws from its lists alone.
         share = chance.uniform() if words else 1.0
         if share < _WORD_SHARE:
