@@ -28,8 +28,8 @@ def disagreements(document: Document, made: Sequence[Replacement], words: Locale
 
     The checks: full dates move by one number of days under one order of day and month; the first number of a range of
     months is a month; a region behind a town is its region; relatives keep gender and number; no name of a person or
-    town is behind an article; a given name agrees with a title such as "Mrs." directly in front of it; and no surname
-    alone is behind "Nombre:" if "Apellidos:" follows.
+    town is behind an article; a profession fits "a" or "an"; a given name agrees with a title such as "Mrs." directly
+    in front of it; and no surname alone is behind "Nombre:" if "Apellidos:" follows.
     """
     yield from _changed_intervals(document, made, words)
     for one, behind in pairwise(made):
@@ -78,6 +78,9 @@ def _alone(document: Document, one: Replacement, words: LocaleWords) -> Iterator
                 and (words.is_name(found[3]) or fold(found[3]) in words.folded_towns)
             ):
                 yield "name behind an article"
+    article = re.search(r"\b(an?) $", document.text[: one.span.start], re.IGNORECASE)
+    if kind == "profession" and article and (one.surrogate[0].lower() in "aeiou") != (article[1].lower() == "an"):
+        yield "a or an"
     if kind in _NAMES and len(given := _WORD.findall(one.surrogate.rpartition(",")[2])) > 1:
         title = fold("".join(_WORD.findall(document.text[: one.span.start])[-1:]))
         told = "M" if title in _MALE else "F" if title in _FEMALE else None

@@ -18,6 +18,7 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 # The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
 _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
+_ENGLISH_ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
 _LONGEST_CODE = 5
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
@@ -49,6 +50,13 @@ class InstitutionSurrogates:
     ) -> None:
         self._chance, self._words, self._avoided, self._town = chance, words, avoided, town
         self._names = OwnNames(chance, words, avoided)
+        # folded profession -> "a" or "an"
+        self._articles: dict[str, str] = {}
+
+    def learn(self, text: str, before: str) -> None:
+        """Learn from the text before a profession which article its surrogate must fit, wherever it is written."""
+        if (found := _ENGLISH_ARTICLE.search(before)) is not None and self._words.locale == "en":
+            self._articles.setdefault(fold(text), found[1].lower())
 
     def institution(self, text: str) -> str:
         """Institution for an institution."""
@@ -91,6 +99,8 @@ class InstitutionSurrogates:
         """Surrogate of a profession, with as many words if possible."""
         chance = self._chance.again("profession", fold(text))
         listed = self._words.professions
+        if (article := self._articles.get(fold(text))) is not None:
+            listed = tuple(job for job in listed if (job[0].lower() in "aeiou") == (article == "an"))
         # From fewer than ten, the number of words would nearly tell the surrogate.
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)

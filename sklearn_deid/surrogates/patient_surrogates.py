@@ -121,6 +121,9 @@ class PatientSurrogates:
         """Read the names and the dates of a note before any of them are replaced."""
         names = [m for m in mentions if m.kind in NAMES]
         self._people.learn([(m.text, m.kind) for m in names], [m.sex for m in names])
+        for mention in mentions:
+            if mention.kind == "profession":
+                self._institutions.learn(mention.text, mention.before)
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
 
     def surrogate(self, mention: Mention) -> str | None:

@@ -62,6 +62,8 @@ def test_breaks_are_found(pairs, expected):
             ["surname in the field of a given name"],
         ),
         ("el Sr. [Juan Paz]", "NOMBRE_SUJETO_ASISTENCIA", ("Pedro Soto",), []),
+        ("He was a [cook].", "PROFESSION", ("editor",), ["a or an"]),
+        ("He was a [cook].", "PROFESSION", ("painter",), []),
         ("el Sr. [Juan Paz]", "NOMBRE_SUJETO_ASISTENCIA", ("Ana Soto",), ["title and given name"]),
     ],
 )

@@ -157,6 +157,12 @@ def test_behind_an_article_stands_a_noun_that_agrees(text, article):
     assert {one[0].split(article)[1].strip().lower() for one in hospital} <= nouns
 
 
+def test_a_profession_fits_its_article_in_the_whole_note():
+    for text, is_vowel in (("Retired [waitress]. She was a [waitress].", False), ("An [editor], once [editor].", True)):
+        for one, other in surrogates(marked(text, "PROFESSION"), locale="en"):
+            assert one.lower() == other.lower() and (one[0].lower() in "aeiou") == is_vowel
+
+
 def test_particles_stay_in_capitals_and_at_the_start_of_a_name():
     (one,) = surrogates(marked("[Calle De Los Zyxw, 22]", "CALLE"), n=1)
     assert one[0].startswith("Calle De Los ")
