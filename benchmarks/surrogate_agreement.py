@@ -48,7 +48,7 @@ def _pair(document: Document, one: Replacement, behind: Replacement, between: st
         yield "range of months"
     regions = {fold(town.name): fold(town.region) for town in words.towns}
     original = fold(document.text[behind.span.start : behind.span.end])
-    if kinds == ["place", "place"] and between.strip() in (",", "(") and original in words.region_names:
+    if kinds == ["place", "place"] and re.fullmatch(r" +|\s*[,(]\s*", between) and original in words.region_names:
         if regions.get(fold(one.surrogate), fold(behind.surrogate)) != fold(behind.surrogate):
             yield "town and region"
     is_field = re.search(r"\bnombre\s*:\s*$", document.text[: one.span.start], re.IGNORECASE)

@@ -331,7 +331,8 @@ def guess_locale(text: str, default: str = "en") -> str:
     >>> guess_locale("Der Patient wurde am Montag in die Klinik aufgenommen."), guess_locale("Dr. van Rey")
     ('de', 'en')
     """
-    tokens = Counter(re.findall(r"[^\W\d_]{2,}", text.casefold()))
+    # "7:40 am" is no German word.
+    tokens = Counter(re.findall(r"(?<![^\W_])(?<!\d )[^\W\d_]{2,}", text.casefold()))
     listed = {locale: locale_words(locale).block("function words") for locale in LOCALES}
     n_locales = Counter(word for words in listed.values() for word in words)
     counts = {code: sum(tokens[word] for word in words if n_locales[word] == 1) for code, words in listed.items()}

@@ -16,7 +16,7 @@ _NEAR = 60
 # Characters before a name in which a title such as "Frau Dr. med." tells the sex.
 _TITLE_WINDOW = 30
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
-_IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*")
+_IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
 
 
 class NoteMentions:

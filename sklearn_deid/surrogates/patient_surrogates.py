@@ -168,7 +168,9 @@ class PatientSurrogates:
             return self._ages.surrogate(mention.text)
         # A name of a relative; a capital at the start of any other relative is the start of a sentence.
         is_name = all(word[0].isupper() for word in words) and any(map(self.words.is_name, words))
-        return self._people.surrogate(mention.text, "person") if is_name else None
+        # "su hermano Juan": a single name of a relative is a given name, also where Juan is a surname, too.
+        is_given = len(words) == 1 and self.words.may_be_given_name(words[0])
+        return self._people.surrogate(mention.text, "given name" if is_given else "person") if is_name else None
 
     def _drawn_relative(self, word: str) -> str:
         """Relative of the same number and, with ``keep_gender``, of the same gender, as the words around it."""

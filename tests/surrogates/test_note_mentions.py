@@ -73,7 +73,7 @@ def test_a_couple_tells_no_sex():
 def test_a_province_behind_a_town_is_the_province_of_the_new_town():
     words = locale_words("es")
     regions = {town.name: town.region for town in words.towns}
-    for text in ("[Getafe], [Madrid]. CP: [28901]", "[Getafe] ([Madrid]), [28901]"):
+    for text in ("[Getafe], [Madrid]. CP: [28901]", "[Getafe] ([Madrid]), [28901]", "[Getafe] [Madrid], [28901]"):
         for town, region, code in surrogates(marked(text, "TERRITORIO")):
             if town in regions:  # no town of another country
                 assert region == regions[town]
@@ -134,6 +134,12 @@ def test_a_relative_keeps_gender_and_number(relative, possible):
     found = {one[0].split()[0] for one in surrogates(marked(f"su [{relative}]", "FAMILIARES_SUJETO_ASISTENCIA"))}
     assert {words[word.replace("ñ", "n").replace("í", "i")] for word in found} == {words[relative.split()[0]]}
     assert len(found) > 3 and set(possible.split()) & found
+
+
+def test_a_single_name_of_a_relative_is_a_given_name():
+    words = locale_words("es")
+    for (one,) in surrogates(marked("su hermano [Juan], de siete meses", "FAMILIARES_SUJETO_ASISTENCIA")):
+        assert words.may_be_given_name(one)
 
 
 def test_without_the_gender_a_relative_keeps_its_number():

@@ -425,6 +425,7 @@ def made_of_keys(locale):
         ("12345", "en"),
         ("Dr. Ruth Weller", "en"),
         ("Mme A. Weller, table A, a cause", "en"),
+        ("8 am FS 120, 3u, in chair, 9:30am to rehab in AM, 11 am pt seen", "en"),
     ],
 )
 def test_languages(text, locale):
