@@ -32,8 +32,9 @@ def written_form(
     """Return the written form of a PHI span, which contains all properties that affect its surrogate.
 
     An attacker who knows how surrogates are made knows this form of each original. Given label and form, the surrogate
-    is independent of the original, except for dates, whose shift is limited. `AdversarialPrivacyAuditor` compares
-    originals of one form.
+    is independent of the original, with two exceptions: the shift of dates is limited, and words that stay next to the
+    span, such as "an" before a profession or "Mrs." before a name, tell the surrogate what they tell every reader.
+    `AdversarialPrivacyAuditor` compares originals of one form.
 
     Parameters
     ----------
