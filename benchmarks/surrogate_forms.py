@@ -16,6 +16,8 @@ from sklearn_deid.surrogates.folding import fold
 from sklearn_deid.surrogates.locale_words import guess_locale, locale_words
 from sklearn_deid.text import Corpus, Document, patient_of
 
+from .surrogate_agreement import disagreements
+
 _KINDS = label_kinds()
 _NAMES = ("person", "given name", "surname")
 _NEAR = 60
@@ -29,9 +31,11 @@ def broken_forms(document: Document, made: Sequence[Replacement]) -> Iterator[st
     The checks: a town, its postal code and its region fit together; a name has no digit, no empty word and as many
     capitals in front as the original; an address for mail or the web has a reserved domain; an age is from 0 to 89 or
     90+; a date is a date of the calendar and in the form of the original; numbers keep their digits and signs; national
-    numbers have wrong check digits; no surrogate is empty or has white space at its ends.
+    numbers have wrong check digits; no surrogate is empty or has white space at its ends. `disagreements` checks what
+    is next to each other.
     """
     words = locale_words(guess_locale(document.text))
+    yield from disagreements(document, made, words)
     for i, (span, surrogate, has_rule) in enumerate(made):
         kind = _KINDS.get(span.label)
         original = document.text[span.start : span.end]

@@ -21,6 +21,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "phi_tokens": "PhiTokens find_phi_tokens limit_per_sentence",
         "policy": "DIGITS EXCLUDED MOVE RANDOM SHAPE UNKNOWN WordPolicy usable_words words_to_exclude",
         "release_space": "ReleaseSpace",
+        "surrogate_card": "surrogate_card",
         "surrogate_pseudonymizer": "SurrogatePseudonymizer",
         "token_mechanism": "ExactTokenMechanism Replacements TokenMechanism random_of_shape",
         "vector_moves": "AddedNoise RandomVectors VectorMechanism ZeroVectors direction_log_density",

@@ -19,6 +19,7 @@ from ..surrogates import LOCALES, SurrogateEngine
 from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
 from ..text import labels_of, split_tag
 from .phi_tokens import check_some_labels
+from .surrogate_card import surrogate_card
 
 
 class Annotated(NamedTuple):
@@ -237,6 +238,17 @@ class SurrogatePseudonymizer(SentenceTransformer):
         tags = object_rows(data.tags[order % len(data.X)])
         result = (TokenSequences.from_rows([rows[i] for i in order.tolist()]), tags)
         return result if data.groups is None else (*result, data.groups[order % len(data.X)])
+
+    def card(self) -> str:
+        """Card of the sentences of the last fit, as Markdown: settings, counts, and what is still told.
+
+        Returns
+        -------
+        str
+            Card for a privacy officer, without words of the sentences; see `surrogate_card`.
+        """
+        check_is_fitted(self)
+        return surrogate_card(self.get_params(deep=False), self.statistics_)
 
     # ---- data in
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -47,6 +48,8 @@ _DAYS_BEHIND = re.compile(
 )
 # Two numbers that begin a date, also that behind the hyphen of a range; not the month and the day behind a year.
 _DAY_AND_MONTH = re.compile(r"(?<!\d)(?<!\d{4}[-/.])(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b")
+# A month and the last digits of a year, or the first day of a range of such dates.
+_TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*/\s*(\d{2})\s*")
 # Norwegian: 4/3-11 is the 4th of March 2011, and "mars -11" is March 2011.
 _DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
 _YEAR_SIGNS = (" -", " \u2013")
@@ -89,10 +92,23 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
         for between in pattern.finditer(text):
             left = _parse_one(text[: between.start()], words, day_first)
             right = _parse_one(text[between.end() :], words, day_first)
+            if left is not None and right is not None:
+                left = _as_month(left, right)
             if left is not None and right is not None and _are_alike(left, right):
                 first = _padded_as(_filled(left, right), right)
                 return first, WrittenDate(((between[0], LITERAL),)), _padded_as(right, left)
     return None
+
+
+def _as_month(left: WrittenDate, right: WrittenDate) -> WrittenDate:
+    """First number of a range of months, such as "03 - 05/2021", which is no day; any other date unchanged."""
+    is_number = [role for _, role in left.pieces if role != LITERAL] == [DAY]
+    if not is_number or right.day is not None or right.month is None or right.year is None or (left.day or 0) > 12:
+        return left
+    month = left.day or 0
+    year = right.year - (month > right.month)
+    pieces = tuple((text, MONTH if role == DAY else role) for text, role in left.pieces)
+    return replace(left, pieces=pieces, day=None, month=month, year=year)
 
 
 def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
@@ -100,6 +116,26 @@ def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
     mine, others = ([text for text, role in date.pieces if role in (DAY, MONTH)] for date in (one, other))
     is_told = any(text[0] == "0" or len(text) == 1 for text in mine)
     return replace(one, padded=False) if not is_told and any(len(text) == 1 for text in others) else one
+
+
+def compact_readings(text: str) -> list[WrittenDate]:
+    """Dates that six digits can be: with the year first, with the day first, and with the month first.
+
+    Examples
+    --------
+    >>> [(one.year, one.month, one.day) for one in compact_readings("140809")]
+    [(2014, 8, 9), (2009, 8, 14)]
+    """
+    if re.fullmatch(r"\d{6}", text) is None:
+        return []
+    parts = (text[:2], text[2:4], text[4:])
+    found = []
+    for roles in ((YEAR, MONTH, DAY), (DAY, MONTH, YEAR), (MONTH, DAY, YEAR)):
+        by_role = dict(zip(roles, parts, strict=True))
+        year, month, day = _full_year(by_role[YEAR]), int(by_role[MONTH]), int(by_role[DAY])
+        if 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
+            found.append(WrittenDate(tuple(zip(parts, roles, strict=True)), year, month, day))
+    return found
 
 
 def _days_behind_month(text: str, words: LocaleWords) -> tuple[WrittenDate, ...] | None:
@@ -162,20 +198,52 @@ def _spelled(left: WrittenDate, right: WrittenDate) -> WrittenDate | None:
     return WrittenDate((day, *right.pieces[1 : behind + 1], *dot), left.year, right.month, left.day)
 
 
+def is_range_sign(text: str) -> bool:
+    """Whether the text between two dates makes them a range."""
+    return any(pattern.fullmatch(text) for pattern in _RANGES)
+
+
 def is_day_first(texts: list[str], default: bool) -> bool:
     """Whether the dates of a note have the day before the month, judged by numbers above 12.
+
+    A month and a year of two digits (04/23) say nothing.
 
     Examples
     --------
     >>> is_day_first(["3/4/2011", "25/4/2011"], default=False), is_day_first(["3/4/2011"], default=False)
     (True, False)
+    >>> is_day_first(["04/23", "05/23", "1.2.2023"], default=True)
+    True
     """
     votes = 0
     for text in texts:
+        may_be_year = _TWO_NUMBERS.fullmatch(text) is not None
         for found in _DAY_AND_MONTH.finditer(text):
             a, b = int(found[1]), int(found[2])
-            votes += (12 < a <= 31 and b <= 12) - (12 < b <= 31 and a <= 12)
+            votes += (12 < a <= 31 and b <= 12) - (12 < b <= 31 and a <= 12 and not may_be_year)
     return votes > 0 if votes else default
+
+
+def are_months_and_years(texts: list[str]) -> bool:
+    """Whether dates of two numbers in a note with the day first are a month and a year, as 04/23 must be.
+
+    Examples
+    --------
+    >>> are_months_and_years(["04/23", "05/12"]), are_months_and_years(["04/12", "05/12"])
+    (True, False)
+    """
+    pairs = [(int(found[1]), int(found[2])) for text in texts if (found := _TWO_NUMBERS.fullmatch(text))]
+    return all(a <= 12 for a, _ in pairs) and any(b > 12 for _, b in pairs)
+
+
+def month_and_year(text: str) -> WrittenDate | None:
+    """Read two numbers with a slash between them as a month and a year; None for other text."""
+    found = _TWO_NUMBERS.fullmatch(text)
+    if found is None or not 1 <= int(found[1]) <= 12:
+        return None
+    (a, b), (c, d) = found.span(1), found.span(2)
+    pieces = ((text[:a], LITERAL), (found[1], MONTH), (text[b:c], LITERAL), (found[2], YEAR), (text[d:], LITERAL))
+    return WrittenDate(tuple(one for one in pieces if one[0]), _full_year(found[2]), int(found[1]))
 
 
 def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
@@ -332,7 +400,8 @@ def _three_numbers(values: list[int], is_year: list[bool], day_first: bool) -> l
 def _two_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
     if is_year[0]:
         return [YEAR, MONTH] if 1 <= values[1] <= 12 else [YEAR, YEAR] if is_year[1] else None
-    if not is_year[1]:
+    # Where the day comes first, 04/23 has no day.
+    if not is_year[1] and (not day_first or values[1] <= 12):
         rest = _day_and_month(values[0], values[1], day_first)
         if rest is not None:
             return rest

@@ -6,12 +6,15 @@ import re
 from dataclasses import replace
 from datetime import date, timedelta
 
-from .date_parsing import is_day_first, parse_dates
+from .date_parsing import are_months_and_years, compact_readings, is_day_first, month_and_year, parse_dates
 from .dates import years_between
 from .locale_words import LocaleWords
 from .patient_chance import PatientChance
 from .written_date import WrittenDate
 
+_SIX_DIGITS = re.compile(r"\d{6}")
+# Days between a date in six digits and the nearest full date of its note.
+_NEAR = 366
 _YEAR_DAYS = 365.2425
 _SPACED = re.compile(r"\s*\d(?: \d){7}\s*")
 _NO_REFERENCE = date(2010, 7, 1)
@@ -84,30 +87,67 @@ class DateSurrogates:
     def __init__(self, days: int, words: LocaleWords, birth_years: int = 0) -> None:
         self.days, self._words, self._birth_years = days, words, birth_years
         self._day_first = words.locale != "en"
+        self._has_months = False
         self._reference = _NO_REFERENCE
-        self._last: date | None = None
+        self._full: tuple[date, ...] = ()
 
     def learn(self, texts: list[str]) -> None:
         """Read the dates of a note, birth dates excepted, for the order of day and month and for the year."""
         self._day_first = is_day_first(texts, self._words.locale != "en")
+        # "04/23" in a note tells that "04/12" there is a month and a year, too.
+        self._has_months = self._day_first and are_months_and_years(texts)
         full = [
             one.resolved(_NO_REFERENCE)
             for text in texts
             for one in parse_dates(text, self._words, self._day_first) or ()
-            if one.is_full and one.year is not None and one.year > 0
+            if one.is_full and not _SIX_DIGITS.fullmatch(text) and one.year is not None and one.year > 0
         ]
-        self._last = max(full, default=None)
+        self._full = tuple(full)
         # The median: one date of long ago would give all short dates of the note its year.
         self._reference = sorted(full)[len(full) // 2] if full else _NO_REFERENCE
 
-    def surrogate(self, text: str, is_birth: bool = False) -> str | None:
-        """Moved date, or None if no rule knows the form or the new day is out of the calendar."""
+    def surrogate(self, text: str, is_birth: bool = False, until: str = "") -> str | None:
+        """Moved date, or None if no rule knows the form or the new day is out of the calendar.
+
+        Parameters
+        ----------
+        text : str
+            Date as it is written in the note.
+        is_birth : bool, default=False
+            Whether the date is a birth date.
+        until : str, default=""
+            Rest of a range of which ``text`` is the beginning, such as " - 05/2021" behind "03".
+        """
         if _SPACED.fullmatch(text):
             moved = self.surrogate(text.replace(" ", ""), is_birth)
             return None if moved is None else " ".join(moved)
-        found = parse_dates(text, self._words, self._day_first)
-        if found is None:
-            return None
+        if until:
+            return self._start_of_range(text, until)
+        found = self._parsed(text)
+        return None if found is None else self._moved(found, is_birth)
+
+    def _parsed(self, text: str) -> tuple[WrittenDate, ...] | None:
+        one = (month_and_year(text) if self._has_months else None) or self._beside_full_dates(text)
+        return (one,) if one is not None else parse_dates(text, self._words, self._day_first)
+
+    def _beside_full_dates(self, text: str) -> WrittenDate | None:
+        """Six digits as the date that is next to a full date of the note, at most a year away: 140809 beside 8-9-14."""
+        readings = {
+            min(abs((one.resolved(self._reference) - day).days) for day in self._full): one
+            for one in reversed(compact_readings(text))
+            if self._full
+        }
+        nearest = min(readings, default=_NEAR + 1)
+        return readings[nearest] if nearest <= _NEAR else None
+
+    def _start_of_range(self, text: str, until: str) -> str | None:
+        """Moved first half of a range that is annotated as two dates; read alone if both are no range."""
+        found = parse_dates(text + until, self._words, self._day_first)
+        if found is None or "".join(piece for piece, _ in found[0].pieces) != text:
+            return self.surrogate(text)
+        return self._moved(found[:1], False)
+
+    def _moved(self, found: tuple[WrittenDate, ...], is_birth: bool) -> str | None:
         found = self._across_new_year(found)
         days = [self._days(one, is_birth) for one in found]
         known = [pair for pair in days if pair is not None]
@@ -144,7 +184,7 @@ class DateSurrogates:
             return None
 
     def _birth(self, old: date, new: date) -> date:
-        age = 0 if self._last is None else years_between(old, self._last)
+        age = years_between(old, max(self._full)) if self._full else 0
         years = age - LAST_AGE - 1 if age > LAST_AGE else -self._birth_years
         # The 29th of February becomes the 28th where the other year has none.
         is_leap_day = (new.month, new.day) == (2, 29)

@@ -18,6 +18,7 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 # The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
 _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
+_ENGLISH_ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
 _LONGEST_CODE = 5
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
@@ -49,6 +50,13 @@ class InstitutionSurrogates:
     ) -> None:
         self._chance, self._words, self._avoided, self._town = chance, words, avoided, town
         self._names = OwnNames(chance, words, avoided)
+        # folded profession -> "a" or "an"
+        self._articles: dict[str, str] = {}
+
+    def learn(self, text: str, before: str) -> None:
+        """Learn from the text before a profession which article its surrogate must fit, wherever it is written."""
+        if (found := _ENGLISH_ARTICLE.search(before)) is not None and self._words.locale == "en":
+            self._articles.setdefault(fold(text), found[1].lower())
 
     def institution(self, text: str) -> str:
         """Institution for an institution."""
@@ -91,6 +99,8 @@ class InstitutionSurrogates:
         """Surrogate of a profession, with as many words if possible."""
         chance = self._chance.again("profession", fold(text))
         listed = self._words.professions
+        if (article := self._articles.get(fold(text))) is not None:
+            listed = tuple(job for job in listed if (job[0].lower() in "aeiou") == (article == "an"))
         # From fewer than ten, the number of words would nearly tell the surrogate.
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
@@ -99,11 +109,17 @@ class InstitutionSurrogates:
     def _is_kept(self, parts: list[str], i: int, heads: frozenset[str]) -> bool:
         """Whether a part stays: a sign, a public word, or an already drawn letter before an apostrophe."""
         is_elided = ELIDED.match("".join(parts[i : i + 3])) is not None
-        return not parts[i][0].isalnum() or is_elided or self._is_public(parts[i], heads)
+        has_words_behind = parts[i + 1 : i + 2] == [" "] and "".join(parts[i + 2 : i + 3]).isalpha()
+        is_particle = has_words_behind and self._names.is_particle(parts[i])
+        return not parts[i][0].isalnum() or is_elided or is_particle or self._is_public(parts[i], heads)
 
     def _is_public(self, part: str, heads: frozenset[str]) -> bool:
         bare = fold(part).rstrip(".")
-        return bare in heads or self._names.is_connector(part) or (part[-1] == "." and bare in self._words.titles)
+        return (
+            bool(self._words.uninflected(bare) & heads)
+            or self._names.is_connector(part)
+            or (part[-1] == "." and bare in self._words.titles)
+        )
 
     def _head_of_compound(self, part: str, heads: frozenset[str]) -> str:
         """Public word at the end of a word: "krankenhaus" of Marienkrankenhaus; empty if there is none."""
@@ -117,7 +133,14 @@ class InstitutionSurrogates:
         text = "".join(run)
         if text[-1] == ".":
             return random_of_form(text, self._chance.again("abbreviation", fold(text)))
-        is_code = may_be_code and len(run) == 1 and len(text) <= _LONGEST_CODE and _CODE.fullmatch(text)
+        # "ST. MARY'S": a name behind a saint is no code.
+        is_code = (
+            may_be_code
+            and before not in _SAINTS
+            and len(run) == 1
+            and len(text) <= _LONGEST_CODE
+            and _CODE.fullmatch(text)
+        )
         if any(map(str.isdigit, text)) or is_code:
             return random_of_form(text, self._chance.again("institution code", text))
         if fold(text) in self._words.folded_towns:
@@ -126,7 +149,7 @@ class InstitutionSurrogates:
         if before in _SAINTS and len(run) == 1:
             is_female = before == "santa" or self._words.locale in ("en", "de")
             return with_case(chance.pick(self._words.given_names["F" if is_female else "M"]), text)
-        return with_case(self._names.drawn(INSTITUTION, text, len(text.split())), text)
+        return with_case(self._names.drawn(INSTITUTION, text, len(text.split()), before), text)
 
     def _all_public(self, text: str, parts: list[str]) -> str:
         """Name for a name of public words alone: one word that is no connector is replaced, so the text changes."""
@@ -134,7 +157,8 @@ class InstitutionSurrogates:
         # Valley Hospital, but Instituto de Medicina Legal
         ordered = words if self._words.locale == "en" else words[::-1]
         i = next((i for i in ordered if not self._names.is_connector(parts[i])), ordered[0])
-        return "".join((*parts[:i], with_case(self._names.drawn(INSTITUTION, text, 1), parts[i]), *parts[i + 1 :]))
+        drawn = self._names.drawn(INSTITUTION, text, 1, _word_before(parts[:i]))
+        return "".join((*parts[:i], with_case(drawn, parts[i]), *parts[i + 1 :]))
 
     def _ward_words(self) -> frozenset[str]:
         wards = (*self._words.block("departments"), "Ward", "Unit", "Floor", "Station", "Planta", "Zimmer")

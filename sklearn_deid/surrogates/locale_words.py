@@ -103,6 +103,11 @@ class LocaleWords:
             self._bare[name] = frozenset(fold(word).rstrip(".") for word in self.block(name))
         return self._bare[name]
 
+    def uninflected(self, word: str) -> frozenset[str]:
+        """Folded word and, in German, its form as an adjective of a title (Medizinischen, Medizinische)."""
+        is_inflected = self.locale == "de" and len(word) > 5 and word[-2:] in ("en", "er", "es", "em")
+        return frozenset((word, word[:-1])) if is_inflected else frozenset((word,))
+
     # ---- names
 
     @cached_property
@@ -326,7 +331,8 @@ def guess_locale(text: str, default: str = "en") -> str:
     >>> guess_locale("Der Patient wurde am Montag in die Klinik aufgenommen."), guess_locale("Dr. van Rey")
     ('de', 'en')
     """
-    tokens = Counter(re.findall(r"[^\W\d_]{2,}", text.casefold()))
+    # "7:40 am" is no German word.
+    tokens = Counter(re.findall(r"(?<![^\W_])(?<!\d )[^\W\d_]{2,}", text.casefold()))
     listed = {locale: locale_words(locale).block("function words") for locale in LOCALES}
     n_locales = Counter(word for words in listed.values() for word in words)
     counts = {code: sum(tokens[word] for word in words if n_locales[word] == 1) for code, words in listed.items()}

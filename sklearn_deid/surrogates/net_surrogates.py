@@ -35,10 +35,18 @@ class NetSurrogates:
         Names of the locale.
     names_in : callable
         Function from a folded text to the names of the notes that it holds, with their surrogates.
+    initial_of : callable
+        Function from an initial and a surname to the initial of the surrogate.
     """
 
-    def __init__(self, chance: PatientChance, words: LocaleWords, names_in: Callable[[str], dict[str, str]]) -> None:
-        self._chance, self._words, self._names_in = chance, words, names_in
+    def __init__(
+        self,
+        chance: PatientChance,
+        words: LocaleWords,
+        names_in: Callable[[str], dict[str, str]],
+        initial_of: Callable[[str, str], str],
+    ) -> None:
+        self._chance, self._words, self._names_in, self._initial_of = chance, words, names_in, initial_of
 
     def email(self, text: str) -> str | None:
         """Mail addresses for the mail addresses in ``text``; None without any, or with words between them."""
@@ -74,7 +82,8 @@ class NetSurrogates:
         own = max((name for name in names if name in word), key=len, default=None)
         if own is not None:
             before, _, behind = word.partition(own)
-            return self._letters(before, names, chance) + _plain(names[own]) + self._letters(behind, names, chance)
+            first = self._initial_of(before, own) if len(before) == 1 else self._letters(before, names, chance)
+            return first + _plain(names[own]) + self._letters(behind, names, chance)
         if len(word) <= _LONGEST_CODE:
             return random_of_form(word, chance)
         # Longer words are mostly an initial and a surname.

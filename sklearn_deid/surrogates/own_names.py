@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from .folding import fold
 from .keyed_chance import KeyedChance
@@ -15,6 +16,9 @@ ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _WORD = re.compile(r"[^\W\d_]+")
 _LISTED_SHARE = 0.6
 _DRAWS = 10
+_ENOUGH_NOUNS = 5
+# As in "Kltsch", the start of Klaus and the end of Deutsch. Five consonants in a row are in German names.
+_UNSPEAKABLE = re.compile(r"[^\W\d_aeiouy\u00f8\u00e6\u0153]{6}")
 # Of the names of institutions: towns, names of people, and words that are neither, as firms have them.
 _TOWN_SHARE, _PEOPLE_SHARE = 0.4, 0.3
 
@@ -48,6 +52,10 @@ class OwnNames:
         """Whether a word is a public word between names, such as "de" and "of"."""
         return word.islower() and fold(word) in self._connectors
 
+    def is_particle(self, word: str) -> bool:
+        """Whether a word is a particle such as "De" or "LA", which is no connector if it is the last word."""
+        return len(word) > 1 and fold(word) in self._words.particles
+
     def with_elided(self, text: str) -> str:
         """Text with other letters before apostrophes; letters that the language elides stay."""
 
@@ -59,10 +67,20 @@ class OwnNames:
         letters = [letter for letter in "dl" if self.is_connector(letter)] or ["d", "o"]
         return ELIDED.sub(other, text)
 
-    def drawn(self, kind: str, own: str, n_words: int) -> str:
-        """Name of ``n_words`` words for an own name of a street or institution; equal names have equal draws."""
+    def drawn(self, kind: str, own: str, n_words: int, before: str = "") -> str:
+        """Name of ``n_words`` words for an own name of a street or institution; equal names have equal draws.
+
+        Behind an article, the first word is a noun of its gender and number: de la Paz, del Sol, and not de la Goya.
+        Behind "de" alone, no noun needs an article.
+        """
         chance = self._chance.again(kind, fold(own))
+        if nouns := self._behind_article(fold(before)):
+            behind = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words - 1)]
+            return " ".join((draw_other(chance, nouns, self._avoided), *behind))
         listed = self._of_length(kind, n_words)
+        if fold(before) == "de":
+            with_article = {noun for nouns in self._nouns.values() for noun in nouns}
+            listed = [name for name in listed if name not in with_article]
         share = chance.uniform()
         if listed and share < (_LISTED_SHARE if kind == STREET else _TOWN_SHARE):
             return draw_other(chance, listed, self._avoided)
@@ -71,6 +89,21 @@ class OwnNames:
         given = chance.pick(self._words.given_names[chance.pick("MF")])
         surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
+
+    def _behind_article(self, article: str) -> list[str]:
+        """Nouns that the listed names of streets have behind this article; empty for other words."""
+        nouns = self._nouns.get(article, [])
+        return nouns if len(nouns) >= _ENOUGH_NOUNS else []
+
+    @cached_property
+    def _nouns(self) -> dict[str, list[str]]:
+        """Nouns of the listed names of streets by their article."""
+        by_article: dict[str, list[str]] = {}
+        for name in self._words.block("street names"):
+            *links, noun = name.split()
+            if links and all(map(self.is_connector, links)) and fold(links[-1]) != "de":
+                by_article.setdefault(fold(links[-1]), []).append(noun)
+        return by_article
 
     def _of_length(self, kind: str, n_words: int) -> list[str]:
         """Listed names with a given number of words, without connectors at the start."""
@@ -92,6 +125,6 @@ def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -
     for _ in range(_DRAWS):
         start, end = (chance.pick(words.surnames) for _ in range(2))
         word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()
-        if fold(word) not in avoided and not words.is_name(word):
+        if fold(word) not in avoided and not words.is_name(word) and not _UNSPEAKABLE.search(fold(word)):
             return word
     return draw_other(chance, words.surnames, avoided)

@@ -36,13 +36,19 @@ class Mention(NamedTuple):
     before : str
         Text of the same line between the last span and this one.
     town : str or None
-        Text of the town that is next to a postal code or a region.
+        Text of the town, or of the region, that is next to a postal code; or of the town next to a region.
+    until : str
+        Text up to the end of the next date, if a sign of a range is between this date and the next one.
+    sex : {"M", "F"} or None
+        Sex that a title before a name tells.
     """
 
     text: str
     kind: str
     before: str = ""
     town: str | None = None
+    until: str = ""
+    sex: str | None = None
 
     def __repr__(self) -> str:
         return f"Mention({self.kind})"
@@ -71,12 +77,12 @@ class PatientSurrogates:
     def __init__(self, chance: PatientChance, words: LocaleWords, settings: SurrogateSettings) -> None:
         avoided = settings.avoided
         self.chance = chance
-        self._words, self._settings = words, settings
+        self.words, self._settings = words, settings
         self._people = PersonSurrogates(chance, words, settings.keep_gender, avoided)
         self._places = PlaceSurrogates(chance, words, avoided)
         self._institutions = InstitutionSurrogates(chance, words, avoided, self._places.town)
         self._numbers = NumberSurrogates(chance, words.locale, settings.check_digits)
-        self._net = NetSurrogates(chance, words, self._people.names_in)
+        self._net = NetSurrogates(chance, words, self._people.names_in, self._people.initial_of)
         years = chance.of_all_copies("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
         self._ages = AgeSurrogates(words, settings.ages, years)
         days = draw_shift(chance, settings.date_shift, settings.whole_weeks, settings.keep_seasons)
@@ -99,7 +105,7 @@ class PatientSurrogates:
             "department": lambda m: self._institutions.department(m.text),
             "profession": lambda m: self._institutions.profession(m.text),
             "age": lambda m: self._ages.surrogate(m.text),
-            "date": lambda m: self._dates.surrogate(m.text, self._is_birth(m)),
+            "date": lambda m: self._dates.surrogate(m.text, self._is_birth(m), m.until),
             "birth date": lambda m: self._dates.surrogate(m.text, is_birth=True),
             "phone": lambda m: self._numbers.phone(m.text),
             "email": lambda m: self._net.email(m.text),
@@ -109,11 +115,15 @@ class PatientSurrogates:
         }
 
     def __repr__(self) -> str:  # nothing of the notes
-        return f"PatientSurrogates({self._words.locale})"
+        return f"PatientSurrogates({self.words.locale})"
 
     def learn(self, mentions: list[Mention]) -> None:
         """Read the names and the dates of a note before any of them are replaced."""
-        self._people.learn([(m.text, m.kind) for m in mentions if m.kind in NAMES])
+        names = [m for m in mentions if m.kind in NAMES]
+        self._people.learn([(m.text, m.kind) for m in names], [m.sex for m in names])
+        for mention in mentions:
+            if mention.kind == "profession":
+                self._institutions.learn(mention.text, mention.before)
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
 
     def surrogate(self, mention: Mention) -> str | None:
@@ -136,7 +146,7 @@ class PatientSurrogates:
         return mention.text if all(word in self._titles for word in words) else None
 
     def _sex(self, mention: Mention) -> str | None:
-        sexes = self._words.numbered("sexes")
+        sexes = self.words.numbered("sexes")
         folded = fold(mention.text)
         if folded not in sexes:
             return None
@@ -149,21 +159,29 @@ class PatientSurrogates:
 
     def _relative(self, mention: Mention) -> str | None:
         words = mention.text.split()
-        relatives = {fold(word): word for word in self._words.block("relatives")}
-        modifiers = self._words.bare("relative words")
+        relatives = self.words.numbered("relatives")
+        modifiers = self.words.bare("relative words")
         folded = [fold(word) for word in words]
         if any(word in relatives for word in folded) and all(word in relatives or word in modifiers for word in folded):
-            return " ".join(self._drawn_relative(word, relatives) for word in words)
+            return " ".join(self._drawn_relative(word) for word in words)
         if any(map(str.isdigit, mention.text)):
             return self._ages.surrogate(mention.text)
         # A name of a relative; a capital at the start of any other relative is the start of a sentence.
-        is_name = all(word[0].isupper() for word in words) and any(map(self._words.is_name, words))
-        return self._people.surrogate(mention.text, "person") if is_name else None
+        is_name = all(word[0].isupper() for word in words) and any(map(self.words.is_name, words))
+        # "su hermano Juan": a single name of a relative is a given name, also where Juan is a surname, too.
+        is_given = len(words) == 1 and self.words.may_be_given_name(words[0])
+        return self._people.surrogate(mention.text, "given name" if is_given else "person") if is_name else None
 
-    def _drawn_relative(self, word: str, relatives: dict[str, str]) -> str:
-        if fold(word) not in relatives:
+    def _drawn_relative(self, word: str) -> str:
+        """Relative of the same number and, with ``keep_gender``, of the same gender, as the words around it."""
+        classes = self.words.numbered("relatives")
+        if fold(word) not in classes:
             return word
-        drawn = self.chance.again("relative", fold(word)).pick(tuple(relatives.values()))
+        mine = classes[fold(word)]
+        entries = (entry.partition("=") for entry in self.words.block("relatives"))
+        listed = [(name, other) for name, _, other in entries if len(other) == len(mine)]
+        alike = [name for name, other in listed if other == mine or not self._settings.keep_gender]
+        drawn = self.chance.again("relative", fold(word)).pick(alike)
         return drawn.capitalize() if word[0].isupper() else drawn
 
     def _is_birth(self, mention: Mention) -> bool:

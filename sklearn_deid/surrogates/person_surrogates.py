@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import zip_longest
+
 from ..text import apply_casing, casing_pattern
 from .folding import fold
 from .keyed_chance import KeyedChance
@@ -43,10 +46,21 @@ class PersonSurrogates:
         # surrogate -> its name, so that two names of a patient do not share a surrogate
         self._owners: dict[tuple[str, str], str] = {}
         self._sexes: dict[str, str] = {}
+        # surname -> sexes that titles before it tell (Mr. Alder)
+        self._titled: dict[str, set[str]] = {}
 
-    def learn(self, texts: list[tuple[str, str]]) -> None:
-        """Learn the names of a note, as pairs of text and kind, before any of them are replaced."""
-        parsed = [(text, kind, self._parse(text, kind)) for text, kind in texts]
+    def learn(self, texts: list[tuple[str, str]], sexes: Sequence[str | None] = ()) -> None:
+        """Learn the names of a note before any of them are replaced.
+
+        Parameters
+        ----------
+        texts : list of (str, str)
+            Text and kind of each name.
+        sexes : sequence of str or None, default=()
+            Sex of each name that a title in front of it tells.
+        """
+        told = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
+        parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in told]
         # One after the other, and the longest first: "Rey John" has the roles of an earlier "John Rey".
         for text, kind, parts in sorted(parsed, key=lambda one: -len(_names(one[2]))):
             if len(_names(parts)) > 1:
@@ -54,6 +68,11 @@ class PersonSurrogates:
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
         self.known.learn([self._parse(text, kind) for text, kind in alone])
+        for (text, kind, parts), (_, sex) in zip(parsed, told, strict=True):
+            sex = sex or self._sex_of_titles(parts)
+            for part in self._parse(text, kind) if sex else ():
+                if part.role in (GIVEN, SURNAME):
+                    self._titled.setdefault(self.known.canonical(part.role, part.text), set()).add(str(sex))
 
     def surrogate(self, text: str, kind: str) -> str:
         """Invented name in the form of ``text``."""
@@ -70,6 +89,10 @@ class PersonSurrogates:
                 if len(canonical) > 2 and canonical in text:
                     found[canonical] = self._name(role, canonical, self._sexes.get(canonical))
         return found
+
+    def initial_of(self, letter: str, surname: str) -> str:
+        """Initial for the initial of a person with a known surname, as in the mail address "jalder"."""
+        return self._initial(letter, (surname,)).lower()
 
     def _parse(self, text: str, kind: str) -> tuple[NamePart, ...]:
         return parse_name(text, self._words, kind, self.known.role_of)
@@ -92,12 +115,25 @@ class PersonSurrogates:
         given = [self.known.canonical(GIVEN, part.text) for part in parts if part.role == GIVEN]
         if not given:
             return self._chance.of("sex", "").pick("MF")
-        told = next((sex for name in given if (sex := self._words.sex_of(name))), None)
+        told = next((sex for name in given if (sex := self._words.sex_of(name))), None) or self._titled_sex(parts)
         sex = self._sexes.get(given[0]) or (told if self._keep_gender and told else None)
         sex = sex or self._chance.of("sex", given[0]).pick("MF")
         for name in given:
             self._sexes.setdefault(name, sex)
         return sex
+
+    def _sex_of_titles(self, parts: tuple[NamePart, ...]) -> str | None:
+        sexes = self._words.numbered("titles of a sex")
+        return next((sexes[fold(part.text)] for part in parts if part.role == KEPT and fold(part.text) in sexes), None)
+
+    def _titled_sex(self, parts: tuple[NamePart, ...]) -> str | None:
+        """Sex by the titles before these names; before given names first. None if titles of both sexes are there."""
+        for role in (GIVEN, SURNAME):
+            names = [self.known.canonical(role, part.text) for part in parts if part.role == role]
+            told = {sex for name in names for sex in self._titled.get(name, ())}
+            if told:
+                return told.pop() if len(told) == 1 else None
+        return None
 
     def _name(self, role: str, canonical: str, sex: str | None) -> str:
         if role == GIVEN:
@@ -118,7 +154,7 @@ class PersonSurrogates:
         """
         block = "surnames" if role == SURNAME else "male names" if sex == "M" else "female names"
         listed = self._words.block(f"{block} that are words")
-        words = tuple(name for name in listed if fold(name) not in self._avoided)
+        words = tuple(name for name in listed if fold(name) not in self._avoided) if self._avoided else listed
         # A locale without such names draws from its lists alone.
         share = chance.uniform() if words else 1.0
         if share < _WORD_SHARE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
+from operator import itemgetter
 
 from .chance import Chance
 from .dates import ORDINAL_ENDINGS, ordinal_ending
@@ -88,16 +89,15 @@ class PlaceSurrogates:
     def region(self, text: str, town: str | None = None) -> str:
         """Surrogate of a region: the region of the surrogate of ``town``; without a town, a random region."""
         own = None if town is None else self._town(town).region
-        regions = tuple(dict.fromkeys(town.region for town in self._towns))
-        region = own or self._chance.again("region", fold(text)).pick(regions)
+        region = own or self._region(text)
         is_short = len(text) == 2 and text.isupper()
         return region[:2].upper() if is_short else with_case(self._words.state_names.get(region, region), text)
 
     def postcode(self, text: str, town: str | None = None) -> str:
-        """Postal code in the form of ``text``, with the first digits of the surrogate of ``town``."""
+        """Postal code in the form of ``text``, with the first digits of the surrogate of ``town`` or of a region."""
         chance = self._chance.again("postcode", fold(text))
         # The first digits tell the region, and must agree with the town of the surrogate. The others are drawn.
-        prefix = (self._town(town) if town is not None else chance.pick(self._towns)).prefix
+        prefix = self._prefix(town, chance)
         digits = [i for i, sign in enumerate(text) if sign.isdigit()]
         out = list(random_of_form(text, chance))
         # A code without room for the prefix is written in a form of another country.
@@ -105,6 +105,18 @@ class PlaceSurrogates:
             for i, digit in zip(digits, prefix, strict=False):
                 out[i] = digit
         return "".join(out)
+
+    def _prefix(self, near: str | None, chance: Chance) -> str:
+        if near is None:
+            return chance.pick(self._towns).prefix
+        if self.kind_of(near) != "region":
+            return self._town(near).prefix
+        region = self._region(near)
+        return chance.pick([town for town in self._towns if town.region == region]).prefix
+
+    def _region(self, text: str) -> str:
+        regions = tuple(dict.fromkeys(town.region for town in self._towns))
+        return self._chance.again("region", fold(text)).pick(regions)
 
     def country(self, text: str) -> str:
         """Country for a country."""
@@ -267,10 +279,13 @@ class PlaceSurrogates:
             is_title = fold(run).rstrip(".") in self._words.titles
             return run if is_title else random_of_form(run, self._chance.again("abbreviation", fold(run)))
         words = run.split(" ")
+        public = [self._names.is_connector(word) or self._names.is_particle(word) for word in words[:-1]]
+        public.append(self._names.is_connector(words[-1]))
         out: list[str] = []
-        for is_public, some in groupby(words, self._names.is_connector):
-            own = " ".join(some)
-            drawn = own if is_public else self._names.drawn(STREET, own, own.count(" ") + 1)
+        for is_public, some in groupby(zip(words, public, strict=True), itemgetter(1)):
+            own = " ".join(word for word, _ in some)
+            before = out[-1].split(" ")[-1] if out else ""
+            drawn = own if is_public else self._names.drawn(STREET, own, own.count(" ") + 1, before)
             out.append(with_case(drawn, own))
         return " ".join(out)
 

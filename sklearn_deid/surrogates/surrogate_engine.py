@@ -11,12 +11,11 @@ from typing import NamedTuple
 from ..text import Document, Span, known_id
 from .keyed_chance import KEY_BYTES, KeyedChance, new_key
 from .locale_words import guess_locale, locale_words
+from .note_mentions import NoteMentions
 from .patient_chance import PatientChance
 from .patient_surrogates import Mention, PatientSurrogates
 from .surrogate_settings import SurrogateSettings
 
-# Characters between a postal code or a region and its town, within one address.
-_NEAR = 60
 _LEAST_KEY = 16
 _MOST_PATIENTS = 1000
 _MOST_ATTEMPTS = 40
@@ -49,7 +48,8 @@ class SurrogateEngine:
     A surrogate is a function of a secret key, the patient, the entity, the label and the written form, through
     HMAC-SHA256. The written form is the number of words, casing, signs between words, number of digits, number of
     letters of codes, initials and words of up to three letters, and words of public lists, such as titles, street types
-    and units. The same name, place or number of one patient has the same
+    and units. Surrogates also agree with words that stay next to them in the note: articles, titles such as "Mr.", and
+    fields such as "First name:". The same name, place or number of one patient has the same
     surrogate in all notes. All dates of a patient move by one secret number of days. A span whose form no rule knows
     becomes its label in brackets, never the original. A note with a missing patient id (None, empty, NaN, NULL) counts
     as a patient of its own.
@@ -225,24 +225,8 @@ class SurrogateEngine:
         return self._patients[owner]
 
     def _mentions(self, document: Document, spans: Sequence[Span], patient: PatientSurrogates) -> list[Mention | None]:
-        text = document.text
         kinds = [self.settings.kind_of.get(span.label) for span in spans]
-        towns = [
-            i
-            for i, (span, kind) in enumerate(zip(spans, kinds, strict=True))
-            if kind == "place" and patient.place_kind(text[span.start : span.end]) == "town"
-        ]
-        mentions: list[Mention | None] = []
-        for i, (span, kind) in enumerate(zip(spans, kinds, strict=True)):
-            if kind is None:
-                mentions.append(None)
-                continue
-            # Text in front of the span in its own line: words such as "Dr" or "Calle" tell how the span is read.
-            start = max(spans[i - 1].end if i else 0, text.rfind("\n", 0, span.start) + 1)
-            town = _nearest(spans, i, towns) if kind in ("place", "region", "postcode") and i not in towns else None
-            near = None if town is None else text[spans[town].start : spans[town].end]
-            mentions.append(Mention(text[span.start : span.end], kind, text[start : span.start], near))
-        return mentions
+        return NoteMentions(document.text, spans, kinds, patient.words, patient.place_kind).read()
 
 
 def rewritten(document: Document, replacements: Iterable[Replacement]) -> Document:
@@ -348,14 +332,3 @@ def rewrite_note(
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _nearest(spans: Sequence[Span], i: int, towns: list[int]) -> int | None:
-    """Index of the town that is closest to a span, at most 60 characters away; None if there is none."""
-
-    def distance(j: int) -> int:
-        return max(spans[j].start - spans[i].end, spans[i].start - spans[j].end)
-
-    # Negative for spans that overlap, which are the nearest.
-    best = min(towns, key=distance, default=None)
-    return best if best is not None and distance(best) <= _NEAR else None

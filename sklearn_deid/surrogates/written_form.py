@@ -32,8 +32,9 @@ def written_form(
     """Return the written form of a PHI span, which contains all properties that affect its surrogate.
 
     An attacker who knows how surrogates are made knows this form of each original. Given label and form, the surrogate
-    is independent of the original, except for dates, whose shift is limited. `AdversarialPrivacyAuditor` compares
-    originals of one form.
+    is independent of the original, with two exceptions: the shift of dates is limited, and words that stay next to the
+    span, such as "an" before a profession or "Mrs." before a name, tell the surrogate what they tell every reader.
+    `AdversarialPrivacyAuditor` compares originals of one form.
 
     Parameters
     ----------
@@ -97,7 +98,9 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
         return "".join(map(_sign, piece)) if len(piece) <= _SHORT else _casing(piece)
     if kind in ("date", "birth date"):
         return _casing(piece)
-    if fold(piece) in _kept_words(kind, words) or (piece.islower() and fold(piece) in _connectors(kind, words)):
+    is_particle = (kind == "street" or kind in _HEADS) and len(piece) > 1 and fold(piece) in words.particles
+    is_connector = piece.islower() and fold(piece) in _connectors(kind, words)
+    if words.uninflected(fold(piece)) & _kept_words(kind, words) or is_particle or is_connector:
         return fold(piece)
     length = len(piece) if len(piece) <= _SHORT else ""
     return f"{_casing(piece)}{length}{_list_of(piece, words) if kind in (*NAMES, 'relative') else ''}"
@@ -111,7 +114,7 @@ def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
         heads = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]+", form)]
         return frozenset(heads) | words.bare("institution abbreviations") | words.titles
     if kind in (*NAMES, "relative"):
-        return words.titles | words.particles | words.bare("relatives") | words.bare("relative words")
+        return words.titles | words.particles | frozenset(words.numbered("relatives")) | words.bare("relative words")
     return frozenset()
 
 
@@ -146,7 +149,10 @@ def _place(text: str, words: LocaleWords) -> str:
     folded = fold(text)
     if folded in words.folded_countries:
         return "country"
-    return "region" if folded in words.region_names and folded not in words.folded_towns else "town"
+    if folded not in words.region_names:
+        return "town"
+    # "Getafe, Madrid": behind a town, such a name counts as its region.
+    return "town or region" if folded in words.folded_towns else "region"
 
 
 def _casing(word: str) -> str:

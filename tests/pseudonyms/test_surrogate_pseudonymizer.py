@@ -175,3 +175,33 @@ def test_sentences_without_a_group_are_not_one_patient():
     X, y = [["Nr", "7131"]] * 4, [["O", "B-IDNUM"]] * 4
     new = SurrogatePseudonymizer(locale="en", random_state=0).fit_transform(X, y, [1, 1, np.nan, np.nan])
     assert new[0][1] == new[1][1] and len({row[1] for row in new}) == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "Ages up to 89 years stay"),
+        ({}, "keep their gender"),
+        ({"keep_seasons": True}, "place in the year"),
+        ({"whole_weeks": True}, "Weekdays stay"),
+        ({"labels": ["DOCTOR"]}, "other labels stay"),
+        ({"avoid_originals": True}, "words that are in no span"),
+        ({"random_state": 0}, "repeats the draws"),
+    ],
+)
+def test_a_card_says_what_is_still_told(settings, told):
+    X, y = [["Dr", "Quillwick", "asked"], ["Zyxw", "90"]], [["O", "B-DOCTOR", "O"], ["B-PATIENT", "B-AGE"]]
+    plain = SurrogatePseudonymizer(locale="en", ages="shift", keep_gender=False).fit(X, y).card()
+    card = SurrogatePseudonymizer(locale="en", **settings).fit(X, y).card()
+    assert told in card and told not in plain
+    for text in (
+        "PHI without a label stays",
+        "Intervals between the dates",
+        "written form",
+        "Recurrence",
+        "rare diseases",
+    ):
+        assert text in card
+    # no word of the sentences
+    assert not any(word in card for word in ("Quillwick", "Zyxw", "asked"))
+    assert "| DOCTOR | 1 | 0 | 0 | 0 |" in card

@@ -35,10 +35,48 @@ def replaced(*pairs):
         ([("NUMERO_TELEFONO", "91 22", "9122")], ["form of a number"]),
         ([("ID_SUJETO_ASISTENCIA", "12345678A", "12345678Z")], ["valid check digits"]),
         ([("ID_SUJETO_ASISTENCIA", "12345678A", "12345678B")], []),
+        ([("FECHAS", "3/5/2011", "13/5/2012"), ("FECHAS", "4/5/2011", "14/5/2012")], []),
+        ([("FECHAS", "3/5/2011", "13/5/2012"), ("FECHAS", "4/5/2011", "24/5/2012")], ["interval between dates"]),
+        ([("FAMILIARES_SUJETO_ASISTENCIA", "abuelo paterno", "padre paterno")], []),
+        ([("FAMILIARES_SUJETO_ASISTENCIA", "abuelo paterno", "tía paterno")], ["gender or number of a relative"]),
+        ([("CALLE", "Plaza de la Encina, 3", "Plaza de la Paz, 4")], []),
+        ([("CALLE", "Plaza de la Encina, 3", "Plaza de la Velázquez, 4")], ["name behind an article"]),
     ],
 )
 def test_breaks_are_found(pairs, expected):
     assert list(broken_forms(*replaced(*pairs))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "new", "expected"),
+    [
+        ("[03] - [05/2021]", "FECHAS", ("04", "06/2020"), []),
+        ("[03] - [05/2021]", "FECHAS", ("20", "06/2020"), ["range of months"]),
+        ("[Getafe], [Madrid]", "TERRITORIO", ("Ferrol", "La Coruña"), []),
+        ("[Getafe], [Madrid]", "TERRITORIO", ("Ferrol", "Lorca"), ["town and region"]),
+        ("Nombre: [Luz]. Apellidos: [Paz Rey]", "NOMBRE_SUJETO_ASISTENCIA", ("Ana", "Soto Gil"), []),
+        (
+            "Nombre: [Luz]. Apellidos: [Paz Rey]",
+            "NOMBRE_SUJETO_ASISTENCIA",
+            ("Durán", "Soto Gil"),
+            ["surname in the field of a given name"],
+        ),
+        ("el Sr. [Juan Paz]", "NOMBRE_SUJETO_ASISTENCIA", ("Pedro Soto",), []),
+        ("He was a [cook].", "PROFESSION", ("editor",), ["a or an"]),
+        ("He was a [cook].", "PROFESSION", ("painter",), []),
+        ("el Sr. [Juan Paz]", "NOMBRE_SUJETO_ASISTENCIA", ("Ana Soto",), ["title and given name"]),
+    ],
+)
+def test_breaks_beside_each_other_are_found(text, label, new, expected):
+    pieces = text.replace("]", "[").split("[")
+    spans, length = [], len(TEXT)
+    for i, piece in enumerate(pieces):
+        if i % 2:
+            spans.append(Span(length, length + len(piece), label))
+        length += len(piece)
+    note = Document("n", TEXT + "".join(pieces), tuple(spans))
+    made = [Replacement(span, text, True) for span, text in zip(spans, new, strict=True)]
+    assert list(broken_forms(note, made)) == expected
 
 
 def test_surrogates_of_the_engine_have_few_breaks():

@@ -1,0 +1,153 @@
+"""Spans of a note with the text around them that the rules of surrogates read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ..text import Span
+from .date_parsing import is_range_sign
+from .folding import fold
+from .locale_words import LocaleWords
+from .patient_surrogates import NAMES, Mention
+
+# Characters between a postal code or a region and its town, within one address.
+_NEAR = 60
+# Characters before a name in which a title such as "Frau Dr. med." tells the sex.
+_TITLE_WINDOW = 30
+_START_OF_RANGE = re.compile(r"\d{1,2}\.?")
+_IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
+
+
+class NoteMentions:
+    """Reader of the spans of one note.
+
+    Parameters
+    ----------
+    text : str
+        Text of the note.
+    spans : sequence of Span
+        Spans in order, without overlaps.
+    kinds : sequence of str or None
+        Kind of surrogate of each span; None for labels without a rule.
+    words : LocaleWords
+        Words of the locale.
+    place_kind : callable
+        Function from the text of a place to its kind; see `PlaceSurrogates.kind_of`.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> text, spans = "Nombre: Luz. Apellidos: Paz", (Span(8, 11, "NAME"), Span(24, 27, "NAME"))
+    >>> NoteMentions(text, spans, ["person"] * 2, locale_words("es"), str).read()
+    [Mention(given name), Mention(surname)]
+    """
+
+    def __init__(
+        self,
+        text: str,
+        spans: Sequence[Span],
+        kinds: Sequence[str | None],
+        words: LocaleWords,
+        place_kind: Callable[[str], str],
+    ) -> None:
+        self._text, self._spans, self._words = text, spans, words
+        self._kinds = list(kinds)
+        places = {i: place_kind(self._span_text(i)) for i, kind in enumerate(kinds) if kind == "place"}
+        self._regions = [i for i, kind in places.items() if kind == "region"]
+        self._codes = {i for i, kind in places.items() if kind == "postcode"}
+        # "Getafe, Madrid" and "Getafe (Madrid)": the second name is the region of the first.
+        self._towns: list[int] = []
+        for i in (i for i, kind in places.items() if kind == "town"):
+            if self._is_region_of_town(i):
+                self._kinds[i] = "region"
+            else:
+                self._towns.append(i)
+        self._read_fields()
+
+    def __repr__(self) -> str:  # nothing of the note
+        return f"NoteMentions({len(self._spans)} spans)"
+
+    def read(self) -> list[Mention | None]:
+        """Mention of each span; None for spans without a kind."""
+        return [None if kind is None else self._mention(i, kind) for i, kind in enumerate(self._kinds)]
+
+    def _mention(self, i: int, kind: str) -> Mention:
+        # Text in front of the span in its own line: words such as "Dr" or "Calle" tell how the span is read.
+        before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]
+        is_part = kind in ("place", "region", "postcode") and i not in self._towns
+        near = self._nearest(i, self._towns) if is_part else ""
+        if not near and (kind == "postcode" or i in self._codes):
+            near = self._nearest(i, self._regions)
+        until = self._rest_of_range(i) if kind == "date" else ""
+        sex = self._sex_by_title(i) if kind in NAMES else None
+        return Mention(self._span_text(i), kind, before, near or None, until, sex)
+
+    def _span_text(self, i: int) -> str:
+        return self._text[self._spans[i].start : self._spans[i].end]
+
+    def _end_before(self, i: int) -> int:
+        return self._spans[i - 1].end if i else 0
+
+    def _start_of_line(self, i: int) -> int:
+        return self._text.rfind("\n", 0, self._spans[i].start) + 1
+
+    def _between(self, i: int, j: int) -> str:
+        return self._text[self._spans[i].end : self._spans[j].start]
+
+    def _is_region_of_town(self, i: int) -> bool:
+        is_behind_town = self._towns[-1:] == [i - 1] and _IN_ADDRESS.fullmatch(self._between(i - 1, i)) is not None
+        return is_behind_town and fold(self._span_text(i)) in self._words.region_names
+
+    def _nearest(self, i: int, places: list[int]) -> str:
+        """Text of the place that is closest to a span, at most 60 characters away; empty if there is none."""
+        spans = self._spans
+
+        def distance(j: int) -> int:
+            return max(spans[j].start - spans[i].end, spans[i].start - spans[j].end)
+
+        # Negative for spans that overlap, which are the nearest.
+        best = min(places, key=distance, default=None)
+        return self._span_text(best) if best is not None and distance(best) <= _NEAR else ""
+
+    def _rest_of_range(self, i: int) -> str:
+        """Text from the sign of a range to the end of the next date, behind a bare number such as "03"."""
+        if (
+            i + 1 == len(self._spans)
+            or self._kinds[i + 1] != "date"
+            or not _START_OF_RANGE.fullmatch(self._span_text(i))
+        ):
+            return ""
+        between = self._between(i, i + 1)
+        return between + self._span_text(i + 1) if is_range_sign(between) else ""
+
+    def _read_fields(self) -> None:
+        """Give two names behind "Nombre:" and "Apellidos:" their roles; a single such field may hold a full name."""
+        fields = [self._field(i) if kind == "person" else None for i, kind in enumerate(self._kinds)]
+        for i in range(len(fields) - 1):
+            if {fields[i], fields[i + 1]} == {"given name", "surname"}:
+                self._kinds[i : i + 2] = fields[i : i + 2]
+
+    def _field(self, i: int) -> str | None:
+        before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]
+        head = fold(before).rstrip()
+        if not head.endswith(":"):
+            return None
+        head = head[:-1].rstrip()
+        for kind in ("given name", "surname"):
+            for name in self._words.bare(f"{kind} fields"):
+                if head.endswith(name) and not head[: -len(name)][-1:].isalpha():
+                    return kind
+        return None
+
+    def _sex_by_title(self, i: int) -> str | None:
+        """Sex that the titles directly before a name tell, also titles with a label of their own."""
+        start = self._spans[i].start
+        sexes = self._words.numbered("titles of a sex")
+        line = self._text[max(self._start_of_line(i), start - _TITLE_WINDOW) : start]
+        for word in reversed(re.findall(r"[^\W\d_]+", line)):
+            if (sex := sexes.get(fold(word))) is not None:
+                return sex
+            if fold(word) not in self._words.titles:
+                return None
+        return None

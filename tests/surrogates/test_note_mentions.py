@@ -1,0 +1,193 @@
+"""What the rules of surrogates read around a span: fields of forms, ranges, titles and addresses."""
+
+from datetime import date
+
+import pytest
+
+from sklearn_deid.surrogates import SurrogateEngine, written_form
+from sklearn_deid.surrogates.locale_words import locale_words
+from sklearn_deid.surrogates.note_mentions import NoteMentions
+from sklearn_deid.text import Document, Span
+
+N_PATIENTS = 30
+
+
+def marked(marked_text, *labels):
+    """A note whose spans are in brackets."""
+    text, spans = "", []
+    for i, piece in enumerate(marked_text.replace("]", "[").split("[")):
+        if i % 2:
+            spans.append(Span(len(text), len(text) + len(piece), labels[len(spans) % len(labels)]))
+        text += piece
+    return Document("n", text, tuple(spans))
+
+
+def surrogates(note, n=N_PATIENTS, locale="es", **settings):
+    """Surrogates of a note for several patients, one list for each."""
+    out = []
+    for number in range(n):
+        engine = SurrogateEngine(key=bytes([number]) * 32, locale=locale, **settings)
+        out.append([one.surrogate for one in engine.replacements(note)])
+    return out
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Nombre: [Zyxw]. Apellidos: [Rubio Paz]", ["given name", "surname"]),
+        ("Nombre : [Zyxw] .\nApellidos : [Rubio Paz]", ["given name", "surname"]),
+        ("Apellidos: [Rubio Paz]\nNombre: [Zyxw]", ["surname", "given name"]),
+        ("Nombre: [Zyxw Rubio]\nRemitido por: [Luz Paz]", ["person", "person"]),
+        ("Nombre y apellidos: [Zyxw Rubio]", ["person"]),
+    ],
+)
+def test_fields_of_a_form_tell_the_parts_of_a_name(text, kinds):
+    note = marked(text, "NAME")
+    mentions = NoteMentions(note.text, note.spans, ["person"] * len(note.spans), locale_words("es"), str).read()
+    assert [mention.kind for mention in mentions] == kinds
+
+
+def test_a_given_name_that_no_list_has_becomes_a_given_name_behind_its_field():
+    words = locale_words("es")
+    given = {name for names in words.given_names.values() for name in names}
+    found = surrogates(marked("Nombre: [Zyxw]. Apellidos: [Rubio Paz]", "NOMBRE_SUJETO_ASISTENCIA"))
+    assert all(one in given for one, _ in found)
+
+
+@pytest.mark.parametrize(("title", "locale"), [("Mr.", "en"), ("Herr Dr. med.", "de"), ("M.", "fr")])
+def test_a_title_tells_the_sex_of_a_name_that_no_list_has(title, locale):
+    words = locale_words(locale)
+    note = marked(f"[Zyxw Quillwick]. {title} [Quillwick] left.", "PATIENT")
+    female = set(words.given_names["F"]) - set(words.given_names["M"])
+    assert not any(one[0].split()[0] in female for one in surrogates(note, locale=locale))
+    drawn = [one[0].split()[0] in female for one in surrogates(note, locale=locale, keep_gender=False)]
+    assert any(drawn)
+
+
+def test_a_couple_tells_no_sex():
+    note = marked("[Zyxw Quillwick]. Mr. [Quillwick] and Mrs. [Quillwick] left.", "PATIENT")
+    female = set(locale_words("en").given_names["F"])
+    assert 0 < sum(one[0].split()[0] in female for one in surrogates(note, locale="en")) < N_PATIENTS
+
+
+def test_a_province_behind_a_town_is_the_province_of_the_new_town():
+    words = locale_words("es")
+    regions = {town.name: town.region for town in words.towns}
+    for text in ("[Getafe], [Madrid]. CP: [28901]", "[Getafe] ([Madrid]), [28901]", "[Getafe] [Madrid], [28901]"):
+        for town, region, code in surrogates(marked(text, "TERRITORIO")):
+            if town in regions:  # no town of another country
+                assert region == regions[town]
+                assert any(code.startswith(t.prefix) for t in words.towns if t.name == town)
+    # a list of towns is no address
+    assert len(set(surrogates(marked("[Madrid] y [Getafe]", "TERRITORIO"), n=1)[0])) == 2
+    assert written_form("Madrid", "TERRITORIO", "es") != written_form("Getafe", "TERRITORIO", "es")
+
+
+def test_the_first_number_of_a_range_of_months_is_a_month():
+    for first, last in surrogates(marked("Therapie [03] - [05/2021] und", "DATE"), locale="de"):
+        month, year = map(int, last.split("/"))
+        assert 1 <= int(first) <= 12
+        assert (month - int(first)) % 12 in (1, 2, 3), year
+    (one,) = surrogates(marked("Chemo [01-12/64]", "DATE"), n=1, locale="de")
+    assert one[0] != "[DATE]" and one[0].count("/") == 1
+
+
+def test_the_first_day_of_a_range_has_the_month_of_the_last():
+    """It had the month of the reference day of the note, and the interval changed by up to three days."""
+    note = marked("vom [12.] - [14.3.2011], seit [1.1.2011], bis [1.2.2011]", "DATE")
+    for first, last, *_ in surrogates(note, locale="de"):
+        day, month, year = map(int, last.split("."))
+        assert date.fromordinal(date(year, month, day).toordinal() - 2).day == int(first[:-1])
+
+
+def test_a_month_with_a_year_of_two_digits_does_not_turn_the_order_of_day_and_month():
+    note = marked("(ED [04/23]), [05/23], [06/23], vom [2.2.2023] zum [14.2.2023], Therapie [03/12]", "DATE")
+    for *months, first, last, therapy in surrogates(note, locale="de"):
+        a, b = (date(*map(int, reversed(text.split(".")))) for text in (first, last))
+        assert (b - a).days == 12
+        assert all(1 <= int(text.split("/")[0]) <= 12 for text in (*months, therapy))
+        # "03/12" is a month and a year beside such dates
+        assert abs((b.year - 2023) - (int(therapy.split("/")[1]) - 12) % 100) in (0, 1, 99, 100)
+
+
+def test_a_postal_code_beside_a_region_alone_is_one_of_the_region():
+    words = locale_words("es")
+    for region, code in surrogates(
+        marked("Provincia: [Orense]. CP: [32005]".replace("Orense", "Ourense"), "TERRITORIO")
+    ):
+        prefixes = {town.prefix for town in words.towns if town.region == region}
+        assert not prefixes or any(code.startswith(prefix) for prefix in prefixes)
+
+
+def test_six_digits_are_read_as_the_date_beside_them():
+    for day, scan in surrogates(marked("seen [8-9-14], scan [140809]", "DATE"), locale="en"):
+        month, day, year = (f"{int(part):02d}" for part in day.split("-"))
+        assert scan == year + month + day
+
+
+@pytest.mark.parametrize(
+    ("relative", "possible"),
+    [("abuelo paterno", "abuelo padre hijo"), ("abuela materna", "abuela madre hija"), ("padres", "padres hijos")],
+)
+def test_a_relative_keeps_gender_and_number(relative, possible):
+    words = locale_words("es").numbered("relatives")
+    found = {one[0].split()[0] for one in surrogates(marked(f"su [{relative}]", "FAMILIARES_SUJETO_ASISTENCIA"))}
+    assert {words[word.replace("ñ", "n").replace("í", "i")] for word in found} == {words[relative.split()[0]]}
+    assert len(found) > 3 and set(possible.split()) & found
+
+
+def test_a_single_name_of_a_relative_is_a_given_name():
+    words = locale_words("es")
+    for (one,) in surrogates(marked("su hermano [Juan], de siete meses", "FAMILIARES_SUJETO_ASISTENCIA")):
+        assert words.may_be_given_name(one)
+
+
+def test_without_the_gender_a_relative_keeps_its_number():
+    words = locale_words("es").numbered("relatives")
+    note = marked("su [madre]", "FAMILIARES_SUJETO_ASISTENCIA")
+    found = {one[0] for one in surrogates(note, keep_gender=False)}
+    assert {words[word.replace("ñ", "n").replace("í", "i")] for word in found} == {"M", "F"}
+
+
+@pytest.mark.parametrize(
+    ("text", "article"),
+    [("Plaza de la Zyxw, 3", "de la"), ("Av. del Zyxw, 3", "del"), ("Plaza de los zyxw, 3", "de los")],
+)
+def test_behind_an_article_stands_a_noun_that_agrees(text, article):
+    nouns = {
+        name.split()[-1].lower() for name in locale_words("es").block("street names") if name.startswith(f"{article} ")
+    }
+    found = {one[0].split(article)[1].split(",")[0].strip().lower() for one in surrogates(marked(f"[{text}]", "CALLE"))}
+    assert found <= nouns and len(found) > 3
+    hospital = surrogates(marked(f"Hospital [Hospital {article} Zyxw]", "HOSPITAL"))
+    assert {one[0].split(article)[1].strip().lower() for one in hospital} <= nouns
+
+
+def test_a_profession_fits_its_article_in_the_whole_note():
+    for text, is_vowel in (("Retired [waitress]. She was a [waitress].", False), ("An [editor], once [editor].", True)):
+        for one, other in surrogates(marked(text, "PROFESSION"), locale="en"):
+            assert one.lower() == other.lower() and (one[0].lower() in "aeiou") == is_vowel
+
+
+def test_particles_stay_in_capitals_and_at_the_start_of_a_name():
+    (one,) = surrogates(marked("[Calle De Los Zyxw, 22]", "CALLE"), n=1)
+    assert one[0].startswith("Calle De Los ")
+    (one,) = surrogates(marked("[PLAZA DE LA ZYXW, 22]", "CALLE"), n=1)
+    assert one[0].startswith("PLAZA DE LA ") and one[0].isupper()
+
+
+def test_a_hospital_in_capitals_has_the_surrogate_of_the_hospital():
+    for capitals, usual in surrogates(marked("[ST. ZYXW'S] and [St. Zyxw's]", "HOSPITAL"), locale="en"):
+        assert capitals == usual.upper()
+
+
+def test_an_inflected_public_word_stays():
+    for (one,) in surrogates(marked("[Klinik der Medizinischen Hochschule Zyxw]", "LOCATION_HOSPITAL"), locale="de"):
+        assert one.startswith("Klinik der Medizinischen Hochschule ")
+
+
+def test_the_initial_in_a_mail_address_is_that_of_the_surrogate():
+    note = marked("[Norbert Quillwick], [nquillwick@x.org]", "DOCTOR", "EMAIL")
+    for name, mail in surrogates(note, locale="en"):
+        given, surname = name.lower().split()
+        assert mail.split("@")[0] == given[0] + surname
