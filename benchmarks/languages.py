@@ -5,8 +5,10 @@
 Each folder of DATA that holds a ``dev.jsonl``, or brat files in ``train/brat`` and ``dev/brat``, is a corpus; both
 parts of a corpus are joined. The folds are folds of patients (of documents where no patient is known), the same for
 all seeds. The seed draws the training notes of a fold and starts the training; fewer notes are a part of more. "note"
-is ``NoteDeidentifier()``, "rules" the same with ``segmenter="rules"`` and ``DeidTagger()``, "crf" the linear CRF of
-`benchmarks.baselines` (sklearn-crfsuite, extra ``benchmarks``); all read the notes through a `NoteDeidentifier`.
+is ``NoteDeidentifier()``, "forgets" the same without the memory of a note, "block" the same from random weights,
+"starter" is ``DeidTagger(warm_start_from="starter-en")``, "rules" has ``segmenter="rules"`` and ``DeidTagger()``, and
+"crf" is the linear CRF of `benchmarks.baselines` (sklearn-crfsuite, extra ``benchmarks``). All read the notes through a
+`NoteDeidentifier`. "behind_title" counts names right behind a span of a title: the hidden ones, and all.
 Finished folds are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object.
 """
 
@@ -16,6 +18,7 @@ import argparse
 import json
 import time
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, read_corpus
 from sklearn_deid.exceptions import AlignmentWarning
 from sklearn_deid.metrics import compare
+from sklearn_deid.tagging.default_start import default_settings
 from sklearn_deid.text import repair_tags
 
 from .baselines import features
@@ -34,7 +38,8 @@ from .corpora import drawn
 from .environment import describe
 from .resumable import finish_runs, interval
 
-MODELS = ("note", "rules", "crf")
+MODELS = ("note", "forgets", "block", "starter", "rules", "crf")
+_SETTINGS: dict[str, dict[str, str]] = {"block": {"context": "block"}, "starter": {"warm_start_from": "starter-en"}}
 SIZES = ("10", "25", "50", "all")
 
 
@@ -56,7 +61,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="folder with a folder for each corpus")
     parser.add_argument("--corpora", nargs="+", help="names of folders (default: all)")
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=["note", "rules", "crf"])
     parser.add_argument("--sizes", nargs="+", default=list(SIZES), help='numbers of training notes, or "all"')
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--fold-numbers", type=int, nargs="+", help="only these folds (default: all)")
@@ -98,12 +103,15 @@ def arms_of(arguments: argparse.Namespace) -> list[str]:
     return arms
 
 
-def deidentifier(model: str, seed: int, epochs: int | None) -> NoteDeidentifier:
-    """The model of an arm, not fitted."""
+def deidentifier(model: str, seed: int, epochs: int | None, notes: Corpus) -> NoteDeidentifier:
+    """The model of an arm for these training notes, not fitted."""
     if model == "crf":
         return NoteDeidentifier(LinearCRF())
-    tagger = DeidTagger(context="block" if model == "note" else "sentence", max_epochs=epochs or "auto")
-    return NoteDeidentifier(tagger.set_params(random_state=seed), segmenter="learned" if model == "note" else "rules")
+    if model == "rules":
+        return NoteDeidentifier(DeidTagger(max_epochs=epochs or "auto", random_state=seed), segmenter="rules")
+    settings = _SETTINGS.get(model) or default_settings(notes)
+    tagger = DeidTagger(**settings, max_epochs=epochs or "auto", note_memory=model != "forgets", random_state=seed)
+    return NoteDeidentifier(tagger)
 
 
 def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
@@ -115,11 +123,16 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
-        fitted = deidentifier(model, seed, arguments.epochs).fit(train)
+        fitted = deidentifier(model, seed, arguments.epochs, train).fit(train)
     trained = time.process_time()
     found = fitted.annotate(test)
     seconds = {"fit_seconds": round(trained - start, 1), "tag_seconds": round(time.process_time() - trained, 2)}
-    return {"arm": arm, "seed": seed, "notes": len(train), **counts(test, found), **seconds}
+    return {"arm": arm, "seed": seed, "notes": len(train), **scores(test, found), **seconds}
+
+
+def scores(test: Corpus, found: list) -> dict[str, Any]:
+    """All counts of a fold."""
+    return {**counts(test, found), "behind_title": behind_title(test, found)}
 
 
 def counts(test: Corpus, found: list) -> dict[str, Any]:
@@ -139,6 +152,18 @@ def counts(test: Corpus, found: list) -> dict[str, Any]:
         "gold": sum(one.tp + one.fn for one in strict),
         "hidden": dict(sorted(hidden.items())),
     }
+
+
+def behind_title(test: Corpus, found: list) -> list[int]:
+    """Names right behind a span of a title: number of hidden ones, and of all."""
+    hidden = total = 0
+    for note, spans in zip(test, found, strict=True):
+        covered = {i for span in spans for i in range(span.start, span.end)}
+        for title, name in pairwise(sorted(note.spans, key=lambda span: span.start)):
+            if "TITLE" in title.label and "NAME" in name.label and not note.text[title.end : name.start].strip():
+                hidden += all(i in covered for i in range(name.start, name.end) if note.text[i].isalnum())
+                total += 1
+    return [hidden, total]
 
 
 def summary(rows: list[dict]) -> dict[str, dict[str, Any]]:
@@ -164,6 +189,7 @@ def summary(rows: list[dict]) -> dict[str, dict[str, Any]]:
             "strict_f1": [round(value, 4) for value in interval(f1)],
             "recall": round(float(sum(s[0] for s in sums.values()) / max(1, sum(s[1] for s in sums.values()))), 4),
             "recall_by_label": {label: round(float(s[0] / max(1, s[1])), 4) for label, s in sums.items()},
+            "behind_title": np.sum([row.get("behind_title", [0, 0]) for row in runs], axis=0).tolist(),
             "fit_seconds": round(float(np.mean([row["fit_seconds"] for row in runs])), 1),
             "tag_seconds": round(float(np.mean([row["tag_seconds"] for row in runs])), 2),
         }
@@ -180,7 +206,7 @@ def draw(results: dict[str, dict[str, Any]], path: str) -> None:
     names = sorted({key.split("/")[0] for key in results})
     figure, axes = pyplot.subplots(1, len(names), figsize=(4 * len(names), 3.4), squeeze=False, layout="constrained")
     for ax, name in zip(axes[0], names, strict=True):
-        for model, marker in zip(MODELS, "os^", strict=True):
+        for model, marker in zip(MODELS, "ovDPs^", strict=True):
             keys = [key for key in results if key.startswith(f"{name}/{model}/")]
             points = sorted((results[key]["notes"], results[key]["strict_f1"][0]) for key in keys)
             if points:

@@ -31,6 +31,7 @@ from .network_shapes import network_shapes
 from .network_size import chosen_size, default_layers, network_size
 from .note_deidentifier import NoteDeidentifier
 from .note_likeness import NoteLikeness
+from .note_memory import NoteMemory
 from .note_prior_tagger import NotePriorTagger, note_prior_apart, note_prior_together
 from .note_segmenter import NoteSegmenter
 from .old_parameters import current_parameters
@@ -81,6 +82,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "lowers_uniform_casing": tagger.lowers_uniform_casing_,
         "marks_uniform_casing": tagger.marks_uniform_casing_,
         "continues_spans": tagger.continues_spans_,
+        "note_memory": None if tagger.note_memory_ is None else tagger.note_memory_.to_state(),
         "n_features_in": getattr(tagger, "n_features_in_", None),
         "vectors_from": tagger._vectors_from,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
@@ -163,6 +165,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     tagger.lowers_uniform_casing_ = bool(state.get("lowers_uniform_casing", False))
     tagger.marks_uniform_casing_ = bool(state.get("marks_uniform_casing", False))
     tagger.continues_spans_ = bool(state.get("continues_spans", False))
+    tagger.note_memory_ = NoteMemory.from_state(state.get("note_memory"), state["classes"])
     if state["n_features_in"] is not None:
         tagger.n_features_in_ = state["n_features_in"]
     tagger._vectors_from = state.get("vectors_from")

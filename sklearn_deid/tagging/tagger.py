@@ -23,10 +23,9 @@ from ..sequences import (
     check_representer,
     check_sequences,
     check_tags,
-    object_rows,
     representer_of,
 )
-from ..text import convert_tags, repair_tags, split_tag
+from ..text import split_tag
 from .batching import ContextUnits, SentenceDataset
 from .invented_spans import followed_by, invent_spans
 from .layout_changes import LayoutChanges
@@ -60,7 +59,8 @@ from .tagger_data import (
     tagger_vectors,
     word_features,
 )
-from .training_loop import NoCriterion, SequenceNet
+from .tagging_net import TaggingNet
+from .training_loop import NoCriterion
 from .unbuilt_optimizer import UnbuiltOptimizer
 from .uniform_casing import NO_CASING, lower_uniform_casing
 from .warm_start import check_reads_words, start_tagger, start_vectors, start_weights, took_public_weights
@@ -69,7 +69,7 @@ from .weight_checks import class_problem
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 
 
-class DeidTagger(TokenTagger, SequenceNet):
+class DeidTagger(TokenTagger, TaggingNet):
     """Tag the tokens of sentences with types of protected health information.
 
     The features of a word are its characters, its shape, its casing and, unless ``embeddings`` is None, a word vector.
@@ -121,6 +121,10 @@ class DeidTagger(TokenTagger, SequenceNet):
         values except "sentence" need the document of each sentence. `Corpus.to_sentences` and `NoteDeidentifier`
         provide the documents; use `TokenSequences.with_documents` for other data. With "block" and "document" the
         encoder reads every token once, with "window" once for each window that contains the token.
+    note_memory : bool, default=True
+        Whether the probability of PHI of a word rises if the word is surely PHI at other places of its note. `fit`
+        counts how often repeated words of the training notes are PHI at all places. Needs the document of each
+        sentence; without documents, and after `partial_fit` alone, nothing changes.
     dropout : float in [0, 1), Dropout or "auto", default="auto"
         Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
         ``Dropout()`` with the rates 0.25, 0.25 and 0.5.
@@ -204,6 +208,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     continues_spans_ : bool
         Whether a span of the network may continue in the next sentence. True after training with a `NoteAugmenter` that
         breaks lines. `predict` begins a new span with each sentence in any case.
+    note_memory_ : NoteMemory or None
+        Counts of repeated words by label, without the words.
     hidden_size_, n_layers_ : int
         Size of the network: parameters that are "auto" are found in `fit`.
     starts_from_tagger_ : bool
@@ -257,6 +263,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         "hidden_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "context": [StrOptions({"sentence", "block", "window", "document"}), ContextBlock, ContextWindow],
+        "note_memory": ["boolean"],
         "dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), Dropout],
         "span_swap": [Interval(Real, 0, 1, closed="both"), SpanSwap],
         "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), StrOptions({"auto"}), None],
@@ -300,6 +307,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         hidden_size: Any = "auto",
         n_layers: Any = "auto",
         context: Any = "sentence",
+        note_memory: bool = True,
         dropout: Any = "auto",
         span_swap: Any = 0.5,
         augmenter: Any = "auto",
@@ -321,6 +329,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self.encoder, self.head, self.tag_scheme = encoder, head, tag_scheme
         self.characters, self.embeddings = characters, embeddings
         self.hidden_size, self.n_layers, self.context, self.dropout = hidden_size, n_layers, context, dropout
+        self.note_memory = note_memory
         self.span_swap, self.augmenter, self.class_weight = span_swap, augmenter, class_weight
         self.recall_weight, self.gradient_clip, self.weight_average = recall_weight, gradient_clip, weight_average
         self.warm_start_from = warm_start_from
@@ -398,6 +407,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             )
             assert train is not None
             self._train(train, valid)
+            self._learn_memory(X[train_rows], tags[train_rows])
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None) -> DeidTagger:
@@ -435,62 +445,6 @@ class DeidTagger(TokenTagger, SequenceNet):
         with self._own_random_stream():
             self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
-
-    def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-        return_confidence : bool, default=False
-            Whether to also return the marginal probability of each predicted tag.
-
-        Returns
-        -------
-        y : ndarray of shape (n,), dtype object
-            One list of IOB2 tags for each sentence.
-        confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence. Returned only with ``return_confidence=True``.
-        """
-        dataset, table = self._tagging_data(X)
-        # Sentences without tokens are in no batch. Their results stay empty.
-        tags: list[list[str]] = [[] for _ in range(len(dataset))]
-        confidence = [np.zeros(0, dtype=np.float32) for _ in range(len(dataset) if return_confidence else 0)]
-        for rows, batch, emissions in self._outputs(dataset, table):
-            paths = self.module_.decode(emissions, batch.mask)
-            for row, path in zip(rows, paths, strict=True):
-                tags[row] = self._outer_tags(path)
-            if return_confidence:
-                # shape: (batch, time, n_classes)
-                probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
-                for i, (row, path) in enumerate(zip(rows, paths, strict=True)):
-                    confidence[row] = probabilities[i, np.arange(len(path)), path]
-        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Marginal probability of each tag at each token.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype object
-            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
-            ``classes_``.
-        """
-        dataset, table = self._tagging_data(X)
-        out = [np.zeros((0, len(self.classes_)), dtype=np.float32) for _ in range(len(dataset))]
-        for rows, batch, emissions in self._outputs(dataset, table):
-            # shape: (batch, time, n_classes)
-            probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
-            for i, row in enumerate(rows):
-                # The copy releases the padded array of the whole batch.
-                out[row] = probabilities[i, : dataset.lengths[row]].copy()
-        return object_rows(out)
 
     # ---- the network, built when the data are known
 
@@ -724,13 +678,6 @@ class DeidTagger(TokenTagger, SequenceNet):
         with torch.inference_mode(), self._autocast(tagging=True):
             table = self.module_.encode_words(distinct, self._features)
         return SentenceDataset(X.offsets, words=words, units=units), table
-
-    def _outer_tags(self, path: list[int]) -> list[str]:
-        """Convert the numbers of tags to legal IOB2 tags."""
-        if not any(path):
-            return ["O"] * len(path)
-        tags = self.classes_[path].tolist()
-        return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
 
     def _held_out_f1(self, dataset: SentenceDataset) -> float:
         """Micro F1 of typed spans on held-out sentences, with the tags inside the network."""

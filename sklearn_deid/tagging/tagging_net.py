@@ -1,0 +1,106 @@
+"""Predictions of a fitted network: tags and marginals, with the memory of each note."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..sequences import RaggedArray, TokenSequences, check_sequences, object_rows
+from ..text import convert_tags, repair_tags
+from .note_memory import NoteMemory, Repeats
+from .training_loop import SequenceNet
+
+_NOTHING = np.zeros(0)
+
+
+class TaggingNet(SequenceNet):
+    """Part of `DeidTagger` that tags: Viterbi paths and marginals of the network, corrected by the memory of a note."""
+
+    # None without a fit on notes: taggers of earlier versions, and of `partial_fit`.
+    note_memory_: NoteMemory | None = None
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+        return_confidence : bool, default=False
+            Whether to also return the marginal probability of each predicted tag.
+
+        Returns
+        -------
+        y : ndarray of shape (n,), dtype object
+            One list of IOB2 tags for each sentence.
+        confidence : ndarray of shape (n,), dtype object
+            One float array for each sentence. Returned only with ``return_confidence=True``.
+        """
+        dataset, table = self._tagging_data(X)
+        repeats = self._repeats(X)
+        # Sentences whose marginals the memory reads.
+        kept: dict[int, np.ndarray] = {} if repeats is None else dict.fromkeys(repeats.sentences.tolist(), _NOTHING)
+        # Sentences without tokens are in no batch. Their results stay empty.
+        tags: list[list[str]] = [[] for _ in range(len(dataset))]
+        confidence = [np.zeros(0, dtype=np.float32) for _ in range(len(dataset) if return_confidence else 0)]
+        for rows, batch, emissions in self._outputs(dataset, table):
+            paths = self.module_.decode(emissions, batch.mask)
+            for row, path in zip(rows, paths, strict=True):
+                tags[row] = self._outer_tags(path)
+            if return_confidence or not kept.keys().isdisjoint(rows):
+                # shape: (batch, time, n_classes)
+                probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
+                for i, (row, path) in enumerate(zip(rows, paths, strict=True)):
+                    if return_confidence:
+                        confidence[row] = probabilities[i, np.arange(len(path)), path]
+                    if row in kept:
+                        kept[row] = probabilities[i, : len(path)].copy()
+        if repeats is not None and self.note_memory_ is not None:
+            for row, decided, sure in self.note_memory_.decided(kept, repeats, self.classes_):
+                tags[row] = decided
+                if return_confidence:
+                    confidence[row] = sure.astype(np.float32)
+        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Marginal probability of each tag at each token.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype object
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
+        """
+        dataset, table = self._tagging_data(X)
+        out = [np.zeros((0, len(self.classes_)), dtype=np.float32) for _ in range(len(dataset))]
+        for rows, batch, emissions in self._outputs(dataset, table):
+            # shape: (batch, time, n_classes)
+            probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
+            for i, row in enumerate(rows):
+                # The copy releases the padded array of the whole batch.
+                out[row] = probabilities[i, : dataset.lengths[row]].copy()
+        repeats = self._repeats(X)
+        if repeats is not None and self.note_memory_ is not None:
+            self.note_memory_.correct(out, repeats, self.classes_)
+        return object_rows(out)
+
+    def _learn_memory(self, X: RaggedArray, tags: TokenSequences) -> None:
+        """Count repeated words of the training notes, if the parameter asks for the memory."""
+        self.note_memory_ = NoteMemory.counted(X, tags, self.classes_) if self.note_memory else None
+
+    def _repeats(self, X: Any) -> Repeats | None:
+        """Words that the memory corrects; None without a memory or without the documents of X."""
+        return None if self.note_memory_ is None else Repeats.of(check_sequences(X))
+
+    def _outer_tags(self, path: list[int]) -> list[str]:
+        """Convert the numbers of tags to legal IOB2 tags."""
+        if not any(path):
+            return ["O"] * len(path)
+        tags = self.classes_[path].tolist()
+        return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))

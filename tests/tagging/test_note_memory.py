@@ -1,0 +1,146 @@
+"""The memory of a note: a word that is surely PHI at one place is likelier PHI at the others, as far as counted."""
+
+import numpy as np
+import pytest
+
+from sklearn_deid import DeidTagger, NoteDeidentifier, TokenSequences, load, make_clinical_notes, save
+from sklearn_deid.exceptions import BundleError
+from sklearn_deid.tagging.note_memory import NoteMemory, Repeats
+from sklearn_deid.tagging.tagging_net import TaggingNet
+
+CLASSES = ["O", "B-DOCTOR", "B-PATIENT", "I-DOCTOR", "I-PATIENT"]
+LABELS = ["DOCTOR", "PATIENT"]
+
+
+def sentences(*rows, documents=None):
+    X = TokenSequences.from_rows([row.split() for row in rows])
+    return X.with_documents(np.zeros(len(X), dtype=int) if documents is None else documents)
+
+
+def memory(doctors_too=20.0, outside=0.0):
+    """Memory of notes in which repeated doctors are doctors, or O, at the other places."""
+    return NoteMemory(LABELS, np.array([[outside, doctors_too, 0.0], [0.0, 0.0, 0.0]]))
+
+
+def corrected(X, doctor, learned=None):
+    """Marginals of DOCTOR of all tokens after the correction; ``doctor`` holds those before."""
+    flat = np.zeros((len(X.data), len(CLASSES)))
+    flat[:, 1], flat[:, 0] = doctor, 1 - np.array(doctor)
+    rows = [flat[a:b] for a, b in zip(X.offsets, X.offsets[1:], strict=False)]
+    (learned or memory()).correct(rows, Repeats.of(X), CLASSES)
+    np.testing.assert_allclose(flat.sum(1), 1)
+    return flat[:, 1]
+
+
+def test_counts_are_those_of_a_count_by_hand():
+    X = sentences("Dr Leber saw Alder", "Leber and Leber", "Leber", "Alder", documents=[0, 0, 1, 1])
+    tags = [["O", "B-DOCTOR", "O", "B-PATIENT"], ["B-DOCTOR", "O", "O"], ["O"], ["O"]]
+    # Leber: three times in note 0, of which one is an organ; Alder is not repeated in its note.
+    np.testing.assert_allclose(NoteMemory.counted(X, tags, CLASSES).counts, [[1, 1, 0], [0, 0, 0]])
+
+
+def test_only_words_with_a_capital_and_three_letters_are_remembered():
+    X = sentences("Alder alder de De NG2 NG2 - - LEBER Leber ALDER")
+    assert X.data[Repeats.of(X).places].tolist() == ["Alder", "LEBER", "Leber", "ALDER"]
+
+
+def test_best_and_mean_elsewhere_are_those_of_a_loop():
+    rng = np.random.default_rng(0)
+    X = sentences(*(" ".join(rng.choice(["Aaa", "Bbb", "Ccc", "Ddd"], size=5)) for _ in range(6)))
+    repeats = Repeats.of(X.with_documents([0, 0, 0, 1, 1, 2]))
+    values = rng.random((len(repeats.places), 3)).round(1)  # with ties
+    for i, word in enumerate(repeats.words):
+        others = [j for j in range(len(values)) if j != i and repeats.words[j] == word]
+        np.testing.assert_allclose(repeats.best_elsewhere(values)[i], values[others].max(axis=0))
+        np.testing.assert_allclose(repeats.mean_elsewhere(values)[i], values[others].mean(axis=0))
+
+
+def test_a_word_found_in_the_header_is_found_below_in_the_same_note_alone():
+    X = sentences("Doctor Leber", "later Leber", "later Leber", documents=[0, 0, 1])
+    found = corrected(X, [0.0, 0.99, 0.0, 0.2, 0.0, 0.2])
+    assert found[3] > 0.7 and found[5] == pytest.approx(0.2) and found[[0, 2, 4]].max() == 0
+
+
+def test_the_correction_is_weak_where_repeated_words_are_also_something_else():
+    X = sentences("Doctor Leber", "later Leber")
+    found = [corrected(X, [0.0, 0.99, 0.0, 0.2], memory(20, outside))[3] for outside in (0, 5, 50)]
+    assert found[0] > found[1] > found[2] > 0.2
+
+
+def test_nothing_changes_where_nothing_is_counted_or_known():
+    X, before = sentences("Doctor Leber", "later Leber"), [0.0, 0.99, 0.0, 0.2]
+    np.testing.assert_array_equal(corrected(X, before, NoteMemory(LABELS, np.zeros((2, 3)))), before)
+    np.testing.assert_array_equal(corrected(X, [0.0] * 4), 0)
+    assert Repeats.of(X.with_documents(None)) is None
+
+
+def test_no_label_loses_and_what_o_loses_follows_the_odds():
+    rng = np.random.default_rng(0)
+    X = sentences(*(" ".join(rng.choice(["Aaa", "Bbb", "Ccc", "ddd"], size=5)) for _ in range(20)))
+    rows = [rng.dirichlet(np.full(len(CLASSES), 0.2), size=5) for _ in range(20)]
+    before = np.concatenate(rows)
+    learned = NoteMemory(LABELS, rng.integers(0, 9, size=(2, 3)).astype(float))
+    learned.correct(rows, Repeats.of(X), CLASSES)
+    after = np.concatenate(rows)
+    assert (after[:, 1:] >= before[:, 1:] - 1e-12).all() and (after[:, 0] < before[:, 0] - 0.01).any()
+    np.testing.assert_allclose(after.sum(1), 1)
+    # B and I of a label rise by one factor.
+    np.testing.assert_allclose(after[:, 1] * before[:, 3], after[:, 3] * before[:, 1], atol=1e-9)
+
+
+def test_a_word_that_is_surely_phi_keeps_its_label():
+    """A place in the name of a hospital is no place, even if it is one elsewhere in the note."""
+    X = sentences("Leber", "Leber")
+    rows = [np.array([[0.0, 1.0, 0.0, 0.0, 0.0]]), np.array([[0.001, 0.05, 0.949, 0.0, 0.0]])]
+    memory(1000).correct(rows, Repeats.of(X), CLASSES)
+    assert rows[1][0, 2] >= 0.949 and rows[1][0].sum() == pytest.approx(1)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    notes = make_clinical_notes(12, random_state=0)
+    tagger = DeidTagger(max_epochs=8, lr=0.02, hidden_size=12, context="block", random_state=0)
+    return NoteDeidentifier(tagger).fit(notes)
+
+
+def test_tags_and_marginals_of_a_tagger_read_the_memory(fitted):
+    notes = make_clinical_notes(3, random_state=1)
+    tagger, X = fitted.estimator_, notes.to_sentences().X
+    with_memory, proba = tagger.predict(X), tagger.predict_proba(X)
+    learned, tagger.note_memory_ = tagger.note_memory_, None
+    without, plain = tagger.predict(X), tagger.predict_proba(X)
+    tagger.note_memory_ = learned
+    before, after = (np.concatenate([*rows])[:, 0] for rows in (plain, proba))
+    assert (after <= before + 1e-6).all() and (after < before - 1e-3).any()
+    changed = [a != b for a, b in zip(with_memory, without, strict=True)]
+    assert 0 < sum(changed) < len(changed) / 4
+
+
+def test_without_the_parameter_there_is_no_memory():
+    data = make_clinical_notes(2, random_state=0).to_sentences()
+    tagger = DeidTagger(max_epochs=1, hidden_size=8, random_state=0, note_memory=False)
+    assert tagger.fit(data.X, data.y).note_memory_ is None
+    assert tagger.set_params(note_memory=True).fit(data.X.with_documents(None), data.y).note_memory_ is None
+
+
+def test_taggers_without_a_fit_on_notes_have_no_memory():
+    data = make_clinical_notes(2, random_state=0).to_sentences()
+    tagger = DeidTagger(hidden_size=8, random_state=0).partial_fit(data.X, data.y)
+    assert TaggingNet.note_memory_ is None, "taggers of earlier versions have no such attribute"
+    assert tagger.note_memory_ is None and len(tagger.predict(data.X)) == len(data.X)
+
+
+def test_a_saved_model_holds_counts_and_tags_as_before(fitted, tmp_path):
+    notes = make_clinical_notes(3, random_state=1)
+    save(fitted, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.annotate(notes) == fitted.annotate(notes)
+    np.testing.assert_array_equal(loaded.estimator_.note_memory_.counts, fitted.estimator_.note_memory_.counts)
+
+
+@pytest.mark.parametrize("change", [{"labels": ["X"]}, {"counts": [[1.0]]}, {"counts": [[-1.0] * 3] * 2}])
+def test_a_memory_that_does_not_fit_its_tagger_is_refused(change):
+    state = memory().to_state()
+    assert NoteMemory.from_state(state, CLASSES).counts.sum() == 20
+    with pytest.raises(BundleError, match="memory of a saved tagger"):
+        NoteMemory.from_state({**state, **change}, CLASSES)
