@@ -34,7 +34,7 @@ def test_many_notes_start_from_random_weights(monkeypatch):
     assert default_settings([GERMAN] * 3) == {"context": "block", "hidden_size": 192}
 
 
-def test_the_note_deidentifier_starts_there(monkeypatch):
+def test_the_note_deidentifier_starts_there(monkeypatch, known_keys):
     monkeypatch.setattr("sklearn_deid.tagging.training_loop._EPOCHS", 1)
     monkeypatch.setattr("sklearn_deid.tagging.training_loop._MOST_EPOCHS", 1)
     model = NoteDeidentifier().fit([ENGLISH])

@@ -272,7 +272,9 @@ class TestFewNotes:
         X, y, groups = patients
         tuned = RecallTunedTagger(Oracle(), target_recall=0.5, random_state=0).fit(X, y, groups=groups)
         assert (tuned.report_.n_patients, tuned.estimator_.n_seen_) == (150, 150)
-        bounded = RecallTunedTagger(Oracle(), target_recall=None, max_missed_patients=0.3, min_precision=0)
+        bounded = RecallTunedTagger(
+            Oracle(), target_recall=None, max_missed_patients=0.3, min_precision=0, random_state=0
+        )
         bounded.fit(X, y, groups=groups)
         assert (bounded.report_.n_patients, bounded.estimator_.n_seen_) == (38, 112)
         many = make_patients(300, np.random.default_rng(1), n_tokens=3)
