@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from .chance import Chance
 from .check_digits import with_check_digits
@@ -130,11 +131,16 @@ def end_of_words(text: str, locale: str) -> int:
     >>> end_of_words("Site ID: AB-123", "en"), end_of_words("AB-123", "en")
     (9, 0)
     """
-    known = frozenset(map(fold, word_list("identifiers", locale)))
+    known = _public_words(locale)
     end = 0
     while (word := _WORD_IN_FRONT.match(text, end)) and fold(word[1].rstrip("\u00ba\u00aa")) in known:
         end = word.end()
     return end
+
+
+@cache
+def _public_words(locale: str) -> frozenset[str]:
+    return frozenset(map(fold, word_list("identifiers", locale)))
 
 
 def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:

@@ -59,7 +59,8 @@ class PersonSurrogates:
         sexes : sequence of str or None, default=()
             Sex of each name that a title in front of it tells.
         """
-        parsed = [(text, kind, self._parse(text, kind)) for text, kind in texts]
+        told = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
+        parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in told]
         # One after the other, and the longest first: "Rey John" has the roles of an earlier "John Rey".
         for text, kind, parts in sorted(parsed, key=lambda one: -len(_names(one[2]))):
             if len(_names(parts)) > 1:
@@ -67,7 +68,7 @@ class PersonSurrogates:
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
         self.known.learn([self._parse(text, kind) for text, kind in alone])
-        for (text, kind, parts), sex in zip_longest(parsed, sexes):
+        for (text, kind, parts), (_, sex) in zip(parsed, told, strict=True):
             sex = sex or self._sex_of_titles(parts)
             for part in self._parse(text, kind) if sex else ():
                 if part.role in (GIVEN, SURNAME):
