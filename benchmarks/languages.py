@@ -110,7 +110,7 @@ def deidentifier(model: str, seed: int, epochs: int | None, notes: Corpus) -> No
     if model == "rules":
         return NoteDeidentifier(DeidTagger(max_epochs=epochs or "auto", random_state=seed), segmenter="rules")
     settings = _SETTINGS.get(model) or default_settings(notes)
-    tagger = DeidTagger(**settings, max_epochs=epochs or "auto", note_memory=model != "forgets", random_state=seed)
+    tagger = DeidTagger(**settings, max_epochs=epochs or "auto", random_state=seed)
     return NoteDeidentifier(tagger)
 
 
@@ -124,6 +124,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
         fitted = deidentifier(model, seed, arguments.epochs, train).fit(train)
+    if model == "forgets":
+        fitted.estimator_.note_memory_ = None
     trained = time.process_time()
     found = fitted.annotate(test)
     seconds = {"fit_seconds": round(trained - start, 1), "tag_seconds": round(time.process_time() - trained, 2)}

@@ -121,10 +121,6 @@ class DeidTagger(TokenTagger, TaggingNet):
         values except "sentence" need the document of each sentence. `Corpus.to_sentences` and `NoteDeidentifier`
         provide the documents; use `TokenSequences.with_documents` for other data. With "block" and "document" the
         encoder reads every token once, with "window" once for each window that contains the token.
-    note_memory : bool, default=True
-        Whether the probability of PHI of a word rises if the word is surely PHI at other places of its note. `fit`
-        counts how often repeated words of the training notes are PHI at all places. Needs the document of each
-        sentence; without documents, and after `partial_fit` alone, nothing changes.
     dropout : float in [0, 1), Dropout or "auto", default="auto"
         Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
         ``Dropout()`` with the rates 0.25, 0.25 and 0.5.
@@ -209,7 +205,9 @@ class DeidTagger(TokenTagger, TaggingNet):
         Whether a span of the network may continue in the next sentence. True after training with a `NoteAugmenter` that
         breaks lines. `predict` begins a new span with each sentence in any case.
     note_memory_ : NoteMemory or None
-        Counts of repeated words by label, without the words.
+        Counts of how often repeated words of the training notes are PHI at all places of their note, without the words.
+        With it, the probability of PHI of a word rises if the word is surely PHI at other places of its note. None
+        without documents, and after `partial_fit` alone. Set it to None to tag each sentence by itself.
     hidden_size_, n_layers_ : int
         Size of the network: parameters that are "auto" are found in `fit`.
     starts_from_tagger_ : bool
@@ -263,7 +261,6 @@ class DeidTagger(TokenTagger, TaggingNet):
         "hidden_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "context": [StrOptions({"sentence", "block", "window", "document"}), ContextBlock, ContextWindow],
-        "note_memory": ["boolean"],
         "dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), Dropout],
         "span_swap": [Interval(Real, 0, 1, closed="both"), SpanSwap],
         "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), StrOptions({"auto"}), None],
@@ -307,7 +304,6 @@ class DeidTagger(TokenTagger, TaggingNet):
         hidden_size: Any = "auto",
         n_layers: Any = "auto",
         context: Any = "sentence",
-        note_memory: bool = True,
         dropout: Any = "auto",
         span_swap: Any = 0.5,
         augmenter: Any = "auto",
@@ -329,7 +325,6 @@ class DeidTagger(TokenTagger, TaggingNet):
         self.encoder, self.head, self.tag_scheme = encoder, head, tag_scheme
         self.characters, self.embeddings = characters, embeddings
         self.hidden_size, self.n_layers, self.context, self.dropout = hidden_size, n_layers, context, dropout
-        self.note_memory = note_memory
         self.span_swap, self.augmenter, self.class_weight = span_swap, augmenter, class_weight
         self.recall_weight, self.gradient_clip, self.weight_average = recall_weight, gradient_clip, weight_average
         self.warm_start_from = warm_start_from

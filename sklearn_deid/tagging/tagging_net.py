@@ -91,8 +91,8 @@ class TaggingNet(SequenceNet):
         return object_rows(out)
 
     def _learn_memory(self, X: RaggedArray, tags: TokenSequences) -> None:
-        """Count repeated words of the training notes, if the parameter asks for the memory."""
-        self.note_memory_ = NoteMemory.counted(X, tags, self.classes_) if self.note_memory else None
+        """Count repeated words of the training notes."""
+        self.note_memory_ = NoteMemory.counted(X, tags, self.classes_)
 
     def _repeats(self, X: Any) -> Repeats | None:
         """Words that the memory corrects; None without a memory or without the documents of X."""

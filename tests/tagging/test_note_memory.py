@@ -116,11 +116,10 @@ def test_tags_and_marginals_of_a_tagger_read_the_memory(fitted):
     assert 0 < sum(changed) < len(changed) / 4
 
 
-def test_without_the_parameter_there_is_no_memory():
+def test_without_documents_there_is_no_memory():
     data = make_clinical_notes(2, random_state=0).to_sentences()
-    tagger = DeidTagger(max_epochs=1, hidden_size=8, random_state=0, note_memory=False)
-    assert tagger.fit(data.X, data.y).note_memory_ is None
-    assert tagger.set_params(note_memory=True).fit(data.X.with_documents(None), data.y).note_memory_ is None
+    tagger = DeidTagger(max_epochs=1, hidden_size=8, random_state=0)
+    assert tagger.fit(data.X.with_documents(None), data.y).note_memory_ is None
 
 
 def test_taggers_without_a_fit_on_notes_have_no_memory():
