@@ -134,10 +134,9 @@ class NoteMentions:
         if not head.endswith(":"):
             return None
         head = head[:-1].rstrip()
-        for kind in ("given name", "surname"):
-            for name in self._words.bare(f"{kind} fields"):
-                if head.endswith(name) and not head[: -len(name)][-1:].isalpha():
-                    return kind
+        for name, kind in self._words.numbered("name fields").items():
+            if head.endswith(name) and not head[: -len(name)][-1:].isalpha():
+                return kind
         return None
 
     def _sex_by_title(self, i: int) -> str | None:

@@ -54,7 +54,7 @@ def test_counts_by_hand():
 
 
 def test_finished_folds_are_not_run_again(folder, monkeypatch, capsys):
-    monkeypatch.setattr(languages, "deidentifier", lambda model, seed, epochs: NoteDeidentifier(Capitals()))
+    monkeypatch.setattr(languages, "deidentifier", lambda *_: NoteDeidentifier(Capitals()))
     given = [str(folder / "data"), "--models", "crf", "--folds", "2", "--runs", str(folder / "runs.jsonl")]
     languages.main([*given, "--sizes", "2", "50", "all", "--figure", str(folder / "f1.png")])
     printed = json.loads(capsys.readouterr().out)["results"]

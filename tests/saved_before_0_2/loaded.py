@@ -300,7 +300,7 @@ def _(folder):
         "mask_fraction",
     )  # of 0.2.0: as before without them
     assert [agreed.pop(name) for name in since] == [None, 1, 0.0, "mean", 1, False, False, {}, 0.25, 1.0]
-    assert [own.pop(name) for name in ("mask_key", "report_f1")] == [None, False]
+    assert [own.pop(name) for name in ("mask_key", "report_f1", "notes_are_patients")] == [None, False, False]
     return said([own, agreed])
 
 
