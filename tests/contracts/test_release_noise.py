@@ -176,6 +176,8 @@ def in_forked_processes(draw, one):
 
 
 def _put(queue, draw, one):
+    # A fork copies no threads: two threads of OpenMP would wait for each other forever.
+    torch.set_num_threads(1)
     queue.put(draw(one, 2))
 
 
