@@ -31,9 +31,11 @@ class RaggedArray:
     documents : ndarray of shape (n,), dtype int64, or None
         Number of the document of each row; None if the documents are unknown (see `with_documents`). Indexing, copying
         and pickling keep the documents. Comparisons ignore the documents.
+    patients : ndarray of shape (n,), dtype int64, or None
+        Number of the patient of each row, treated as the documents; None if rows are to be read note by note.
     """
 
-    __slots__ = ("data", "documents", "offsets")
+    __slots__ = ("data", "documents", "offsets", "patients")
     # None makes numpy use our ``__eq__`` for ``ndarray == self`` instead of broadcasting.
     __array_ufunc__ = None
 
@@ -42,6 +44,7 @@ class RaggedArray:
         self.data = data if isinstance(data, np.memmap) else np.asarray(data)
         self.offsets = np.asarray(offsets, dtype=np.int64)
         self.documents: np.ndarray | None = None
+        self.patients: np.ndarray | None = None
         if self.offsets.ndim != 1 or not len(self.offsets) or self.offsets[0] != 0:
             raise SequenceError("'offsets' must be one-dimensional and start at 0.")
         if (np.diff(self.offsets) < 0).any() or self.offsets[-1] != len(self.data):
@@ -95,17 +98,19 @@ class RaggedArray:
         if isinstance(self.data, np.memmap) and len(rows) and (np.diff(rows) == 1).all():
             # Consecutive rows of a mapped file are a slice of the file and need no copy.
             bounds = self.offsets[rows[0] : rows[-1] + 2]
-            part = self._with(self.data[bounds[0] : bounds[-1]], bounds - bounds[0])
-            return part.with_documents(None if self.documents is None else self.documents[rows])
+            return self._part(self._with(self.data[bounds[0] : bounds[-1]], bounds - bounds[0]), rows)
         # Item j of the result comes from item j + shift[j] of the data: a single gather without a loop over rows.
         # shape: lengths (n_rows,), offsets (n_rows + 1,), shift (n_items,)
         lengths = self.lengths[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         shift = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
-        part = self._with(self.data[np.arange(offsets[-1]) + shift], offsets)
-        return part.with_documents(None if self.documents is None else self.documents[rows])
+        return self._part(self._with(self.data[np.arange(offsets[-1]) + shift], offsets), rows)
 
-    def with_documents(self, documents: Any) -> Self:
+    def _part(self, part: Self, rows: np.ndarray) -> Self:
+        """Array of some rows, with their documents and patients."""
+        return part.with_documents(*(None if of is None else of[rows] for of in (self.documents, self.patients)))
+
+    def with_documents(self, documents: Any, patients: Any = None) -> Self:
         """Copy of the array that also stores the document of each row. The data are shared, not copied.
 
         Parameters
@@ -113,6 +118,9 @@ class RaggedArray:
         documents : array-like of shape (n,), or None
             Document of each row, as numbers or as ids of any kind. The array stores only which rows belong to the same
             document, not the ids. The rows of a document must be in the order of the document.
+        patients : array-like of shape (n,), optional
+            Patient of each row, stored in the same way. A tagger that remembers words (`DeidTagger.note_memory_`) then
+            remembers them over all notes of a patient.
 
         Examples
         --------
@@ -122,15 +130,17 @@ class RaggedArray:
         [0, 1]
         """
         new = self._with(self.data, self.offsets)
-        if documents is not None:
-            ids = np.asarray(documents)
-            if ids.shape != self.shape:
-                raise SequenceError(
-                    f"'documents' must hold one id for each of {len(self)} rows. Got {ids.shape} instead."
-                )
-            # Ids become small integers, so that no id of a document remains in the container.
-            new.documents = np.unique(ids, return_inverse=True)[1].astype(np.int64)
+        new.documents, new.patients = self._numbers(documents, "documents"), self._numbers(patients, "patients")
         return new
+
+    def _numbers(self, given: Any, name: str) -> np.ndarray | None:
+        """Ids as small integers, so that no id of a document or patient remains in the container."""
+        if given is None:
+            return None
+        ids = np.asarray(given)
+        if ids.shape != self.shape:
+            raise SequenceError(f"{name!r} must hold one id for each of {len(self)} rows. Got {ids.shape} instead.")
+        return np.unique(ids, return_inverse=True)[1].astype(np.int64)
 
     def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
         """New array of the same class and with the same further attributes. Subclasses extend this method."""
@@ -141,9 +151,10 @@ class RaggedArray:
 
     def __reduce__(self) -> tuple:
         # Unknown documents are left out of the pickle, so that the hashes and caches of joblib stay valid.
-        if self.documents is None:
+        if self.documents is None and self.patients is None:
             return (type(self), self._arguments())
-        return (_with_documents, (type(self), self._arguments(), self.documents))
+        patients = () if self.patients is None else (self.patients,)
+        return (_with_documents, (type(self), self._arguments(), self.documents, *patients))
 
     def _arguments(self) -> tuple:
         return (self.data, self.offsets)
@@ -174,8 +185,10 @@ def object_rows(rows: Iterable[Any]) -> np.ndarray:
     return out
 
 
-def _with_documents(cls: type[RaggedArray], arguments: tuple, documents: np.ndarray) -> RaggedArray:
-    return cls(*arguments).with_documents(documents)
+def _with_documents(
+    cls: type[RaggedArray], arguments: tuple, documents: np.ndarray | None, patients: np.ndarray | None = None
+) -> RaggedArray:
+    return cls(*arguments).with_documents(documents, patients)
 
 
 def _as_index(key: Any, n: int) -> np.ndarray:

@@ -7,7 +7,6 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from itertools import islice
 from numbers import Integral
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..exceptions import DeidError, SequenceError, UnlikeNoteWarning, WithheldWa
 from ..metrics import Counts, compare
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, SentenceData, Span, patient_of, unreadable_reason
+from .note_batches import NoteBatch, note_batches
 from .note_likeness import learned_likeness
 from .note_processes import tag_batches
 from .note_segmenter import fitted_segmenter
@@ -63,6 +63,11 @@ class NoteDeidentifier(BaseEstimator):
         is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the object has a method
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
 
+    memory_unit : {"note", "patient"}, default="note"
+        Where a tagger remembers the words that it has found (`DeidTagger.note_memory_`). "note" is each note alone.
+        "patient" is all notes that follow one another with the same ``Document.patient_id``; keep the notes of a
+        patient together. They are tagged in one batch, of at most ten times ``batch_size`` notes. A note then has other
+        spans than alone. `save` does not store this parameter.
     self_training : SelfTraining, optional
         How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
@@ -106,6 +111,7 @@ class NoteDeidentifier(BaseEstimator):
         "on_error": [StrOptions({"raise", "withhold"})],
         "on_unlike": [StrOptions({"withhold", "warn", "pass"})],
         "segmenter": [StrOptions({"learned", "rules"}), HasMethods(["segment"])],
+        "memory_unit": [StrOptions({"note", "patient"})],
         "self_training": [HasMethods(["fit_student"]), None],
         "n_jobs": [Integral, None],
     }
@@ -119,6 +125,7 @@ class NoteDeidentifier(BaseEstimator):
         on_error: str = "raise",
         on_unlike: str = "warn",
         segmenter: Any = "learned",
+        memory_unit: str = "note",
         self_training: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -127,6 +134,7 @@ class NoteDeidentifier(BaseEstimator):
         self.labels = labels
         self.on_error, self.on_unlike = on_error, on_unlike
         self.segmenter = segmenter
+        self.memory_unit = memory_unit
         self.self_training = self_training
         self.n_jobs = n_jobs
 
@@ -441,11 +449,10 @@ class NoteDeidentifier(BaseEstimator):
         warnings.warn(warning, stacklevel=2)
         return found.spans
 
-    def _batches(self, notes: Iterable[Any], waiting: deque[list[Any]]) -> Iterator[list[Any]]:
-        stream = iter(notes)
-        while batch := list(islice(stream, self.batch_size)):
-            waiting.append(batch)
-            yield [item.text if isinstance(item, Document) else item for item in batch]
+    def _batches(self, notes: Iterable[Any], waiting: deque[list[Any]]) -> Iterator[NoteBatch]:
+        for items in note_batches(notes, self.batch_size, self.memory_unit):
+            waiting.append(items)
+            yield NoteBatch.of(items, self.memory_unit)
 
     def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
         """Raise, or warn with ``on_error="withhold"``."""

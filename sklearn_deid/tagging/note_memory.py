@@ -1,4 +1,7 @@
-"""`NoteMemory`: a word that is PHI at one place of a note is likelier to be PHI at the other places of the note."""
+"""`NoteMemory`: a word that is PHI at one place of a note is likelier to be PHI at the other places of the note.
+
+The notes of one patient are read as one note where X holds the patients (``X.patients``).
+"""
 
 from __future__ import annotations
 
@@ -162,7 +165,7 @@ class NoteMemory:
 
 
 class Repeats(NamedTuple):
-    """Words that occur more than once in their note.
+    """Words that occur more than once in their note, or in the notes of their patient where X holds the patients.
 
     Parameters
     ----------
@@ -185,7 +188,7 @@ class Repeats(NamedTuple):
         if not isinstance(X, TokenSequences) or X.documents is None:
             return None
         numbers: dict[tuple[int, str], int] = {}
-        documents = np.repeat(X.documents, X.lengths).tolist()
+        documents = np.repeat(X.documents if X.patients is None else X.patients, X.lengths).tolist()
         places, words = [], []
         for place, (token, document) in enumerate(zip(X.data, documents, strict=True)):
             if token[:1].isupper() and len(token) >= _FEWEST_LETTERS and token.isalpha():

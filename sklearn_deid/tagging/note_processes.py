@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.backend.reduction import get_loky_pickler
 
 from ..exceptions import DeidError
+from .note_batches import NoteBatch
 from .note_tagger import NoteTagger
 
 # Smaller arrays travel with the model: a file for each of them would cost more than it saves.
@@ -34,7 +35,7 @@ _BATCHES_A_PROCESS = 2
 _PARENT_SECONDS = 1.0
 
 
-def tag_batches(tagger: NoteTagger, batches: Iterable[list[Any]], n_jobs: int) -> Generator[list[Any], None, None]:
+def tag_batches(tagger: NoteTagger, batches: Iterable[NoteBatch], n_jobs: int) -> Generator[list[Any], None, None]:
     """Yield the results of the batches in their order.
 
     At most two batches for each process are read ahead. One process, or a single batch, is tagged in this process.
@@ -43,7 +44,7 @@ def tag_batches(tagger: NoteTagger, batches: Iterable[list[Any]], n_jobs: int) -
     ----------
     tagger : NoteTagger
         Function of a batch.
-    batches : iterable of list of str
+    batches : iterable of NoteBatch
         Texts. They are taken in this process.
     n_jobs : int
         Number of processes, at least 1.
@@ -56,19 +57,20 @@ def tag_batches(tagger: NoteTagger, batches: Iterable[list[Any]], n_jobs: int) -
     Examples
     --------
     >>> from sklearn_deid import RuleTagger
-    >>> found = tag_batches(NoteTagger(RuleTagger().fit([]), {}), [["Mail to roe@example.org"]], n_jobs=2)
+    >>> batch = NoteBatch(["Mail to roe@example.org"], None)
+    >>> found = tag_batches(NoteTagger(RuleTagger().fit([]), {}), [batch], n_jobs=2)
     >>> [[span.label for span in spans] for spans in next(found)]
     [['EMAIL']]
     """
     stream = iter(batches)
     first = list(islice(stream, 1 if n_jobs == 1 else 2))
     if len(first) < 2:
-        yield from map(tagger, chain(first, stream))
+        yield from starmap(tagger, chain(first, stream))
     else:
         yield from _in_processes(tagger, chain(first, stream), n_jobs)
 
 
-def _in_processes(tagger: NoteTagger, batches: Iterator[list[Any]], n_jobs: int) -> Iterator[list[Any]]:
+def _in_processes(tagger: NoteTagger, batches: Iterator[NoteBatch], n_jobs: int) -> Iterator[list[Any]]:
     with tempfile.TemporaryDirectory(prefix="sklearn-deid-") as folder:
         settings = (_packed(tagger, Path(folder)), _threads(n_jobs), os.getpid(), folder)
         # joblib's processes need no guard of the main module and take classes that a notebook defines.
@@ -130,8 +132,8 @@ def _end_with(parent: int, folder: str) -> None:
     os._exit(1)
 
 
-def _tag(texts: list[Any]) -> list[Any]:
-    return _taggers[0](texts)
+def _tag(batch: NoteBatch) -> list[Any]:
+    return _taggers[0](*batch)
 
 
 # ---- large arrays of the model, as files that all processes map

@@ -43,7 +43,7 @@ class CutNotes(NamedTuple):
     X: TokenSequences
 
 
-def cut_notes(texts: Sequence[str], segmenter: Any = None) -> CutNotes:
+def cut_notes(texts: Sequence[str], segmenter: Any = None, patients: Sequence[int] | None = None) -> CutNotes:
     """Normalise raw notes and cut them into sentences of tokens.
 
     Parameters
@@ -52,6 +52,8 @@ def cut_notes(texts: Sequence[str], segmenter: Any = None) -> CutNotes:
         Raw notes.
     segmenter : object with a method ``segment(text)``, optional
         Splits texts into tokens and sentences. None means `text.segment`.
+    patients : sequence of int, optional
+        Number of the patient of each text, for taggers that remember words over the notes of a patient.
 
     Returns
     -------
@@ -69,4 +71,5 @@ def cut_notes(texts: Sequence[str], segmenter: Any = None) -> CutNotes:
     X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
     counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
     # Each sentence carries the number of its note, for taggers that read a sentence in its context.
-    return CutNotes(segmented, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
+    of = None if patients is None else np.repeat(np.asarray(patients, dtype=np.int64), counts)
+    return CutNotes(segmented, X.with_documents(np.repeat(np.arange(len(texts)), counts), of))

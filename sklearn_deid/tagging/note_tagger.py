@@ -92,13 +92,20 @@ class NoteTagger:
         self.likeness = likeness
         self.labels = labels
 
-    def __call__(self, texts: Sequence[Any]) -> list[tuple[Span, ...] | UnlikeNote | NoteFailure]:
-        """Spans of each text, sorted and without overlap, with offsets in the unchanged text."""
+    def __call__(
+        self, texts: Sequence[Any], patients: Sequence[int] | None = None
+    ) -> list[tuple[Span, ...] | UnlikeNote | NoteFailure]:
+        """Spans of each text, sorted and without overlap, with offsets in the unchanged text.
+
+        The tagger remembers words over the texts with the same number in ``patients``; without numbers, in each text.
+        """
         results: list[Any] = [_failure_of(text) for text in texts]
         readable = [n for n, result in enumerate(results) if result is None]
         found: list[Any] = []
         with TaggerFailure() as failure:
-            found = self._spans([texts[n] for n in readable])
+            found = self._spans(
+                [texts[n] for n in readable], None if patients is None else [patients[n] for n in readable]
+            )
         if failure.error is not None:
             # Retry one note at a time: a bad note must not withhold its batch, and the error must name the bad note.
             found = [self._spans_of_one(texts[n]) for n in readable]
@@ -114,10 +121,10 @@ class NoteTagger:
         reason = f"The note cannot be processed: {type(error).__name__}."
         return NoteFailure(reason, error if isinstance(error, DeidError) else None)
 
-    def _spans(self, texts: list[str]) -> list[tuple[Span, ...] | UnlikeNote]:
+    def _spans(self, texts: list[str], patients: list[int] | None = None) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
-        segmented, X = cut_notes(texts, self.segmenter)
+        segmented, X = cut_notes(texts, self.segmenter, patients)
         tags, confidences = flat_tags(self.estimator, X)
         spans: list[tuple[Span, ...] | UnlikeNote] = []
         position = 0

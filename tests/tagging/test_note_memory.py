@@ -1,10 +1,14 @@
 """The memory of a note: a word that is surely PHI at one place is likelier PHI at the others, as far as counted."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from sklearn_deid import DeidTagger, NoteDeidentifier, TokenSequences, load, make_clinical_notes, save
-from sklearn_deid.exceptions import BundleError
+from sklearn_deid import DeidTagger, Document, NoteDeidentifier, TokenSequences, load, make_clinical_notes, save
+from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.tagging.note_batches import NoteBatch, note_batches
 from sklearn_deid.tagging.note_memory import NoteMemory, Repeats
 from sklearn_deid.tagging.tagging_net import TaggingNet
 
@@ -143,3 +147,65 @@ def test_a_memory_that_does_not_fit_its_tagger_is_refused(change):
     assert NoteMemory.from_state(state, CLASSES).counts.sum() == 20
     with pytest.raises(BundleError, match="memory of a saved tagger"):
         NoteMemory.from_state({**state, **change}, CLASSES)
+
+
+# ---- notes of one patient
+
+
+def test_words_are_remembered_over_the_notes_of_a_patient():
+    X = sentences("Doctor Leber", "later Leber", "later Leber", documents=[0, 1, 2])
+    doctor = [0.0, 0.99, 0.0, 0.2, 0.0, 0.2]
+    np.testing.assert_array_equal(corrected(X, doctor), doctor)
+    found = corrected(X.with_documents([0, 1, 2], [7, 7, 8]), doctor)
+    assert found[3] > 0.7 and found[5] == pytest.approx(0.2)
+
+
+def test_rows_keep_their_patients():
+    X = sentences("a", "b", "c", documents=None).with_documents([0, 1, 2], ["p", "q", "q"])
+    assert X[1:].patients.tolist() == [0, 0] and pickle.loads(pickle.dumps(X)).patients.tolist() == [0, 1, 1]
+    assert X.with_documents(X.documents).patients is None
+    with pytest.raises(SequenceError, match="'patients' must hold one id"):
+        X.with_documents(X.documents, [1])
+
+
+def noted(*patients):
+    return [Document(str(i), "", patient_id=patient) for i, patient in enumerate(patients)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_batches_hold_all_notes_in_order_and_no_patient_is_cut(size):
+    notes = [*noted("a", "a", None, "b", "b", "b"), "text", 7, "text", *noted("a", "c")]
+    batches = list(note_batches(iter(notes), size, "patient"))
+    assert [note for batch in batches for note in batch] == notes
+    runs = [n for batch in batches for n in [None, *NoteBatch.of(batch, "patient").patients]]
+    # A new number where a patient begins or comes back, and for each text without a patient.
+    per_note = [n for n in runs if n is not None]
+    same = [a == b for a, b in zip(per_note, per_note[1:], strict=False)]
+    within = [same[i] for i in (0, 3, 4)]
+    assert all(within) and len(batches) <= len(notes) and all(len(batch) >= size for batch in batches[:-1])
+    assert NoteBatch.of(notes, "patient").patients == [1, 1, 2, 3, 3, 3, 4, 5, 6, 7, 8]
+
+
+def test_a_patient_with_very_many_notes_is_cut():
+    batches = list(note_batches(noted(*"p" * 25), 1, "patient"))
+    assert [len(batch) for batch in batches] == [10, 10, 5]
+
+
+def places(found):
+    return [[(span.start, span.end, span.label) for span in spans] for spans in found]
+
+
+def test_spans_depend_on_the_run_of_a_patient_and_on_nothing_else(fitted):
+    """Oracle: the tagger reads all notes at once, with the numbers of their patients."""
+    texts = [note.text for note in make_clinical_notes(6, random_state=1)]
+    notes = [Document(str(i), text, patient_id="pqqqrr"[i]) for i, text in enumerate(texts)]
+    tagger = fitted.note_tagger()
+    # The confidence of a span varies in its last bits with the other sentences of a batch.
+    expected, alone = places(tagger(texts, [0, 1, 1, 1, 2, 2])), places(fitted.annotate(notes))
+    assert alone == places(tagger(texts)) != expected, "the notes of a patient tell something"
+    together = clone(fitted).set_params(memory_unit="patient")
+    vars(together).update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
+    for size in (1, 2, 64):
+        assert places(together.set_params(batch_size=size).annotate(notes)) == expected
+    assert places(together.annotate(texts)) == alone, "a string belongs to no patient"
+    assert places(together.set_params(batch_size=1, n_jobs=2).annotate(notes)) == expected

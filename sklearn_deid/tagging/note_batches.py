@@ -1,0 +1,83 @@
+"""Batches of notes that are tagged together, with the notes of a patient in one batch if words are remembered there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..text import Document
+
+# Notes of a batch for each note of ``size``: a patient with more notes is remembered in parts.
+_MOST = 10
+
+
+class NoteBatch(NamedTuple):
+    """Texts that are tagged together, and the number of the patient of each; None if each is remembered alone.
+
+    Numbers, because the ids of patients need not leave the process of the caller.
+    """
+
+    texts: list[Any]
+    patients: list[int] | None
+
+    @classmethod
+    def of(cls, notes: list[Any], unit: str) -> NoteBatch:
+        """Batch of notes of any kind; what is no Document is tagged as it is, and belongs to no patient.
+
+        Notes of one patient have one number only if they follow one another. Otherwise, a span would depend on which
+        other notes are in the batch.
+
+        Examples
+        --------
+        >>> notes = [Document("a", "x", patient_id="p"), Document("b", "y", patient_id="p"), "z"]
+        >>> NoteBatch.of(notes, "patient")
+        NoteBatch(texts=['x', 'y', 'z'], patients=[1, 1, 2])
+        """
+        texts = [note.text if isinstance(note, Document) else note for note in notes]
+        if unit == "note":
+            return cls(texts, None)
+        known = [None, *map(_patient, notes)]
+        begins = [after is None or after != before for before, after in zip(known, known[1:], strict=False)]
+        return cls(texts, np.cumsum(begins).tolist())
+
+
+def note_batches(notes: Iterable[Any], size: int, unit: str) -> Iterator[list[Any]]:
+    """Yield lists of notes in their order.
+
+    Parameters
+    ----------
+    notes : iterable of str or Document
+        Notes; items of other kinds pass through.
+    size : int
+        Number of notes of a batch.
+    unit : {"note", "patient"}
+        With "patient", a batch ends only behind the last note of a patient, or after ten times ``size`` notes.
+
+    Examples
+    --------
+    >>> notes = [Document(str(i), "", patient_id=p) for i, p in enumerate("aabbbc")]
+    >>> [len(batch) for batch in note_batches(notes, 3, "note")], [len(b) for b in note_batches(notes, 3, "patient")]
+    ([3, 3], [5, 1])
+    """
+    stream = iter(notes)
+    if unit == "note":
+        while batch := list(islice(stream, size)):
+            yield batch
+        return
+    batch = []
+    for note in stream:
+        patient = _patient(note)
+        is_full = len(batch) >= size and (patient is None or patient != _patient(batch[-1]))
+        if is_full or len(batch) >= _MOST * size:
+            yield batch
+            batch = []
+        batch.append(note)
+    if batch:
+        yield batch
+
+
+def _patient(note: Any) -> str | None:
+    return note.patient_id if isinstance(note, Document) else None
