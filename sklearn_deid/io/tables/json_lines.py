@@ -61,9 +61,9 @@ class JsonLinesTable:
     def __init__(self, path: Path, output: Path, columns: Columns, encoding: str | None = None) -> None:
         self.path, self.output, self.columns, self.encoding = path, output, columns, encoding or "utf-8"
         self._n_without = 0
-        # Keys of the lines with a text column, and lines that lack one.
-        self._known_keys: set[str] = set()
-        self._lacking: list[tuple[int, dict[str, Any]]] = []
+        # For each text column: keys of the lines that have it. Then lines that lack a column.
+        self._known_keys: dict[str, set[str]] = {name: {*columns.texts, *columns.optional} for name in columns.texts}
+        self._lacking: list[tuple[int, str, dict[str, Any]]] = []
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the lines.
@@ -104,9 +104,10 @@ class JsonLinesTable:
             if place is None:
                 if name in self.columns.texts:
                     self._n_without += 1
-                    self._lacking.append((number, content))
+                    self._lacking.append((number, name, content))
                 continue
-            self._known_keys.update(content)
+            if name in self._known_keys:
+                self._known_keys[name].update(content)
             if place.value not in (None, ""):
                 # A list or a number under the key is no text: the cell is withheld.
                 cell = Cell(number, name, place.value, row_id, patient_id)
@@ -176,8 +177,8 @@ class JsonLinesTable:
         return sorted(
             {
                 number
-                for number, content in self._lacking
-                if any(key not in self._known_keys and _has_words(value) for key, value in content.items())
+                for number, name, content in self._lacking
+                if any(key not in self._known_keys[name] and _has_words(value) for key, value in content.items())
             }
         )
 
