@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
@@ -13,6 +14,9 @@ from ...text.arrow_metadata import without_texts
 from ..checking import SourceLocation
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
+
+# Column of an index without a name, as pandas saves it.
+_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class ParquetTable:
@@ -83,6 +87,7 @@ class ParquetTable:
         cells: list[Cell] = []
         targets: list[tuple[str, int]] = []
         named = {name: self._values(batch.column(at)) for name, at in self._places.items()}
+        self._check_index(batch, {text for name in self.columns.texts for text in named[name]})
         for row in range(batch.num_rows):
             row_id, patient_id = self.columns.identifiers({name: values[row] for name, values in named.items()})
             for name in self.columns.texts:
@@ -92,6 +97,17 @@ class ParquetTable:
         # A stream and not the batch alone: a batch of categories has their numbers without the categories.
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
+
+    def _check_index(self, batch: Any, texts: set[Any]) -> None:
+        """Refuse the nameless index of a pandas frame that repeats a text, such as that of `value_counts`."""
+        for at, field in enumerate(self._schema):
+            if _INDEX.fullmatch(field.name) and field.name not in self._places:
+                labels = {value for value in self._values(batch.column(at)) if isinstance(value, str)}
+                if any(len(label.split()) > 1 for label in labels & texts):
+                    raise SourceLocation(str(self.path)).error(
+                        "The index of pandas in the file holds a text of a column of texts. Reset it before you save "
+                        "the frame."
+                    )
 
     def _values(self, column: Any) -> list[Any]:
         """Values of a column. A value that is not UTF-8 stays as bytes and is not read as text."""

@@ -5,11 +5,12 @@ import csv
 import gzip
 import io
 import json
+from contextlib import nullcontext
 
 import pytest
 
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
-from sklearn_deid.io.tables import Columns, delimited, json_lines, open_table, parquet
+from sklearn_deid.io.tables import Cell, Columns, TableChunk, delimited, json_lines, open_table, parquet
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -364,6 +365,22 @@ def test_optional_columns_are_texts_where_they_are(tmp_path, kind):
         chunks = change(open_table(path, output, columns), output, str.upper)
         assert list(rows_of(output)[0].values()) == ["A", "B" if "title" in rows[0] else "b"]
         assert sum(chunk.n_without for chunk in chunks) == 0
+
+
+def test_index_of_pandas_that_repeats_a_text_is_refused(tmp_path):
+    """The index is a column of the file that nobody has named, and was copied with the texts."""
+    pd = pytest.importorskip("pandas")
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    for index, is_refused in ((["seen by Zyxwvutski", "b"], True), (["n 1", "n 2"], False), (["fine", "b"], False)):
+        pd.DataFrame({"text": ["seen by Zyxwvutski", "fine"]}, index=index).to_parquet(path)
+        with pytest.raises(CorpusFormatError, match="Reset it before") if is_refused else nullcontext():
+            change(open_table(path, output, Columns(("text",))), output, str.upper)
+
+
+def test_a_cell_shows_its_place_and_no_text():
+    cell = Cell(3, "text", "seen by Zyxwvutski", "v-1", "p")
+    chunk = TableChunk("", [cell], [], str)
+    assert repr(cell) == "Cell(row 3, id v-1, column text)" and "Zyxwvutski" not in repr(chunk)
 
 
 def test_quotes_behind_backslashes_are_refused(tmp_path):
