@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -43,6 +43,21 @@ def is_alike(name: str, other: str) -> bool:
     (True, False)
     """
     return _plain(name) == _plain(other)
+
+
+def has_words(value: Any) -> bool:
+    """Whether a decoded JSON value is, or contains, a text of several words.
+
+    Examples
+    --------
+    >>> has_words({"codes": ["A1", {"display": "seen today"}]}), has_words(["A1", 3])
+    (True, False)
+    """
+    if isinstance(value, Mapping):
+        return any(map(has_words, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(has_words, value))
+    return isinstance(value, str) and len(value.split()) > 1
 
 
 @lru_cache(maxsize=4096)

@@ -155,6 +155,8 @@ def test_dask_frames_and_bags(rules):
         ([{"note": "a"}, {"Note ": "roe@example.org"}], "differs from 'note' in case or blanks"),
         ([{"note": "a", "n\u043ete": "roe@example.org"}], "differs from 'note' in case or blanks"),
         ([{"n": 1}, {"n": 2}], "No record of a partition has the key 'note'"),
+        ([{"note": "a"}, {"noet": "Mail roe@example.org"}], "no key 'note', and has a text under another key"),
+        ([{"note": "a"}, {"parts": [{"text": "Mail roe@example.org"}]}], "no key 'note', and has a text under another"),
     ],
 )
 def test_bag_whose_texts_have_another_name_is_refused(rules, records, message):

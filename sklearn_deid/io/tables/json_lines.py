@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
-from ...text.column_names import is_alike
+from ...text.column_names import has_words, is_alike
 from ..checking import SourceLocation
 from ..strict_json import parse_json
 from .columns import Columns
@@ -178,7 +178,7 @@ class JsonLinesTable:
             {
                 number
                 for number, name, content in self._lacking
-                if any(key not in self._known_keys[name] and _has_words(value) for key, value in content.items())
+                if any(key not in self._known_keys[name] and has_words(value) for key, value in content.items())
             }
         )
 
@@ -212,10 +212,3 @@ def _render(parsed: Sequence[tuple[str, list[TextField]]], texts: Sequence[str |
         if len(known) == len(changes):
             out.append(replace_values(line, [pair for change in known for pair in change]))
     return "".join(out).encode("utf-8")
-
-
-def _has_words(value: Any) -> bool:
-    """Whether a value is, or contains, a text of several words."""
-    if isinstance(value, dict):
-        return any(map(_has_words, value.values()))
-    return any(map(_has_words, value)) if isinstance(value, list) else isinstance(value, str) and len(value.split()) > 1
