@@ -149,8 +149,8 @@ class FhirLines(JsonLinesTable):
                 seen.add(place.start)
                 found += self._texts(line, number, f"{name}[{index}]", place, patient)
             self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before
-        place = kind if is_defined(kind) else None
-        marks = free_texts(resource, place=place) if self.paths[kind] else {}
+        known = kind if is_defined(kind) else None
+        marks = free_texts(resource, place=known) if self.paths[kind] else {}
         for index, (key, mark, place) in enumerate(find_marked(line, marks, start)):
             if place.start not in seen:
                 label = None if mark == TEXT else mark
