@@ -21,6 +21,10 @@ ALIKE = (
     "too, or remove it."
 )
 
+#: What is wrong with a column that nobody has named and that holds a text of a column of texts.
+REPEATED = "Another column repeats a text of the column {!r}, which would be copied: name it, too, or remove it."
+_FEWEST_WORDS = 5  # short texts are equal by chance
+
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
     """First of some columns of texts that a column resembles that nobody has named; None if there is none.
@@ -43,6 +47,17 @@ def is_alike(name: str, other: str) -> bool:
     (True, False)
     """
     return _plain(name) == _plain(other)
+
+
+def repeats(text: Any, others: Iterable[Any]) -> bool:
+    """Whether a text of five words or more is also one of the other values of its row.
+
+    Examples
+    --------
+    >>> repeats("Seen today by Dr. Alder", [1, "Seen today by Dr. Alder"]), repeats("No pain", ["No pain"])
+    (True, False)
+    """
+    return isinstance(text, str) and len(text.split()) >= _FEWEST_WORDS and any(text == other for other in others)
 
 
 def has_words(value: Any) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
-from ...text.column_names import has_words, is_alike
+from ...text.column_names import REPEATED, has_words, is_alike, repeats
 from ..checking import SourceLocation
 from ..strict_json import parse_json
 from .columns import Columns
@@ -101,6 +101,9 @@ class JsonLinesTable:
         for name in (*self.columns.texts, *self.columns.optional):
             place = find_member(line, name)
             self._check_alike(name, content)
+            named = self._named()
+            if repeats(content.get(name), (value for key, value in content.items() if key not in named)):
+                raise SourceLocation(str(self.path)).error(REPEATED.format(name))
             if place is None:
                 if name in self.columns.texts:
                     self._n_without += 1
@@ -132,13 +135,15 @@ class JsonLinesTable:
 
         A line may lack a key: exports leave out nulls.
         """
-        named = (*self.columns.texts, *self.columns.optional, *self.columns.keys())
-        if any(is_alike(key, name) and key not in named for key in content):
+        if any(is_alike(key, name) and key not in self._named() for key in content):
             has = "a key" if name in content else f"no key {name!r}, but one"
             other = repr(name) if name in content else "it"
             raise SourceLocation(str(self.path)).error(
                 f"The line has {has} that differs from {other} in case or spaces, or in letters that look alike."
             )
+
+    def _named(self) -> tuple[str, ...]:
+        return (*self.columns.texts, *self.columns.optional, *self.columns.keys())
 
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
         parsed: dict[int, tuple[str, list[TextField]]] = {}
