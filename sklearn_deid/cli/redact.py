@@ -210,7 +210,8 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     if profiles["hl7"] is not None:
         options["hl7"] = profiles["hl7"]
     if is_sql:
-        options["query"] = arguments.query
+        # The record is in the database of the output, and a query can name a patient.
+        options["query_sha256"] = sha256(arguments.query.encode("utf-8", "surrogatepass")).hexdigest()
     stamp = run_stamp(
         arguments, command="redact table", mode=arguments.mode, **options, **_surrogate_stamp(arguments, secret)
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
-from ..text.column_names import ALIKE, is_alike, resembled
+from ..text.column_names import ALIKE, has_words, is_alike, resembled
 from .frames import TEXT_IN_INDEX, index_has_text
 from .row_redactor import RowRedactor
 
@@ -45,8 +45,9 @@ def redact_dask(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also during
-        the computation, if no record of a partition has the key, or if a key of a record differs from it in case,
-        blanks or look-alike characters only.
+        the computation, if no record of a partition has the key, if a key of a record differs from it in case, blanks
+        or look-alike characters only, or if a record lacks the key and has a text of several words under another one.
+        Also during the computation, if another column or key repeats a text of five words or more.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError
@@ -94,6 +95,8 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
     }
     if any(index_has_text(frame.index, values[name]) for name in redactor.columns):
         raise DeidError(TEXT_IN_INDEX)
+    copied = [name for name in frame.columns if name not in redactor.read_columns]
+    redactor.check_copies(values, (list(frame[name]) for name in copied if _may_hold_texts(frame[name].dtype)))
     new = redactor(values, len(frame))
     changed = {
         name: pd.Series(texts, index=frame.index, dtype=_text_type(frame, name, pd)) for name, texts in new.items()
@@ -101,6 +104,10 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
     result = frame.assign(**changed)
     result.attrs = {}  # notes of users, which can quote a text
     return result
+
+
+def _may_hold_texts(kind: Any) -> bool:
+    return getattr(kind, "kind", "O") == "O"
 
 
 def _text_type(frame: Any, name: str, pd: Any) -> Any:
@@ -122,6 +129,15 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
     keys = dict.fromkeys(key for row in rows for key in row)
     if (alike := resembled(keys, redactor.read_columns, redactor.read_columns)) is not None:
         raise DeidError(f"A record has a key {ALIKE.format(alike)}")
+    for name in redactor.columns:
+        if any(name not in row and has_words([row[key] for key in row.keys() - redactor.columns]) for row in rows):
+            raise DeidError(
+                f"A record has no key {name!r}, and has a text under another key. If the key is misspelt, correct it; "
+                "if the text is missing, set it to None."
+            )
+    for row in rows:
+        copied = ([value] for key, value in row.items() if key not in redactor.read_columns)
+        redactor.check_copies({name: [row.get(name)] for name in redactor.columns}, copied)
     new = redactor({name: [row.get(name) for row in rows] for name in redactor.read_columns}, len(rows))
     changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]
     # A key that a record lacks is not added.

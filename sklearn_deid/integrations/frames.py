@@ -9,9 +9,10 @@ from .._optional import import_optional
 from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, known_id
 from ..text.arrow_metadata import without_texts
-from ..text.column_names import ALIKE, is_alike, resembled
+from ..text.column_names import ALIKE, REPEATED, is_alike, repeats, resembled
 from .deidentifiers import as_deidentifier
 
+_TEXT_TYPES = ("String", "Object", "Categorical")
 #: What is wrong with a frame whose index repeats its texts.
 TEXT_IN_INDEX = "The index of the data frame holds a text of a column of texts. Reset it first."
 
@@ -55,7 +56,7 @@ def redact_frame(
     ------
     CorpusFormatError
         If a column is missing, a cell holds no text, a column of texts is named as id or patient, or another column
-        differs from it in case, blanks or look-alike characters only.
+        differs from it in case, blanks or look-alike characters only, or repeats one of its texts.
     DeidError
         If a text cannot be processed, and ``on_error="raise"``.
     MissingDependencyError
@@ -181,6 +182,11 @@ def _cells(
             cells.append((row, name, Document(place, value, (), known_id(patients[row]))))
     if index_has_text(getattr(table.to_native(), "index", None), (cell.text for _, _, cell in cells)):
         raise CorpusFormatError(TEXT_IN_INDEX)
+    for other in set(table.columns).difference(names, keys):
+        values = table.get_column(other).to_list() if str(table.schema[other]) in _TEXT_TYPES else ()
+        copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
+        if copied:
+            raise CorpusFormatError(REPEATED.format(copied[0]))
     return cells
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..tagging.note_tagger import NoteFailure, UnlikeNote
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, known_id
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from ..text.column_names import ALIKE, resembled
+from ..text.column_names import ALIKE, REPEATED, repeats, resembled
 from .deidentifiers import as_deidentifier
 
 _BATCH = 64
@@ -117,6 +117,26 @@ class RowRedactor:
             raise DeidError(f"The table has a column {self.reason_column!r}. Choose another reason_column.")
         if (alike := resembled(names, self.columns, self.read_columns)) is not None:
             raise DeidError(f"The table has a column {ALIKE.format(alike)}")
+
+    def check_copies(self, values: Mapping[str, Sequence[Any]], others: Iterable[Sequence[Any]]) -> None:
+        """Refuse rows with a text that another column repeats.
+
+        Parameters
+        ----------
+        values : mapping of str to sequence
+            Values of the text columns.
+        others : iterable of sequence
+            Values of the columns that are copied.
+
+        Raises
+        ------
+        DeidError
+            If a text of five words or more is also the value of another column in its row.
+        """
+        for other in others:
+            for name in self.columns:
+                if any(repeats(text, [copy]) for text, copy in zip(values[name], other, strict=True)):
+                    raise DeidError(REPEATED.format(name))
 
     def __call__(self, values: Mapping[str, Sequence[Any]], n_rows: int) -> dict[str, list[str | None]]:
         """New values of the text columns, and the reasons.

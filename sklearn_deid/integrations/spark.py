@@ -44,6 +44,7 @@ def redact_spark(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing or holds no strings, or if an option of surrogates is missing.
+        During the computation, Spark reports an error if another column repeats a text of five words or more.
     MissingDependencyError
         If PySpark is not installed.
     """
@@ -78,6 +79,11 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
 
     names = batch.schema.names
     values = {name: batch.column(names.index(name)).to_pylist() for name in redactor.read_columns}
+    copied = [at for at, name in enumerate(names) if name not in redactor.read_columns]
+    texts = (
+        batch.column(at).to_pylist() for at in copied if batch.schema.types[at] in (pa.string(), pa.large_string())
+    )
+    redactor.check_copies(values, texts)
     new = redactor(values, batch.num_rows)
     arrays = list(batch.columns)
     for name in redactor.columns:

@@ -23,6 +23,8 @@ LANGUAGE = ("letters", "letter pairs")
 _PRIOR = 30.0
 _WORDS_OF_A_NAME = 2
 _SHORTEST = 3  # letters of a word whose casing counts
+# A pair of letters that fewer patients have counts as one that no note has: it can stand for a single rare name.
+_FEWEST_PATIENTS = 5
 # Share of notes that are flagged, and the fewest notes with which a threshold can promise that share.
 ALPHA = 0.01
 FEWEST = math.ceil(1 / ALPHA) - 1
@@ -92,11 +94,12 @@ class NoteLikeness:
     words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title Case is not
     judged: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
 
-    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. The notes of the other
-    patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)`` among their ``n`` scores. If a
-    new note and these ``n`` notes are exchangeable, the note has a higher score with a probability of at most 1 %, for
-    any number of notes (split conformal prediction). Notes of one patient are alike, and a tagger does not find exactly
-    the annotated PHI: in these two ways the notes are exchangeable only approximately.
+    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. Pairs that fewer than
+    five of these patients have count as pairs that no note has: a saved model shows no rare name by its letters. The
+    notes of the other patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)`` among their
+    ``n`` scores. If a new note and these ``n`` notes are exchangeable, the note has a higher score with a probability
+    of at most 1 %, for any number of notes (split conformal prediction). Notes of one patient are alike, and a tagger
+    does not find exactly the annotated PHI: in these two ways the notes are exchangeable only approximately.
 
     Attributes
     ----------
@@ -151,11 +154,11 @@ class NoteLikeness:
         seed : int, default=0
             Random seed of the parts.
         """
-        first, rest = _parts(notes, patients, seed)
+        first, owners, rest = _parts(notes, patients, seed)
         if len(rest) < FEWEST:
             return None
         # Laplace's rule, so that a pair of letters that no note has is rare and not impossible. shape: (28, 28)
-        counts = sum((note.pairs for note in first), np.ones((28, 28)))
+        counts = 1 + _shared_pairs(first, owners)
         # Rounded, so that a saved model has the same scores.
         surprise = (np.log2(counts.sum(1, keepdims=True)) - np.log2(counts)).round(3)
         sums, units = (sum(_values(note, surprise)[i] for note in first) for i in (0, 1))
@@ -239,13 +242,28 @@ def _values(note: Measured, surprise: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return sums, note.units.copy()
 
 
-def _parts(notes: Sequence[Measured], patients: Sequence[Hashable], seed: int) -> tuple[list[Measured], list[Measured]]:
-    """Notes for the figures, and notes for the threshold."""
+def _shared_pairs(notes: Sequence[Measured], owners: Sequence[Hashable]) -> np.ndarray:
+    """Number of each pair of letters, of shape (28, 28); 0 for a pair that too few patients have."""
+    total, n_owners = np.zeros((28, 28)), np.zeros((28, 28))
+    seen: dict[Hashable, np.ndarray] = {}
+    for note, owner in zip(notes, owners, strict=True):
+        total += note.pairs
+        seen[owner] = seen.get(owner, np.zeros((28, 28), dtype=bool)) | (note.pairs > 0)
+    for one in seen.values():
+        n_owners += one
+    return np.where(n_owners >= _FEWEST_PATIENTS, total, 0.0)
+
+
+def _parts(
+    notes: Sequence[Measured], patients: Sequence[Hashable], seed: int
+) -> tuple[list[Measured], list[Hashable], list[Measured]]:
+    """Notes for the figures with their patients, and notes for the threshold."""
     distinct = list(dict.fromkeys(patients))
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[i] for i in order[: max(1, round(_FIT_SHARE * len(distinct)))]}
     pairs = list(zip(notes, patients, strict=True))
-    return [n for n, p in pairs if p in chosen], [n for n, p in pairs if p not in chosen]
+    first = [(n, p) for n, p in pairs if p in chosen]
+    return [n for n, _ in first], [p for _, p in first], [n for n, p in pairs if p not in chosen]
 
 
 def learned_likeness(

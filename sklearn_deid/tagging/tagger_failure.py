@@ -15,7 +15,8 @@ class TaggerFailure:
     Attributes
     ----------
     error : Exception or None
-        Recorded exception, without its traceback: the local variables in its frames hold note text.
+        Recorded exception, without its traceback, cause and context: the local variables in their frames, and the
+        messages of other exceptions, can hold note text.
 
     Examples
     --------
@@ -36,5 +37,7 @@ class TaggerFailure:
     ) -> bool:
         if not isinstance(error, Exception):
             return False
+        # A traceback of an error that is raised from this one would print the whole chain.
+        error.__cause__ = error.__context__ = None
         self.error = error.with_traceback(None)
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +20,10 @@ ALIKE = (
     "that differs from {!r} in case or blanks only, or in letters that look alike. Its texts would be copied: name it, "
     "too, or remove it."
 )
+
+#: What is wrong with a column that nobody has named and that holds a text of a column of texts.
+REPEATED = "Another column repeats a text of the column {!r}, which would be copied: name it, too, or remove it."
+_FEWEST_WORDS = 5  # short texts are equal by chance
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
@@ -43,6 +47,32 @@ def is_alike(name: str, other: str) -> bool:
     (True, False)
     """
     return _plain(name) == _plain(other)
+
+
+def repeats(text: Any, others: Iterable[Any]) -> bool:
+    """Whether a text of five words or more is also one of the other values of its row.
+
+    Examples
+    --------
+    >>> repeats("Seen today by Dr. Alder", [1, "Seen today by Dr. Alder"]), repeats("No pain", ["No pain"])
+    (True, False)
+    """
+    return isinstance(text, str) and len(text.split()) >= _FEWEST_WORDS and any(text == other for other in others)
+
+
+def has_words(value: Any) -> bool:
+    """Whether a decoded JSON value is, or contains, a text of several words.
+
+    Examples
+    --------
+    >>> has_words({"codes": ["A1", {"display": "seen today"}]}), has_words(["A1", 3])
+    (True, False)
+    """
+    if isinstance(value, Mapping):
+        return any(map(has_words, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(has_words, value))
+    return isinstance(value, str) and len(value.split()) > 1
 
 
 @lru_cache(maxsize=4096)

@@ -151,3 +151,19 @@ def test_rows_that_go_while_they_are_read_are_noticed(base):
     execute(base, "DELETE FROM notes WHERE id = 'v09'")
     with pytest.raises(DeidError, match="has 17 rows, and 16 were read"):
         list(stream)
+
+
+def test_the_record_holds_no_query(redact, base):
+    """A query can name a patient, and the record is in the database of the output."""
+    assert redact(query="SELECT * FROM notes WHERE at = '12:30' AND mrn <> 'Zyxwvutski'")[0] == 1
+    assert "Zyxwvutski" not in str(execute(base, "SELECT * FROM redacted_run"))
+    assert "another model, other options" in redact("--resume", query="SELECT * FROM notes")[2]
+
+
+def test_a_column_that_repeats_a_text_is_refused(redact, base):
+    """``SELECT note, note AS copy`` copied the texts, at exit code 0."""
+    execute(base, "UPDATE notes SET note = 'Visit on the ward: mail roe@example.org', at = note")
+    execute(base, "UPDATE notes SET at = note")
+    code, _, err = redact(query="SELECT * FROM notes")
+    assert (code, "repeats a text of the column 'note'" in err) == (2, True)
+    assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]

@@ -205,6 +205,18 @@ def test_a_text_under_a_key_of_its_own_is_left_out(run, rules, tmp_path):
     )
 
 
+def test_a_text_under_a_key_of_its_own_is_left_out_beside_another_text_column(run, rules, tmp_path):
+    """With two text columns, a misspelt key of the second was copied with its text, with exit code 0."""
+    good = [{"text": "fine", "plan": "b", "ward": "A 1"}, {"text": "roe@example.org", "ward": "B 2"}, {"plan": "b"}]
+    wrong = [{"text": "fine", "plann": "seen by Zyxwvutski"}, {"plan": "fine", "txet": "seen by Zyxwvutski"}]
+    write(tmp_path / "notes.jsonl", [*good, *wrong, *good])
+    command = ["redact", tmp_path / "notes.jsonl", "--model", rules, "--output", tmp_path / "out.jsonl", "--quiet"]
+    code, _, err = run(*command, "--text-column", "text", "--text-column", "plan")
+    assert (code, err.count("under a key that no line with the column has")) == (1, 2)
+    assert "row 4]" in err and "row 5]" in err and "Zyxwvutski" not in err
+    assert read(tmp_path / "out.jsonl") == [good[0], {"text": "[EMAIL]", "ward": "B 2"}, good[2]] * 2
+
+
 def test_lines_without_a_text_column_are_counted(run, rules, tmp_path):
     """A second export in the same file, whose texts have another name, was copied without a word."""
     rows = [{"text": "roe@example.org"}, {"note": "roe@example.org"}, {"text": None}, {"note": "b"}]

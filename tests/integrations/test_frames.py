@@ -91,6 +91,16 @@ def test_metadata_of_pyarrow_with_texts_are_left_out():
     assert found.to_pydict() == table.to_pydict()
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_column_that_repeats_a_text_is_refused(kind):
+    """A copy of the notes under another name stayed in the frame."""
+    long = "seen today on the ward by Zyxwvutski"
+    frame = made(kind, {"n": [1, 2], "note": [long, "No pain"], "raw": [long, "b"], "code": ["a", "No pain"]})
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
+        redact_frame(MODEL, frame, "note")
+    redact_frame(MODEL, frame, ["note", "raw"])
+
+
 @pytest.mark.parametrize("columns", [[], ()])
 def test_no_columns_are_refused(columns):
     """The frame came back as it was."""

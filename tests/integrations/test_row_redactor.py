@@ -9,6 +9,7 @@ from sklearn_deid import NoteDeidentifier, RuleTagger, make_clinical_notes, save
 from sklearn_deid.exceptions import BundleError, DeidError
 from sklearn_deid.integrations import redact_dask, row_redactor
 from sklearn_deid.integrations.row_redactor import RowRedactor
+from sklearn_deid.integrations.spark import arrow_redactor
 from sklearn_deid.surrogates import read_or_make_key
 
 HOSTILE = [None, "", "a\x00b", "{\\rtf1 Zyxwvutski}", "é\u2028x roe@example.org"]
@@ -155,6 +156,8 @@ def test_dask_frames_and_bags(rules):
         ([{"note": "a"}, {"Note ": "roe@example.org"}], "differs from 'note' in case or blanks"),
         ([{"note": "a", "n\u043ete": "roe@example.org"}], "differs from 'note' in case or blanks"),
         ([{"n": 1}, {"n": 2}], "No record of a partition has the key 'note'"),
+        ([{"note": "a"}, {"noet": "Mail roe@example.org"}], "no key 'note', and has a text under another key"),
+        ([{"note": "a"}, {"parts": [{"text": "Mail roe@example.org"}]}], "no key 'note', and has a text under another"),
     ],
 )
 def test_bag_whose_texts_have_another_name_is_refused(rules, records, message):
@@ -166,6 +169,23 @@ def test_bag_whose_texts_have_another_name_is_refused(rules, records, message):
     other = [{"note": None}, {"n": 1}]  # a missing text
     found = redact_dask(rules, bag.from_sequence(other, npartitions=1), "note").compute(scheduler="synchronous")
     assert found == [{"note": None, "withheld": None}, {"n": 1, "withheld": None}]
+
+
+def test_a_column_that_repeats_a_text_is_refused(rules):
+    """A copy of the notes under another name came back in clear."""
+    long = "seen today on the ward by Zyxwvutski"
+    pd, bag, pa = (pytest.importorskip(name) for name in ("pandas", "dask.bag", "pyarrow"))
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"n": [1, 2], "note": ["No pain", long], "raw": ["No pain", long]})
+    records = frame.to_dict("records")
+    for lazy in (dd.from_pandas(frame, npartitions=1), bag.from_sequence(records, npartitions=1)):
+        with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
+            redact_dask(rules, lazy, "note").compute(scheduler="synchronous")
+        redact_dask(rules, lazy, ["note", "raw"]).compute(scheduler="synchronous")
+    batch = pa.RecordBatch.from_pandas(frame)
+    with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
+        list(arrow_redactor(RowRedactor(rules, "note"))([batch]))
+    assert len(list(arrow_redactor(RowRedactor(rules, ["note", "raw"]))([batch]))) == 1
 
 
 @pytest.mark.parametrize("patient", [None, "", " ", float("nan"), "NULL"])

@@ -1,6 +1,7 @@
 """`NoteDeidentifier`: what comes out is what came in, less the spans; nothing that failed passes as clean."""
 
 import io
+import traceback
 import warnings
 from dataclasses import replace
 from itertools import count, islice
@@ -307,6 +308,24 @@ def test_any_error_of_a_tagger_withholds_the_note_without_its_text(error):
         model.set_params(on_error="raise").redact(["Ann", "Bob is broken"])
     assert raised.value.__cause__ is None and raised.value.__context__ is None
     assert "Zyxwvutski" not in str(raised.value)
+
+
+class Wraps(CapitalTagger):
+    """Turns an error that quotes the note into an error of this library, and forgets ``from None``."""
+
+    def predict(self, X):
+        try:
+            raise KeyError(str(X.data.tolist()))
+        except KeyError:
+            raise SequenceError("cannot be tagged")  # noqa: B904
+
+
+def test_errors_behind_an_error_of_the_library_are_not_in_the_traceback():
+    notes = ["Zyxwvutski came"]
+    with pytest.raises(DeidError, match="SequenceError") as caught:
+        NoteDeidentifier(Wraps().fit(None)).redact(notes)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert ("cannot be tagged" in shown, "Zyxwvutski" in shown) == (True, False)
 
 
 class Unsure(CapitalTagger):

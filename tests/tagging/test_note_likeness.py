@@ -3,6 +3,8 @@
 import json
 import math
 import warnings
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -119,6 +121,22 @@ def test_few_notes_and_short_notes_are_not_judged(fitted):
     assert learned_likeness(Corpus([])) is None
     assert fitted.likeness_.problem(measure(segment(""), 0)) is None
     assert fitted.likeness_.problem(measure(segment("ok"), 0)) is None
+
+
+def test_a_name_of_few_patients_leaves_no_trace_in_the_pairs_of_letters():
+    """A reader of a saved model saw that a pair occurs, or never occurs, and so which rare name a patient has."""
+    rare = measure(segment("seen by Qzxvjk"), 1)
+    notes = [measure(segment(note.text), 0) for note in ORDINARY]
+    for n_patients, is_told in ((4, False), (len(notes), True)):
+        planted = [replace(n, pairs=n.pairs + rare.pairs) if i < n_patients else n for i, n in enumerate(notes)]
+        # The order of patients decides who is in the quarter whose letters are counted.
+        patients = [(number * 7) % len(notes) for number in range(len(notes))]
+        for seed in range(8):
+            likeness = NoteLikeness.learn(planted, patients, seed=seed)
+            surprise = np.array(likeness.to_state()["surprise"])
+            letters = [ord(c) - ord("a") + 1 for c in "qzxvjk"]
+            told = [surprise[a, b] < surprise[a].max() for a, b in pairwise(letters)]
+            assert any(told) == is_told, "a rare pair looks like a pair that no note has"
 
 
 def test_no_patient_is_in_both_parts():

@@ -43,6 +43,23 @@ def test_counts_are_those_of_a_count_by_hand():
     np.testing.assert_allclose(NoteMemory.counted(X, tags, CLASSES).counts, [[1, 1, 0], [0, 0, 0]])
 
 
+def test_other_names_in_the_same_places_give_the_same_counts():
+    """The counts in a saved model say nothing about which words were repeated."""
+    data = make_clinical_notes(30, random_state=0).to_sentences()
+    tags = data.y.tolist()
+    other = {
+        word: f"Name{'x' * number}".capitalize() for number, word in enumerate(sorted({*map(str.lower, data.X.data)}))
+    }
+    renamed = np.array(
+        [other[w.lower()] if w[:1].isupper() and w.isalpha() and len(w) > 2 else w for w in data.X.data], object
+    )
+    X = TokenSequences(renamed, data.X.offsets).with_documents(data.X.documents)
+    classes = sorted({tag for row in tags for tag in row})
+    before, after = (NoteMemory.counted(one, tags, classes).counts for one in (data.X, X))
+    assert before.sum() > 50
+    np.testing.assert_array_equal(before, after)
+
+
 def test_only_words_with_a_capital_and_three_letters_are_remembered():
     X = sentences("Alder alder de De NG2 NG2 - - LEBER Leber ALDER")
     assert X.data[Repeats.of(X).places].tolist() == ["Alder", "LEBER", "Leber", "ALDER"]

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from ...text.column_names import REPEATED, repeats
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
@@ -142,11 +143,18 @@ class DelimitedTable:
                 continue
             row_id, patient_id = self.columns.identifiers({name: row[at] for name, at in places.items()})
             for name in self.columns.texts:
+                if row.count(row[places[name]]) > 1:
+                    self._check_copies(name, row, places)
                 if row[places[name]]:
                     cells.append(Cell(number, name, row[places[name]], row_id, patient_id))
                     targets.append((len(kept), places[name]))
             kept.append(row)
         return TableChunk(_digest(rows), cells, problems, lambda texts: _render(kept, targets, texts, form))
+
+    def _check_copies(self, name: str, row: list[str], places: dict[str, int]) -> None:
+        others = [cell for at, cell in enumerate(row) if at not in places.values()]
+        if repeats(row[places[name]], others):
+            raise SourceLocation(str(self.path)).error(REPEATED.format(name))
 
 
 def _begins_a_quote(cell: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
-from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element
+from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element, is_defined
 from .fhir_extensions import text_in_extensions, unread_in_extensions
 from .fhir_free_texts import TEXT, free_texts
 from .json_lines import JsonLinesTable, TextField
@@ -149,7 +149,8 @@ class FhirLines(JsonLinesTable):
                 seen.add(place.start)
                 found += self._texts(line, number, f"{name}[{index}]", place, patient)
             self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before
-        marks = free_texts(resource) if self.paths[kind] else {}
+        known = kind if is_defined(kind) else None
+        marks = free_texts(resource, place=known) if self.paths[kind] else {}
         for index, (key, mark, place) in enumerate(find_marked(line, marks, start)):
             if place.start not in seen:
                 label = None if mark == TEXT else mark

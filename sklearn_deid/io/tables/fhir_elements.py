@@ -75,6 +75,39 @@ ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
+def place_inside(place: str, key: str) -> str:
+    """Place of an element of an object. Sections are inside of sections.
+
+    Examples
+    --------
+    >>> place_inside("Observation", "note"), place_inside("Composition.section", "section")
+    ('Observation.note', 'Composition.section')
+    """
+    return place if place == f"Composition.{key}" else f"{place}.{key}"
+
+
+def is_defined(place: str) -> bool:
+    """Whether the elements of the objects at a place are known, so that `has_misplaced_text` reads them.
+
+    Examples
+    --------
+    >>> is_defined("Observation.note"), is_defined("Observation.identifier")
+    (True, False)
+    """
+    return place in ELEMENTS
+
+
+def is_attachment(element: str) -> bool:
+    """Whether an element holds an Attachment, whose texts are read, or the line is left out.
+
+    Examples
+    --------
+    >>> is_attachment("presentedForm")
+    True
+    """
+    return element in _ATTACHMENTS
+
+
 def has_unknown_element(value: Any, place: str) -> bool:
     """Whether an object holds an element that FHIR does not define there, such as one that is misspelt.
 
@@ -99,10 +132,9 @@ def has_unknown_element(value: Any, place: str) -> bool:
     known = ELEMENTS.get(place)
     if known is None or not isinstance(value, dict):
         return False
-    # Sections are inside of sections. The extensions of an element stand under its name with an underscore.
+    # The extensions of an element stand under its name with an underscore.
     return any(
-        key.removeprefix("_") not in known
-        or has_unknown_element(inner, place if place == f"Composition.{key}" else f"{place}.{key}")
+        key.removeprefix("_") not in known or has_unknown_element(inner, place_inside(place, key))
         for key, inner in value.items()
     )
 
@@ -127,9 +159,7 @@ def has_misplaced_text(value: Any, place: str) -> bool:
     if place not in ELEMENTS or not isinstance(value, dict):
         return False
     return any(
-        _is_misplaced(key, inner)
-        or has_misplaced_text(inner, place if place == f"Composition.{key}" else f"{place}.{key}")
-        for key, inner in value.items()
+        _is_misplaced(key, inner) or has_misplaced_text(inner, place_inside(place, key)) for key, inner in value.items()
     )
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .fhir_elements import is_attachment, is_defined, place_inside
+
 #: Mark of a text that a model reads. All other marks are the label of the whole value.
 TEXT = "text"
 _NAMES_OF_EXTENSIONS = ("extension", "modifierExtension")
@@ -29,13 +31,20 @@ _OF_ELEMENT = {
     **dict.fromkeys("assigner custodian location managingOrganization organization serviceProvider".split(), _HOSPITAL),
 }
 
+# A word of a text. Identifiers, times and samples are made of digits and single letters.
+_WORD = re.compile(r"[^\W\d_]{3,}")
+# Words of units, such as "mm Hg" and "beats per minute".
+_UNIT = re.compile(r"[^\W\d_A-Z]+|[A-Z]{1,3}|Hg|[^\w\s]{1,3}|\S*[/*\d\[\]]\S*")
+_MOST_UNIT_WORDS = 7
 
-def free_texts(value: Any, element: str = "", is_extension: bool = False) -> dict[Any, Any]:
+
+def free_texts(value: Any, element: str = "", is_extension: bool = False, place: str | None = None) -> dict[Any, Any]:
     """Marks of the texts and names of a resource, in the form that `find_marked` takes.
 
     These are the ``text`` of a concept or annotation, unless it repeats the display of one of its codes; the
     ``display`` of a reference, or of a coding without a code; the ``authorString`` of an annotation; and strings of
-    extensions. Contained resources are left out: they are resources of their own.
+    extensions. With ``place``, also any other text of several words where FHIR defines codes, numbers and identifiers,
+    or nothing. Contained resources are left out: they are resources of their own.
 
     Parameters
     ----------
@@ -45,6 +54,9 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False) -> dic
         Name of the element that holds the part.
     is_extension : bool, default=False
         Whether the part is an extension.
+    place : str, optional
+        Type of the resource, and the names of the elements that lead to the part, as for `has_unknown_element`. None
+        for a type whose elements are not known.
 
     Examples
     --------
@@ -54,14 +66,18 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False) -> dic
     marks: dict[Any, Any] = {}
     if isinstance(value, list):
         for index, item in enumerate(value):
-            if isinstance(item, (dict, list)) and (inner := free_texts(item, element, is_extension)):
+            if isinstance(item, (dict, list)) and (inner := free_texts(item, element, is_extension, place)):
                 marks[index] = inner
+            elif isinstance(item, str) and _is_unread(element, item, element, place):
+                marks[index] = TEXT
     elif isinstance(value, dict):
         for key, item in value.items():
             if isinstance(item, str):
                 mark: Any = _mark(value, key, item, element, is_extension)
+                if mark is None and key not in ("text", "display") and _is_unread(key, item, element, place):
+                    mark = TEXT
             elif isinstance(item, (dict, list)) and (key != "contained" or is_extension):
-                mark = free_texts(item, key, key in _NAMES_OF_EXTENSIONS)
+                mark = free_texts(item, key, key in _NAMES_OF_EXTENSIONS, place and place_inside(place, key))
             else:
                 mark = None
             if mark:
@@ -79,6 +95,16 @@ def _mark(holder: Mapping[str, Any], key: str, value: str, element: str, is_exte
     if key == "authorString":
         return _DOCTOR
     return TEXT if is_extension and key in _TEXTS_OF_EXTENSIONS else None
+
+
+def _is_unread(key: str, value: str, element: str, place: str | None) -> bool:
+    """Whether a value is a text in a place where nobody looks for one."""
+    if place is None or is_defined(place) or is_attachment(element) or key == "div":
+        return False
+    words = value.split()
+    if len(words) < 2 or _WORD.search(value) is None:
+        return False
+    return key != "unit" or len(words) > _MOST_UNIT_WORDS or not all(map(_UNIT.fullmatch, words))
 
 
 def _displays(concept: Mapping[str, Any]) -> Iterator[str]:

@@ -28,7 +28,8 @@ HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "OBX-5": ("TX", "FT", "ST", *sorted(CODED | NUMBERS | CODES)),
         **dict.fromkeys("NTE-3 OBR-13 OBR-31 OBR-39 ORC-16 PV2-3 PV2-12 DG1-4 PR1-4 AL1-5 IAM-5 DSP-3".split(), ()),
-        **dict.fromkeys("RXO-6 RXO-7 RXE-7 RXA-9".split(), ()),
+        **dict.fromkeys("RXO-6 RXO-7 RXE-7 RXE-21 RXA-9 RXD-9 RXG-9".split(), ()),
+        **dict.fromkeys("RF1-10 SCH-7 ARQ-7 SPM-14 VAR-6 ACC-8 MSA-3 ERR-7 ERR-8".split(), ()),
     }
 )
 # Types of HL7 2 in OBX-2 whose values are no documents. A text of an unknown type, such as "tx", would be copied.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
-from ...text.column_names import is_alike
+from ...text.column_names import REPEATED, has_words, is_alike, repeats
 from ..checking import SourceLocation
 from ..strict_json import parse_json
 from .columns import Columns
@@ -61,9 +61,9 @@ class JsonLinesTable:
     def __init__(self, path: Path, output: Path, columns: Columns, encoding: str | None = None) -> None:
         self.path, self.output, self.columns, self.encoding = path, output, columns, encoding or "utf-8"
         self._n_without = 0
-        # Keys of the lines with a text column, and lines that lack one.
-        self._known_keys: set[str] = set()
-        self._lacking: list[tuple[int, dict[str, Any]]] = []
+        # For each text column: keys of the lines that have it. Then lines that lack a column.
+        self._known_keys: dict[str, set[str]] = {name: {*columns.texts, *columns.optional} for name in columns.texts}
+        self._lacking: list[tuple[int, str, dict[str, Any]]] = []
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the lines.
@@ -101,12 +101,16 @@ class JsonLinesTable:
         for name in (*self.columns.texts, *self.columns.optional):
             place = find_member(line, name)
             self._check_alike(name, content)
+            named = self._named()
+            if repeats(content.get(name), (value for key, value in content.items() if key not in named)):
+                raise SourceLocation(str(self.path)).error(REPEATED.format(name))
             if place is None:
                 if name in self.columns.texts:
                     self._n_without += 1
-                    self._lacking.append((number, content))
+                    self._lacking.append((number, name, content))
                 continue
-            self._known_keys.update(content)
+            if name in self._known_keys:
+                self._known_keys[name].update(content)
             if place.value not in (None, ""):
                 # A list or a number under the key is no text: the cell is withheld.
                 cell = Cell(number, name, place.value, row_id, patient_id)
@@ -131,13 +135,15 @@ class JsonLinesTable:
 
         A line may lack a key: exports leave out nulls.
         """
-        named = (*self.columns.texts, *self.columns.optional, *self.columns.keys())
-        if any(is_alike(key, name) and key not in named for key in content):
+        if any(is_alike(key, name) and key not in self._named() for key in content):
             has = "a key" if name in content else f"no key {name!r}, but one"
             other = repr(name) if name in content else "it"
             raise SourceLocation(str(self.path)).error(
                 f"The line has {has} that differs from {other} in case or spaces, or in letters that look alike."
             )
+
+    def _named(self) -> tuple[str, ...]:
+        return (*self.columns.texts, *self.columns.optional, *self.columns.keys())
 
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
         parsed: dict[int, tuple[str, list[TextField]]] = {}
@@ -176,8 +182,8 @@ class JsonLinesTable:
         return sorted(
             {
                 number
-                for number, content in self._lacking
-                if any(key not in self._known_keys and _has_words(value) for key, value in content.items())
+                for number, name, content in self._lacking
+                if any(key not in self._known_keys[name] and has_words(value) for key, value in content.items())
             }
         )
 
@@ -211,10 +217,3 @@ def _render(parsed: Sequence[tuple[str, list[TextField]]], texts: Sequence[str |
         if len(known) == len(changes):
             out.append(replace_values(line, [pair for change in known for pair in change]))
     return "".join(out).encode("utf-8")
-
-
-def _has_words(value: Any) -> bool:
-    """Whether a value is, or contains, a text of several words."""
-    if isinstance(value, dict):
-        return any(map(_has_words, value.values()))
-    return any(map(_has_words, value)) if isinstance(value, list) else isinstance(value, str) and len(value.split()) > 1

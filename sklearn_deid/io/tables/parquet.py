@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from ..._optional import import_optional
 from ...text.arrow_metadata import without_texts
+from ...text.column_names import REPEATED, repeats
 from ..checking import SourceLocation
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
@@ -39,8 +40,9 @@ class ParquetTable:
 
     def __init__(self, path: Path, columns: Columns) -> None:
         self.path, self.columns = path, columns
-        self._pa, self._pq = (
-            import_optional(name, extra="tables", purpose="parquet files") for name in ("pyarrow", "pyarrow.parquet")
+        self._pa, self._pq, self._pc = (
+            import_optional(name, extra="tables", purpose="parquet files")
+            for name in ("pyarrow", "pyarrow.parquet", "pyarrow.compute")
         )
         self._file = self._opened()
         schema = self._file.schema_arrow
@@ -83,6 +85,7 @@ class ParquetTable:
         cells: list[Cell] = []
         targets: list[tuple[str, int]] = []
         named = {name: self._values(batch.column(at)) for name, at in self._places.items()}
+        self._check_copies(batch, named)
         for row in range(batch.num_rows):
             row_id, patient_id = self.columns.identifiers({name: values[row] for name, values in named.items()})
             for name in self.columns.texts:
@@ -92,6 +95,22 @@ class ParquetTable:
         # A stream and not the batch alone: a batch of categories has their numbers without the categories.
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
+
+    def _check_copies(self, batch: Any, named: dict[str, list[Any]]) -> None:
+        """Refuse a column that nobody has named and that repeats a text, such as the index of a pandas frame."""
+        for at, field in enumerate(self._schema):
+            if at in self._places.values() or field.type not in (self._pa.string(), self._pa.large_string()):
+                continue
+            for name in self.columns.texts:
+                # Compared by arrow: most columns hold no copy, and Python need not read them.
+                equal = self._pc.equal(batch.column(at).cast(self._pa.large_binary()), self._bytes_of(batch, name))
+                found = [named[name][row] for row, same in enumerate(equal.to_pylist()) if same]
+                if any(repeats(text, [text]) for text in found):
+                    raise SourceLocation(str(self.path)).error(REPEATED.format(name))
+
+    def _bytes_of(self, batch: Any, name: str) -> Any:
+        # Bytes, because values that are not UTF-8 have no order as strings.
+        return batch.column(self._places[name]).cast(self._pa.large_binary())
 
     def _values(self, column: Any) -> list[Any]:
         """Values of a column. A value that is not UTF-8 stays as bytes and is not read as text."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._optional import import_optional
 from ...exceptions import DeidError
+from ...text.column_names import REPEATED, repeats
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
@@ -125,9 +126,12 @@ class SqlTable:
     def _chunk(self, rows: list[dict[str, Any]], before: int) -> TableChunk:
         cells: list[Cell] = []
         targets: list[tuple[int, str]] = []
+        named = {*self.columns.texts, *self.columns.keys()}
         for at, row in enumerate(rows):
             row_id, patient_id = self.columns.identifiers(row)
             for name in self.columns.texts:
+                if repeats(row[name], (value for key, value in row.items() if key not in named)):
+                    raise DeidError(REPEATED.format(name))
                 if row[name] not in (None, ""):
                     cells.append(Cell(before + at + 1, name, row[name], row_id, patient_id))
                     targets.append((at, name))

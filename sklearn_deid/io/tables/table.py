@@ -12,7 +12,7 @@ CHUNK_ROWS = 500
 
 
 class Cell(NamedTuple):
-    """Text in a row of a table.
+    """Text in a row of a table. The repr shows its place and no text.
 
     Parameters
     ----------
@@ -39,6 +39,9 @@ class Cell(NamedTuple):
     row_id: str | None = None
     patient_id: str | None = None
     label: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Cell({self.place})"
 
     @property
     def place(self) -> str:

@@ -284,7 +284,11 @@ def test_patients_and_text_before_the_first_message(tmp_path):
     assert done == MESSAGE.encode() and len(problems) == 1
 
 
-@pytest.mark.parametrize("path", ["OBR-31", "OBR-39", "DG1-4", "DSP-3", "AL1-5", "ORC-16", "PV2-3"])
+@pytest.mark.parametrize(
+    "path",
+    "OBR-31 OBR-39 DG1-4 DSP-3 AL1-5 ORC-16 PV2-3 RXD-9 RXG-9 RXE-21 RF1-10 SCH-7 ARQ-7 SPM-14 VAR-6 ACC-8 MSA-3 ERR-7 "
+    "ERR-8".split(),
+)
 def test_reasons_comments_and_diagnoses_are_texts(tmp_path, path):
     """The reason of an examination and the description of a diagnosis are free text in most systems."""
     name, _, number = path.partition("-")

@@ -5,11 +5,13 @@ import csv
 import gzip
 import io
 import json
+from contextlib import nullcontext
 
 import pytest
 
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
-from sklearn_deid.io.tables import Columns, delimited, json_lines, open_table, parquet
+from sklearn_deid.io.tables import Cell, Columns, TableChunk, delimited, json_lines, open_table, parquet
+from sklearn_deid.text.column_names import REPEATED
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -364,6 +366,42 @@ def test_optional_columns_are_texts_where_they_are(tmp_path, kind):
         chunks = change(open_table(path, output, columns), output, str.upper)
         assert list(rows_of(output)[0].values()) == ["A", "B" if "title" in rows[0] else "b"]
         assert sum(chunk.n_without for chunk in chunks) == 0
+
+
+LONG = "seen today on the ward by Zyxwvutski"
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(("copy", "is_refused"), [(LONG, True), ("No pain", False), (f"{LONG}.", False)])
+def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refused):
+    """A copy of the notes under another name was copied with its texts, at exit code 0."""
+    rows = [{"text": "No pain", "raw": "b"}, {"text": copy if copy != f"{LONG}." else LONG, "raw": copy}]
+    path, output = written(tmp_path / f"notes.{kind}", rows), tmp_path / f"out.{kind}"
+    table = open_table(path, output, Columns(("text",)))
+    if kind == "jsonl":
+        assert [reason for _, reason in change(table, output, str)[0].problems] == [
+            REPEATED.format("text")
+        ] * is_refused
+        return
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'text'") if is_refused else nullcontext():
+        change(table, output, str)
+    change(open_table(path, output, Columns(("text", "raw"))), output, str)
+
+
+def test_index_of_pandas_that_repeats_a_text_is_refused(tmp_path):
+    """The index is a column of the file that nobody has named, and was copied with the texts."""
+    pd = pytest.importorskip("pandas")
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    for index, is_refused in (([LONG, "b"], True), (["n 1", "n 2"], False)):
+        pd.DataFrame({"text": [LONG, "fine"]}, index=index).to_parquet(path)
+        with pytest.raises(CorpusFormatError, match="repeats a text") if is_refused else nullcontext():
+            change(open_table(path, output, Columns(("text",))), output, str.upper)
+
+
+def test_a_cell_shows_its_place_and_no_text():
+    cell = Cell(3, "text", "seen by Zyxwvutski", "v-1", "p")
+    chunk = TableChunk("", [cell], [], str)
+    assert repr(cell) == "Cell(row 3, id v-1, column text)" and "Zyxwvutski" not in repr(chunk)
 
 
 def test_quotes_behind_backslashes_are_refused(tmp_path):
