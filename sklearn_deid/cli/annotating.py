@@ -131,12 +131,14 @@ def load_deidentifier(arguments: Namespace) -> Any:
     device = set_machine(arguments)
     with quick_imports():
         from ..tagging.note_deidentifier import NoteDeidentifier
+        from ..tagging.safe_harbor import labels_to_rewrite
         from ..tagging.saving import load_tagger
 
         model = load_tagger(model_folder(arguments.model), device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
     if getattr(arguments, "labels", None) is not None:
         deidentifier.set_params(labels=arguments.labels)
+    deidentifier.set_params(labels=labels_to_rewrite(deidentifier.labels, getattr(arguments, "mode", None)))
     # `evaluate --robustness` has no such option: altered notes are unlike on purpose.
     on_unlike = getattr(arguments, "on_unlike", "pass")
     return deidentifier.set_params(on_error="withhold", on_unlike=on_unlike, n_jobs=getattr(arguments, "jobs", 1))

@@ -21,7 +21,7 @@ from .deidentifiers import as_deidentifier
 _BATCH = 64
 _NO_TEXT = "The cell holds no text."
 # Taggers of this process, by path and digest of the model. Threads of one process take turns.
-_taggers: dict[tuple[str, str], Any] = {}
+_taggers: dict[tuple[str, str, str], Any] = {}
 _turn = threading.Lock()
 
 
@@ -166,11 +166,12 @@ class RowRedactor:
 
     def _found(self, texts: list[Any]) -> list[Any]:
         with _turn:
-            known = self.model, self._digest
+            known = self.model, self._digest, self.mode
             if known not in _taggers:
                 if bundle_digest(self.model) != self._digest:
                     raise DeidError("This computer of the cluster has another model at this path.", path=self.model)
-                _taggers[known] = as_deidentifier(self.model).set_params(on_unlike="withhold").note_tagger()
+                deidentifier = as_deidentifier(self.model).set_params(on_unlike="withhold")
+                _taggers[known] = deidentifier.note_tagger(self.mode)
             return _taggers[known]([text if isinstance(text, str) else None for text in texts])
 
     def _rewritten(self, text: Any, found: Any, patient: Any) -> tuple[str | None, str | None]:

@@ -28,7 +28,7 @@ from .note_processes import tag_batches
 from .note_segmenter import fitted_segmenter
 from .note_sentences import NormalizedSegmenter, cut_notes
 from .note_tagger import NoteFailure, NoteTagger, UnlikeNote
-from .safe_harbor import asked_spans
+from .safe_harbor import LABELS, asked_spans, labels_to_rewrite
 from .splits import group_parameters
 from .tagger_failure import TaggerFailure
 
@@ -49,9 +49,11 @@ class NoteDeidentifier(BaseEstimator):
         most 300,000 characters together. With more characters, the tagger has ``hidden_size=192``.
     batch_size : int, default=64
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
-    labels : {"all", "hipaa"}, default="all"
+    labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
         PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the list of the Safe Harbor rule
         (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
+        "hipaa-surrogate" is "hipaa" with states and bare years. `redact` with surrogates uses it instead of "hipaa":
+        a bare year beside shifted dates would tell the shift, and a state would not fit the invented town.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
         continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
@@ -107,7 +109,7 @@ class NoteDeidentifier(BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {
         "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "labels": [StrOptions({"all", "hipaa"})],
+        "labels": [StrOptions(set(LABELS))],
         "on_error": [StrOptions({"raise", "withhold"})],
         "on_unlike": [StrOptions({"withhold", "warn", "pass"})],
         "segmenter": [StrOptions({"learned", "rules"}), HasMethods(["segment"])],
@@ -377,8 +379,13 @@ class NoteDeidentifier(BaseEstimator):
         check_is_fitted(self.estimator)
         return self.estimator
 
-    def note_tagger(self) -> NoteTagger:
+    def note_tagger(self, mode: str | SurrogateEngine | None = None) -> NoteTagger:
         """Return a function from texts to spans, or to the reason why a text has none.
+
+        Parameters
+        ----------
+        mode : str, SurrogateEngine or None, default=None
+            Mode of `redact` that the spans are for. None means that they are for no redaction.
 
         Raises
         ------
@@ -388,7 +395,7 @@ class NoteDeidentifier(BaseEstimator):
         categories, borders = getattr(self, "categories_", {}), getattr(self, "border_counts_", {})
         likeness = None if self.on_unlike == "pass" else getattr(self, "likeness_", None)
         # A model that was fitted or pickled by version 0.1.0 has no such parameter.
-        labels = getattr(self, "labels", "all")
+        labels = labels_to_rewrite(getattr(self, "labels", "all"), mode)
         return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness, labels)
 
     def _segmenter(self) -> Any:
@@ -403,7 +410,7 @@ class NoteDeidentifier(BaseEstimator):
         rewrite = note_rewriter(mode, **{name: value for name, value in settings.items() if value is not None})
         rewritten = (
             None if spans is None else self._rewritten(number, item, spans, rewrite)
-            for number, (item, spans) in enumerate(self._annotated(notes))
+            for number, (item, spans) in enumerate(self._annotated(notes, mode))
         )
         return (note if note is None or return_documents else note.text for note in rewritten)
 
@@ -416,10 +423,12 @@ class NoteDeidentifier(BaseEstimator):
         self._give_up(number, item, f"The note cannot be rewritten: {type(failure.error).__name__}.", failure.error)
         return None
 
-    def _annotated(self, notes: Iterable[Any]) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
+    def _annotated(
+        self, notes: Iterable[Any], mode: str | SurrogateEngine | None = None
+    ) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
         # A generator would report a wrong parameter only when its first item is asked for.
         check_constraints(self)
-        return self._in_batches(self.note_tagger(), notes, effective_n_jobs(self.n_jobs))
+        return self._in_batches(self.note_tagger(mode), notes, effective_n_jobs(self.n_jobs))
 
     def _in_batches(
         self, tagger: NoteTagger, notes: Iterable[Any], n_jobs: int

@@ -65,8 +65,8 @@ class NoteTagger:
         Borders of sentences inside spans, for each label, as `text.joined_at_borders` takes them.
     likeness : NoteLikeness, optional
         Figures of the training notes. None means that no note is unlike.
-    labels : {"all", "hipaa"}, default="all"
-        "hipaa" keeps the spans for which `is_safe_harbor` is true.
+    labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
+        "hipaa" keeps the spans for which `is_safe_harbor` is true, and "hipaa-surrogate" also states and bare years.
 
     Examples
     --------

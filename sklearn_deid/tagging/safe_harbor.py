@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ..surrogates import SURROGATE, SurrogateEngine
 from ..text import I2B2_2014, MEDDOCAN, Span, label_map
 
 # Labels of what the rule lets stay: states and larger areas, professions, and departments, which are no places.
 _STAYING = frozenset({"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"})
+# What surrogates must fit: a bare year beside shifted dates would tell the shift, and a state beside an invented town
+# would contradict its postal code.
+_FITTED = frozenset({"DATE", "STATE"})
+LABELS = ("all", "hipaa", "hipaa-surrogate")
 _AS_I2B2 = label_map(MEDDOCAN, I2B2_2014)
 _YEAR = r"(?:19|20)\d\d"
 _YEARS = re.compile(
@@ -88,5 +93,22 @@ def _is_young(words: str) -> bool:
 
 
 def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ...]:
-    """Spans of a text that the parameter ``labels`` of a `NoteDeidentifier` selects ("all" or "hipaa")."""
-    return tuple(span for span in spans if labels == "all" or is_safe_harbor(span, text))
+    """Spans of a text that the parameter ``labels`` of a `NoteDeidentifier` selects."""
+    fitted = _FITTED if labels == "hipaa-surrogate" else frozenset()
+    return tuple(
+        span
+        for span in spans
+        if labels == "all" or is_safe_harbor(span, text) or _AS_I2B2.get(span.label, span.label) in fitted
+    )
+
+
+def labels_to_rewrite(labels: str, mode: str | SurrogateEngine | None) -> str:
+    """Parameter ``labels`` with which notes are rewritten in a mode.
+
+    Examples
+    --------
+    >>> labels_to_rewrite("hipaa", "label"), labels_to_rewrite("hipaa", "surrogate"), labels_to_rewrite("all", "mask")
+    ('hipaa', 'hipaa-surrogate', 'all')
+    """
+    surrogates = mode == SURROGATE or isinstance(mode, SurrogateEngine)
+    return "hipaa-surrogate" if surrogates and labels == "hipaa" else labels

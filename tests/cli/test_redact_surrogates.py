@@ -42,6 +42,22 @@ def test_texts_are_those_of_the_library(run, notes, model, tmp_path):
     assert not any(document.patient_id in "".join(lines) for document in notes)
 
 
+def test_bare_years_move_with_the_other_dates(run, tmp_path):
+    """Oracle: a model that hides all dates. A year that stays would tell the shift."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "n.txt").write_text("Operated in 1999 and seen on 3 May 2019.")
+    done = {}
+    for labels in ("all", "hipaa"):
+        save(NoteDeidentifier(RuleTagger(["date"]).fit([]), labels=labels), tmp_path / labels)
+        command = ("redact", tmp_path / "raw", "--model", tmp_path / labels, "--output")
+        options = ("--mode", "surrogate", "--key-file", tmp_path / "key", "--locale", "en")
+        assert run(*command, tmp_path / f"{labels}-surrogates", *options)[0] == 0
+        assert run(*command, tmp_path / f"{labels}-labels")[0] == 0
+        done[labels] = contents(tmp_path / f"{labels}-surrogates")
+        assert ("1999" in contents(tmp_path / f"{labels}-labels")["n.txt"]) == (labels == "hipaa")
+    assert done["all"] == done["hipaa"]
+
+
 def test_mapping_leads_back(run, raw, model, tmp_path, notes):
     pytest.importorskip("cryptography")
     secret = tmp_path / "secret"

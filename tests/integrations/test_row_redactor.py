@@ -188,6 +188,19 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
     assert len(list(arrow_redactor(RowRedactor(rules, ["note", "raw"]))([batch]))) == 1
 
 
+def test_rows_with_surrogates_shift_bare_years_too(tmp_path):
+    text = "Operated in 1999 and seen on 3 May 2019."
+    read_or_make_key(tmp_path / "key")
+    options = {"patient_column": "mrn", "mode": "surrogate", "key_file": tmp_path / "key", "locale": "en"}
+    found = {}
+    for labels in ("all", "hipaa"):
+        save(NoteDeidentifier(RuleTagger(["date"]).fit([]), labels=labels), tmp_path / labels)
+        found[labels] = in_parts(RowRedactor(tmp_path / labels, "note", **options), 1, [text], ["p"])
+        redacted = in_parts(RowRedactor(tmp_path / labels, "note"), 1, [text])[0][0]
+        assert ("2019" not in redacted) and ("1999" in redacted) == (labels == "hipaa")
+    assert found["all"] == found["hipaa"]
+
+
 @pytest.mark.parametrize("patient", [None, "", " ", float("nan"), "NULL"])
 def test_row_without_a_patient_has_no_surrogates(rules, tmp_path, patient):
     read_or_make_key(tmp_path / "key")

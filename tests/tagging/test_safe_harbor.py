@@ -3,7 +3,9 @@
 import pytest
 
 from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
+from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.tagging import is_safe_harbor
+from sklearn_deid.tagging.safe_harbor import asked_spans
 from sklearn_deid.text import I2B2_2014, MEDDOCAN, label_map
 
 
@@ -76,6 +78,27 @@ def test_deidentifier_hides_and_scores_what_is_asked():
     assert asked.redact([text]) == ["Age 34, in 2019 and on [DATE], mail [EMAIL]"]
     # The age and the year of the gold annotation do not count.
     assert asked.score([note]) == asked.score([Document("n", text, spans[2:])])
+
+
+def test_surrogates_replace_what_they_must_fit():
+    """Oracle: all dates. A year that stays beside shifted dates would tell the shift."""
+    texts = ["Operated in 2012 and seen on 3 May 2019 and 4 May 2019.", "In 1999, and never again."]
+    everything = NoteDeidentifier(RuleTagger(["date"]).fit([]))
+    asked = NoteDeidentifier(everything.estimator, labels="hipaa")
+    engine = {"key": b"k" * 16, "locale": "en"}
+    assert asked.redact(texts, "surrogate", **engine) == everything.redact(texts, "surrogate", **engine)
+    by_engine = [d.redact(texts, SurrogateEngine(**engine)) for d in (asked, everything)]
+    assert by_engine[0] == by_engine[1] != texts
+    assert asked.redact(texts) == ["Operated in 2012 and seen on [DATE] and [DATE].", texts[1]]
+
+
+@pytest.mark.parametrize("label", ["STATE", "TERRITORIO", "DATE", "COUNTRY", "PROFESSION", "DEPARTMENT", "AGE"])
+def test_labels_for_surrogates_are_hipaa_with_years_and_states(label):
+    text = "2012"
+    span = Span(0, 4, label)
+    fits = label in ("STATE", "DATE") or is_safe_harbor(span, text)
+    assert asked_spans([span], text, "hipaa-surrogate") == ((span,) if fits else ())
+    assert asked_spans([span], text, "hipaa") == ((span,) if is_safe_harbor(span, text) else ())
 
 
 def test_other_labels_are_refused():
