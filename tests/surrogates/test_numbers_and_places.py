@@ -228,11 +228,37 @@ def test_streets(locale, street, pattern):
         ("fr", "12 rue Jean Chemin", "Chemin"),
         ("it", "Via Anna Largo 3", "Largo"),
         ("pt", "Rua João Caminho 3", "Caminho"),
+        ("es", "C/ Ana Torre 4", "Torre"),
+        ("es", "C/ Torre", "Torre"),
+        ("es", "Calle José Bajo, 3", "Bajo"),
+        ("es", "Plaza Manzana 3", "Manzana"),
+        ("it", "Via Anna Scala 3", "Scala"),
+        ("pt", "Rua da Porta 3", "Porta"),
+        ("de", "Anna-Haus-Straße 4", "Haus"),
+        ("en", "12 Suite Road", "Suite"),
+        ("en", "12 Box Elder St Apt 3", "Box"),
     ],
 )
-def test_a_surname_that_is_a_type_of_street_changes(locale, street, name):
+def test_a_surname_that_is_a_type_of_street_or_a_part_of_a_building_changes(locale, street, name):
     drawn = [PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street) for i in range(40)]
     assert sum(name in new for new in drawn) <= 2, "by chance, since other people have the name, too"
+
+
+@pytest.mark.parametrize(
+    ("locale", "street", "words"),
+    [
+        ("es", "Calle Serrano 92, Piso 3, Puerta 4", ["Calle", "Piso", "Puerta"]),
+        ("es", "Avd. Cruces Número 2 - Portal 4", ["Avd", "Número", "Portal"]),
+        ("es", "Calle Serrano 2, Torre B", ["Calle", "Torre"]),
+        ("en", "PO Box 12", ["PO", "Box"]),
+        ("en", "12 Elm St Unit B", ["St", "Unit"]),
+        ("de", "Haus 3", ["Haus"]),
+    ],
+)
+def test_parts_of_a_building_stay(locale, street, words):
+    for i in range(20):
+        made = PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street)
+        assert set(words) <= set(re.findall(r"\w+", made))
 
 
 @pytest.mark.parametrize(
