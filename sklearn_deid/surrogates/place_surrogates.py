@@ -326,7 +326,8 @@ def with_case(name: str, text: str) -> str:
 
 def _alike(names: Sequence[str], text: str) -> Sequence[str]:
     """Names with the same number of words as the text, if there are enough names to draw from."""
-    alike = [name for name in names if len(name.split()) == len(text.split())]
+    blanks = len(text.split()) - 1
+    alike = [name for name in names if name.count(" ") == blanks]
     return alike if len(alike) >= _ENOUGH_TOWNS else names
 
 
