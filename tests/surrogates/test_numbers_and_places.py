@@ -112,7 +112,7 @@ def test_every_phone_keeps_its_form(text, locale):
 def test_addresses_of_the_net_are_reserved_ones():
     names = lambda text: {"perez": "Soto"} if "perez" in text else {}  # noqa: E731
     net = NetSurrogates(chance(), locale_words("es"), names, lambda letter, surname: "x")
-    reserved = r"(example\.(org|com|net)|[a-z]+\.example)"
+    reserved = r"(example\.(org|com|net)|[a-z]+\.(example|test|invalid|alt))"
     assert re.fullmatch(rf"[a-z]+\.soto\d\d@[a-z]+\.{reserved}", net.email("maria.perez12@salud.madrid.org"))
     assert re.fullmatch(rf"[a-z]\.[a-z]@{reserved} [a-z]_[a-z]@{reserved}", net.email("a.b@x.es c_d@y.es"))
     assert {re.fullmatch(rf"[a-z]@{reserved}", net.email(f"a@{host}.es")) is None for host in "bcdefghijk"} == {False}
@@ -127,6 +127,20 @@ def test_addresses_of_the_net_are_reserved_ones():
     assert numbers.ip("10.1.2.3").rpartition(".")[0] in ("192.0.2", "198.51.100", "203.0.113")
     assert numbers.ip("fe80::1:2").startswith("2001:db8:")
     assert numbers.ip("here") is None
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_no_domain_marks_most_mail_addresses(locale):
+    """A tagger that is trained on surrogates would miss addresses without the mark."""
+    words = locale_words(locale)
+    hosts = [
+        NetSurrogates(chance(str(i)), words, lambda text: {}, lambda letter, surname: "x").email("a@b.es")
+        for i in range(600)
+    ]
+    parts = [set(host.partition("@")[2].split(".")) for host in hosts]
+    assert sum("example" in part for part in parts) < 360
+    listed = {fold(name) for name in words.surnames}
+    assert sum(bool(part & listed) for part in parts) < 300
 
 
 @pytest.mark.parametrize("locale", LOCALES)
