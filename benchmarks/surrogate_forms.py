@@ -22,7 +22,7 @@ _KINDS = label_kinds()
 _NAMES = ("person", "given name", "surname")
 _NEAR = 60
 # RFC 2606: three domains, and a top-level domain.
-_RESERVED = r"@(?:(?:[\w.]+\.)?example\.(?:org|com|net)|[\w.]+\.example)(?![\w.])"
+_RESERVED = r"@(?:(?:[\w.]+\.)?example\.(?:org|com|net)|[\w.]+\.(?:example|test|invalid|alt))(?![\w.])"
 
 
 def broken_forms(document: Document, made: Sequence[Replacement]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Integrations with other tools: spaCy pipelines, Presidio, Hugging Face datasets, displaCy and notebooks, Dask, Spark.
 
 Names are resolved on first use (PEP 562): spaCy imports the component whenever a pipeline is created, and this import
-must not load torch. Import `presidio.DeidRecognizer` from its own module, because the class needs the extra
-``presidio``.
+must not load torch. Import `presidio.DeidRecognizer` and `presidio_operator.SurrogateOperator` from their own modules,
+because the classes need the extra ``presidio``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "hf_datasets": "corpus_from_dataset corpus_to_dataset",
         "row_redactor": "RowRedactor",
         "spacy_component": "DeidComponent",
+        "spacy_surrogates": "SurrogateComponent",
         "spark": "redact_spark",
         "surrogate_texts": "surrogate_doc surrogate_text",
     },

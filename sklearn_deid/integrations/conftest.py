@@ -2,7 +2,13 @@
 
 from importlib.util import find_spec
 
-_NEEDS = {"hf_datasets.py": "datasets", "presidio.py": "presidio_analyzer", "frames.py": "narwhals", "dask.py": "dask"}
+_NEEDS = {
+    "hf_datasets.py": "datasets",
+    "presidio.py": "presidio_analyzer",
+    "presidio_operator.py": "presidio_anonymizer",
+    "frames.py": "narwhals",
+    "dask.py": "dask",
+}
 _SERVICE = ("app.py", "forms.py", "guard.py")
 
 collect_ignore = [module for module, package in _NEEDS.items() if find_spec(package) is None]

@@ -43,7 +43,7 @@ def surrogate_text(
     >>> surrogate_text("101 years", found, SurrogateEngine(locale="en")).text
     '90+ years'
     """
-    spans = [Span(found.start, found.end, _label(found)) for found in results]
+    spans = [Span(found.start, found.end, label_of_result(found)) for found in results]
     return rewrite_note(text, spans, engine.rewrite, patient_id=patient_id)
 
 
@@ -97,8 +97,9 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     return made
 
 
-def _label(found: Any) -> str:
-    return (found.recognition_metadata or {}).get("label") or found.entity_type
+def label_of_result(found: Any) -> str:
+    """Label of a result of Presidio's analyzer: that of `DeidRecognizer`, or the entity."""
+    return (getattr(found, "recognition_metadata", None) or {}).get("label") or found.entity_type
 
 
 def _words(text: str) -> tuple[list[str], list[bool]]:

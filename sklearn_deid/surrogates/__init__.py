@@ -13,7 +13,7 @@ from .names import given_name, initials_of, misspell_name, surname
 from .note_rewriter import MODES, SURROGATE, note_replacements, note_rewriter
 from .number_surrogates import random_of_form
 from .placeholders import PlaceholderFiller, is_name_label
-from .surrogate_engine import Replacement, SurrogateEngine, rewrite_note, rewritten
+from .surrogate_engine import Replacement, SurrogateEngine, joined_overlaps, rewrite_note, rewritten
 from .surrogate_settings import SurrogateSettings
 from .word_list import word_list
 from .written_form import written_form
@@ -38,6 +38,7 @@ __all__ = [
     "identifiers",
     "initials_of",
     "is_name_label",
+    "joined_overlaps",
     "label_kinds",
     "misspell_name",
     "names",

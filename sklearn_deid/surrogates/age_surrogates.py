@@ -15,6 +15,8 @@ _BEHIND_OLDEST = re.compile(r"90\+(?:\+|s\b)")
 _PIECES = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+|(?:(?![.,]\d)[\W_])+|[\W_]")
 _DECIMAL = re.compile(r"(\d+)(?:[.,](\d+))?")
 _WORDS = re.compile(r"[^\W\d_]+")
+# "9 2" in a scanned note: 92, and not two ages.
+_SPACED = re.compile(r"\d+(?:\s+\d+)+(?![\d/])")
 _HYPHENS = "- \t\r\n\u2010\u2011\u2013"
 
 
@@ -45,6 +47,8 @@ class AgeSurrogates:
 
     def surrogate(self, text: str) -> str | None:
         """Age in the form of ``text``, or None if no rule knows the form."""
+        if any(int("".join(spaced.split())) > _OLDEST for spaced in _SPACED.findall(text)):
+            return None
         pieces = self._joined(_PIECES.findall(text))
         values = [self._value(piece) for piece in pieces]
         if all(value is None for value in values):

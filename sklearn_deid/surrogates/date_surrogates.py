@@ -90,16 +90,19 @@ class DateSurrogates:
         self._has_months = False
         self._reference = _NO_REFERENCE
         self._full: tuple[date, ...] = ()
+        # Dates of one note, which are parsed before the first of them is moved.
+        self._read: dict[str, tuple[WrittenDate, ...] | None] = {}
 
     def learn(self, texts: list[str]) -> None:
         """Read the dates of a note, birth dates excepted, for the order of day and month and for the year."""
         self._day_first = is_day_first(texts, self._words.locale != "en")
+        self._read = {text: parse_dates(text, self._words, self._day_first) for text in texts}
         # "04/23" in a note tells that "04/12" there is a month and a year, too.
         self._has_months = self._day_first and are_months_and_years(texts)
         full = [
             one.resolved(_NO_REFERENCE)
             for text in texts
-            for one in parse_dates(text, self._words, self._day_first) or ()
+            for one in self._read[text] or ()
             if one.is_full and not _SIX_DIGITS.fullmatch(text) and one.year is not None and one.year > 0
         ]
         self._full = tuple(full)
@@ -128,7 +131,9 @@ class DateSurrogates:
 
     def _parsed(self, text: str) -> tuple[WrittenDate, ...] | None:
         one = (month_and_year(text) if self._has_months else None) or self._beside_full_dates(text)
-        return (one,) if one is not None else parse_dates(text, self._words, self._day_first)
+        if one is not None:
+            return (one,)
+        return self._read[text] if text in self._read else parse_dates(text, self._words, self._day_first)
 
     def _beside_full_dates(self, text: str) -> WrittenDate | None:
         """Six digits as the date that is next to a full date of the note, at most a year away: 140809 beside 8-9-14."""

@@ -173,7 +173,8 @@ class LocaleWords:
     def maiden_words(self) -> frozenset[str]:
         """Folded words before a name at birth (née, geb.)."""
         entries = map(fold, self.block("birth words"))
-        return frozenset(word for entry in entries for word in re.findall(r"[^\W\d_]{2,}", entry)) - self.particles
+        words = frozenset(word for entry in entries for word in re.findall(r"[^\W\d_]{2,}", entry)) - self.particles
+        return words | {"nee"}  # also in other languages than French; as a birth word, it would be found in "knee"
 
     @cached_property
     def name_links(self) -> frozenset[str]:

@@ -37,7 +37,11 @@ class NamePart(NamedTuple):
 
 
 def parse_name(
-    text: str, words: LocaleWords, kind: str = "person", role_of: Callable[[str], str | None] = lambda word: None
+    text: str,
+    words: LocaleWords,
+    kind: str = "person",
+    role_of: Callable[[str], str | None] = lambda word: None,
+    fixed: tuple[NamePart, ...] | None = None,
 ) -> tuple[NamePart, ...]:
     """Split a written name into parts whose texts make up the name.
 
@@ -51,6 +55,8 @@ def parse_name(
         Parts of a name that the label implies.
     role_of : callable, optional
         Function from a folded word to the role that the word has in other names of the patient, or None.
+    fixed : tuple of NamePart, optional
+        Result of `fixed_parts` for the same name, if it is known.
 
     Examples
     --------
@@ -58,12 +64,7 @@ def parse_name(
     >>> [part.role for part in parse_name("Dr. Ann M. van Dyke", locale_words("en")) if part.role != "kept"]
     ['given', 'initial', 'surname']
     """
-    pieces = _PIECES.findall(text)
-    titles = long_titles(pieces, words)
-    roles = [KEPT if i in titles else _fixed_role(pieces, i, words) for i in range(len(pieces))]
-    if set(roles) <= {KEPT}:
-        # "Van Le": particles and titles alone are the name, and would stay as they are.
-        roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
+    pieces, roles = map(list, zip(*(fixed_parts(text, words) if fixed is None else fixed), strict=True))
     free = [i for i, role in enumerate(roles) if role == ""]
     units = _hyphenated(pieces, free)
     comma = next((i for i, piece in enumerate(pieces) if "," in piece), len(pieces))
@@ -79,6 +80,24 @@ def parse_name(
             roles[i] = role
     if not any(role == INITIAL for role in roles) and len(free) == 1 and found == [SURNAME]:
         roles[free[0]] = _initials_or_name(pieces[free[0]], words, role_of)
+    return tuple(map(NamePart, pieces, roles))
+
+
+def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
+    """Split a written name into parts; words that may be names have an empty role.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> fixed_parts("Dr. Ann", locale_words("en"))
+    (NamePart(kept), NamePart(kept), NamePart())
+    """
+    pieces = _PIECES.findall(text)
+    titles = long_titles(pieces, words)
+    roles = [KEPT if i in titles else _fixed_role(pieces, i, words) for i in range(len(pieces))]
+    if set(roles) <= {KEPT}:
+        # "Van Le": particles and titles alone are the name, and would stay as they are.
+        roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
     return tuple(map(NamePart, pieces, roles))
 
 

@@ -1,4 +1,4 @@
-"""Surrogates for mail and web addresses, at the domains that RFC 2606 reserves, and for logins."""
+"""Surrogates for mail and web addresses, at the domains that RFC 2606 and RFC 9476 reserve, and for logins."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords
 from .number_surrogates import random_of_form
+from .own_names import new_word
 from .patient_chance import PatientChance
 
 _DOMAINS = ("example.org", "example.com", "example.net")
-_LISTED_SHARE = 0.5
+_LISTED_SHARE, _SURNAME_SHARE = 1 / 3, 0.5
+# Several, so that a tagger that is trained on surrogates does not take "example" for the mark of every address.
+_TOP_LEVEL = ("example", "test", "invalid", "alt")
 _HOST = ("www", "my", "mail", "portal")
 _PATHS = ("portal", "patients", "results", "info", "news", "contact", "about", "home", "index", "services")
 # Signs behind an address belong to the text, as in "a@b.org; c@d.org".
@@ -96,10 +99,15 @@ class NetSurrogates:
         chance = self._chance.of("domain", fold(domain))
         out = []
         for label in labels[:-2]:
-            out.append(label.lower() if label.lower() in _HOST else _plain(chance.pick(self._words.surnames)))
+            out.append(label.lower() if label.lower() in _HOST else self._host(chance))
         if chance.happens(_LISTED_SHARE):
             return ".".join((*out, chance.pick(_DOMAINS)))
-        return ".".join((*out, _plain(chance.pick(self._words.surnames)), "example"))
+        return ".".join((*out, self._host(chance), chance.pick(_TOP_LEVEL)))
+
+    def _host(self, chance: KeyedChance) -> str:
+        """Surname, or a word that no list has, as most names of providers."""
+        is_listed = chance.happens(_SURNAME_SHARE)
+        return _plain(chance.pick(self._words.surnames) if is_listed else new_word(chance, self._words, frozenset()))
 
 
 def _path_word(word: str, chance: KeyedChance) -> str:

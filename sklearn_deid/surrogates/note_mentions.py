@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from ..text import Span
@@ -84,7 +85,7 @@ class NoteMentions:
         return Mention(self._span_text(i), kind, before, near or None, until, sex)
 
     def _span_text(self, i: int) -> str:
-        return self._text[self._spans[i].start : self._spans[i].end]
+        return _with_plain_digits(self._text[self._spans[i].start : self._spans[i].end])
 
     def _end_before(self, i: int) -> int:
         return self._spans[i - 1].end if i else 0
@@ -150,3 +151,21 @@ class NoteMentions:
             if fold(word) not in self._words.titles:
                 return None
         return None
+
+
+def _with_plain_digits(text: str) -> str:
+    """Text with digits for raised, circled and Roman digits, and a blank between other numerals and a letter.
+
+    Patterns of words and digits do not tell the letters behind such signs: "\u00b9Alder" would be no name.
+    """
+    if text.isascii():
+        return text
+    out: list[str] = []
+    for i, sign in enumerate(text):
+        if sign.isnumeric() and not sign.isdecimal() and not sign.isalpha():
+            plain = unicodedata.normalize("NFKC", sign)
+            sign = (
+                plain if plain.isalnum() and plain.isascii() else f"{sign} " if text[i + 1 : i + 2].isalpha() else sign
+            )
+        out.append(sign)
+    return "".join(out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache
 
 from .folding import fold
 from .keyed_chance import KeyedChance
@@ -45,8 +45,7 @@ class OwnNames:
 
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
-        self._connectors = frozenset(map(fold, words.block("function words"))) | words.particles
-        self._listed: dict[str, dict[int, list[str]]] = {}
+        self._connectors = _connectors(words)
 
     def is_connector(self, word: str) -> bool:
         """Whether a word is a public word between names, such as "de" and "of"."""
@@ -77,9 +76,9 @@ class OwnNames:
         if nouns := self._behind_article(fold(before)):
             behind = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words - 1)]
             return " ".join((draw_other(chance, nouns, self._avoided), *behind))
-        listed = self._of_length(kind, n_words)
+        listed = _listed_names(self._words, kind).get(n_words, [])
         if fold(before) == "de":
-            with_article = {noun for nouns in self._nouns.values() for noun in nouns}
+            with_article = {noun for nouns in _nouns(self._words).values() for noun in nouns}
             listed = [name for name in listed if name not in with_article]
         share = chance.uniform()
         if listed and share < (_LISTED_SHARE if kind == STREET else _TOWN_SHARE):
@@ -92,32 +91,43 @@ class OwnNames:
 
     def _behind_article(self, article: str) -> list[str]:
         """Nouns that the listed names of streets have behind this article; empty for other words."""
-        nouns = self._nouns.get(article, [])
+        nouns = _nouns(self._words).get(article, [])
         return nouns if len(nouns) >= _ENOUGH_NOUNS else []
 
-    @cached_property
-    def _nouns(self) -> dict[str, list[str]]:
-        """Nouns of the listed names of streets by their article."""
-        by_article: dict[str, list[str]] = {}
-        for name in self._words.block("street names"):
-            *links, noun = name.split()
-            if links and all(map(self.is_connector, links)) and fold(links[-1]) != "de":
-                by_article.setdefault(fold(links[-1]), []).append(noun)
-        return by_article
 
-    def _of_length(self, kind: str, n_words: int) -> list[str]:
-        """Listed names with a given number of words, without connectors at the start."""
-        if kind not in self._listed:
-            names = self._words.block("street names") if kind == STREET else [town.name for town in self._words.towns]
-            by_length: dict[int, list[str]] = {}
-            for name in names:
-                parts = name.split()
-                while len(parts) > 1 and self.is_connector(parts[0]):
-                    parts = parts[1:]
-                if not any(map(self.is_connector, parts)):
-                    by_length.setdefault(len(parts), []).append(" ".join(parts))
-            self._listed[kind] = by_length
-        return self._listed[kind].get(n_words, [])
+# Of public words, so that the caches hold no word of a note.
+@cache
+def _connectors(words: LocaleWords) -> frozenset[str]:
+    return frozenset(map(fold, words.block("function words"))) | words.particles
+
+
+def _is_connector(word: str, words: LocaleWords) -> bool:
+    return word.islower() and fold(word) in _connectors(words)
+
+
+@cache
+def _nouns(words: LocaleWords) -> dict[str, list[str]]:
+    """Nouns of the listed names of streets by their article."""
+    by_article: dict[str, list[str]] = {}
+    for name in words.block("street names"):
+        *links, noun = name.split()
+        if links and all(_is_connector(link, words) for link in links) and fold(links[-1]) != "de":
+            by_article.setdefault(fold(links[-1]), []).append(noun)
+    return by_article
+
+
+@cache
+def _listed_names(words: LocaleWords, kind: str) -> dict[int, list[str]]:
+    """Listed names by their number of words, without connectors at the start."""
+    names = words.block("street names") if kind == STREET else [town.name for town in words.towns]
+    by_length: dict[int, list[str]] = {}
+    for name in names:
+        parts = name.split()
+        while len(parts) > 1 and _is_connector(parts[0], words):
+            parts = parts[1:]
+        if not any(_is_connector(part, words) for part in parts):
+            by_length.setdefault(len(parts), []).append(" ".join(parts))
+    return by_length
 
 
 def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -> str:

@@ -10,7 +10,7 @@ from .folding import fold
 from .keyed_chance import KeyedChance
 from .known_names import KnownNames
 from .locale_words import LocaleWords, draw_other
-from .name_parsing import DIGITS, GIVEN, INITIAL, INITIALS, KEPT, SURNAME, NamePart, parse_name
+from .name_parsing import DIGITS, GIVEN, INITIAL, INITIALS, KEPT, SURNAME, NamePart, fixed_parts, parse_name
 from .own_names import new_word
 from .patient_chance import PatientChance
 
@@ -46,6 +46,7 @@ class PersonSurrogates:
         # surrogate -> its name, so that two names of a patient do not share a surrogate
         self._owners: dict[tuple[str, str], str] = {}
         self._sexes: dict[str, str] = {}
+        self._fixed: dict[str, tuple[NamePart, ...]] = {}
         # surname -> sexes that titles before it tell (Mr. Alder)
         self._titled: dict[str, set[str]] = {}
 
@@ -95,7 +96,10 @@ class PersonSurrogates:
         return self._initial(letter, (surname,)).lower()
 
     def _parse(self, text: str, kind: str) -> tuple[NamePart, ...]:
-        return parse_name(text, self._words, kind, self.known.role_of)
+        # A name is parsed before and after the other names of the note are known, and once for each mention.
+        if text not in self._fixed:
+            self._fixed[text] = fixed_parts(text, self._words)
+        return parse_name(text, self._words, kind, self.known.role_of, self._fixed[text])
 
     def _written(self, part: NamePart, sex: str, surnames: tuple[str, ...]) -> str:
         if part.role == KEPT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 
 from .chance import Chance
@@ -23,6 +23,7 @@ _INVENTED_SHARE = 0.5
 _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
 _SHORTEST_SURNAME = 3
+_SHORTEST_TAIL = 4
 _COMPASS = ("N", "S", "E", "W")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
 # "Paris 14e", "LILLE CEDEX 9"
@@ -213,7 +214,7 @@ class PlaceSurrogates:
         """
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
-        for i in self._types_in_names(pieces, types):
+        for i in (*self._types_in_names(pieces, types), *self._tails_in_names(pieces)):
             kept[i] = False
         own = [p for p, is_kept in zip(pieces, kept, strict=True) if p[0].isalpha() and len(p) > 1 and not is_kept]
         # "RR 3", "Highway 12": the number is the name.
@@ -231,6 +232,32 @@ class PlaceSurrogates:
         found = [pair[0] if last else pair[1] for pair in pairs]
         # Abbreviations, as in "St. Charles Street", are no surnames.
         return [i for i in found if pieces[i].isalpha() and len(pieces[i]) >= _SHORTEST_SURNAME]
+
+    def _tails_in_names(self, pieces: list[str]) -> list[int]:
+        """Words such as Torre that are usually parts of a building, but here of a name: "Calle Juan de la Torre".
+
+        Where the type is the first word of a street, such a word follows a word of the name without a number or a comma
+        between them. In English, a word follows ("12 Suite Road", "Box Elder St") instead of a number.
+        """
+        found = []
+        for i, piece in enumerate(pieces):
+            # Abbreviations and words for the number, as in "Gran Via Numero 3", are no names.
+            is_word = piece[0].isupper() and piece.isalpha() and not fold(piece).startswith("num")
+            if not is_word or not self._is_tail(piece):
+                continue
+            if self._words.locale == "en":
+                near = pieces[i + 2] if i + 2 < len(pieces) and pieces[i + 1] == " " else ""
+            else:
+                signs = takewhile(lambda sign: sign in " -/", reversed(pieces[:i]))
+                at = i - 1 - sum(1 for _ in signs)
+                near = pieces[at] if 0 <= at < i - 1 and len(piece) >= _SHORTEST_TAIL else ""
+            is_letter = len(near) == 1 and self._words.locale == "en"  # "Unit B"
+            if near[:1].isalpha() and not is_letter and not self._is_tail(near):
+                found.append(i)
+        return found
+
+    def _is_tail(self, piece: str) -> bool:
+        return fold(piece).rstrip(".") in self._tail
 
     def _is_kept(self, pieces: list[str], i: int) -> bool:
         piece = fold(pieces[i]).rstrip(".")
@@ -299,7 +326,8 @@ def with_case(name: str, text: str) -> str:
 
 def _alike(names: Sequence[str], text: str) -> Sequence[str]:
     """Names with the same number of words as the text, if there are enough names to draw from."""
-    alike = [name for name in names if len(name.split()) == len(text.split())]
+    blanks = len(text.split()) - 1
+    alike = [name for name in names if name.count(" ") == blanks]
     return alike if len(alike) >= _ENOUGH_TOWNS else names
 
 

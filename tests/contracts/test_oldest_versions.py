@@ -12,7 +12,7 @@ else:
 ROOT = Path(__file__).parents[2]
 # Their oldest versions are not checked: torch is too large, and the tests of the main environment lack the others.
 NOT_CHECKED = {"torch", "dp-accounting", "nvflare", "datasets", "presidio-analyzer"}
-NOT_CHECKED |= {"lxml", "dask", "pyspark"}
+NOT_CHECKED |= {"lxml", "dask", "pyspark", "presidio-anonymizer"}
 FOR_DEVELOPERS = {"benchmarks", "lint", "docs", "test"}
 
 

@@ -1,5 +1,8 @@
 """Surrogates behind spaCy pipelines and Presidio's analyzer."""
 
+import pickle
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -8,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Span as SpacySpan
 
-from sklearn_deid.integrations import surrogate_doc, surrogate_text
+from sklearn_deid.exceptions import DeidError
+from sklearn_deid.integrations import SurrogateComponent, surrogate_doc, surrogate_text
 from sklearn_deid.integrations.surrogate_texts import _words
-from sklearn_deid.surrogates import SurrogateEngine
+from sklearn_deid.surrogates import SurrogateEngine, read_or_make_key
 
 KEY = bytes(range(32))
 
@@ -47,6 +51,61 @@ def test_docs_of_spacy():
     assert "Ann" not in new.text and "Roe" not in new.text
     assert [span.label_ for span in new.spans["phi"]] == ["PATIENT", "PATIENT"]
     assert new.spans["phi"][0].text.split()[0] == new.spans["phi"][1].text.rstrip(".")
+
+
+def pipeline(tmp_path, **config):
+    read_or_make_key(tmp_path / "key")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sklearn_deid_surrogates", config={"key_file": str(tmp_path / "key"), **config})
+    return nlp
+
+
+def marked(nlp, text, patient=None):
+    doc = nlp.make_doc(text)
+    doc.spans["phi"] = [SpacySpan(doc, 0, 2, label="PATIENT")]
+    if patient is not None:
+        doc.user_data["patient_id"] = patient
+    return doc
+
+
+def test_the_component_writes_the_surrogates_of_the_engine(tmp_path):
+    nlp = pipeline(tmp_path, settings={"locale": "en"})
+    same = SurrogateEngine(key=read_or_make_key(tmp_path / "key"), locale="en")
+    expected = surrogate_doc(marked(nlp, "Ann Roe left."), same, patient_id="p")
+    new = nlp(marked(nlp, "Ann Roe left.", "p"))
+    assert new.text == expected.text and "Roe" not in new.text
+    assert [span.text for span in new.spans["phi"]] == [span.text for span in expected.spans["phi"]]
+    assert nlp(marked(nlp, "Ann Roe left.", "q")).text != new.text
+    assert [doc.text for doc in nlp.pipe([marked(nlp, "Ann Roe left.", "p")])] == [new.text]
+    nlp.to_disk(tmp_path / "saved")
+    assert spacy.load(tmp_path / "saved")(marked(nlp, "Ann Roe left.", "p")).text == new.text
+
+
+def test_spacy_finds_the_component_by_itself(tmp_path):
+    code = (
+        "import spacy, sys; nlp = spacy.blank('en'); late = {'faker', 'sklearn'} & set(sys.modules);"
+        "nlp.add_pipe('sklearn_deid_surrogates'); print(*late)"
+    )
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "\n"
+
+
+def test_no_error_handler_passes_on_a_doc_that_no_component_marked(tmp_path):
+    nlp = pipeline(tmp_path)
+    nlp.set_error_handler(lambda name, component, docs, error: None)
+    with pytest.raises(ValueError, match="'spans_key' parameter"):
+        nlp("Ann Roe")
+    with pytest.raises(ValueError, match="'spans_key' parameter"):
+        list(nlp.pipe(["Ann Roe"]))
+
+
+def test_the_key_of_the_component_is_not_saved(tmp_path):
+    component = pipeline(tmp_path).get_pipe("sklearn_deid_surrogates")
+    with pytest.raises(TypeError, match="secret key"):
+        pickle.dumps(component)
+    (tmp_path / "key").chmod(0o644)
+    with pytest.raises(DeidError, match="Other users can read"):
+        SurrogateComponent(key_file=tmp_path / "key")
 
 
 def test_a_doc_that_no_component_marked_is_refused():

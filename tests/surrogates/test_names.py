@@ -214,6 +214,7 @@ def test_the_form_of_a_name_tells_titles_with_a_stop_inside():
         ("en", "the Quillwicks", r"the [A-Z]\w+"),
         ("de", "Adler geb. Zyxw", r"[A-ZÄÖÜ]\w+ geb\. [A-ZÄÖÜ]\w+"),
         ("fr", "Mme ALDER née ZYXW", r"Mme [A-ZÉ]+ née [A-ZÉ]+"),
+        ("en", "Mary (née Zyxw)", r"[A-Z]\w+ \(née [A-Z]\w+\)"),
         ("it", "Zyxw Alder in Quillwick", r"[A-Z]\w+ [A-Z]\w+ in [A-Z]\w+"),
     ],
 )
@@ -225,6 +226,7 @@ def test_public_words_between_names_stay(locale, name, pattern):
     ("locale", "name", "expected"),
     [
         ("fr", "Mme ALDER née ZYXW", ["surname", "surname"]),
+        ("en", "Mary Alder nee Zyxw", ["given", "surname", "surname"]),
         ("fr", "Alder, Zyxw née Quillwick", ["surname", "given", "surname"]),
         ("en", "Dr. Alder/Dr. Zyxw", ["surname", "surname"]),
         ("en", "John and Mary Quillwick", ["given", "given", "surname"]),

@@ -191,3 +191,28 @@ def test_the_initial_in_a_mail_address_is_that_of_the_surrogate():
     for name, mail in surrogates(note, locale="en"):
         given, surname = name.lower().split()
         assert mail.split("@")[0] == given[0] + surname
+
+
+@pytest.mark.parametrize("label", ["PATIENT", "STREET", "HOSPITAL", "ORGANIZATION", "CITY", "PROFESSION", "USERNAME"])
+def test_no_numeral_in_front_of_a_word_keeps_the_word(label):
+    """Marks of footnotes, circled and Roman digits and fractions are neither letters nor digits for patterns."""
+    numerals = [chr(i) for i in range(0x20000) if chr(i).isnumeric() and not chr(i).isdecimal()]
+    numerals = [sign for sign in numerals if not sign.isalpha()]
+    assert {"\u00b9", "\u2460", "\u2167", "\u00bd", "\u2488"} <= set(numerals)
+    engine = SurrogateEngine(key=bytes(32), locale="en")
+    for sign in numerals:
+        (one,) = engine.replacements(marked(f"[{sign}Zyxwal]", label))
+        assert "zyxwal" not in one.surrogate.casefold()
+
+
+@pytest.mark.parametrize(
+    "date", ["5 March \u00b2\u2070\u00b9\u00b9", "\u2462/\u2464/2011", "12:30 \u00b2\u00b3\u00b9", "\u2462/5/11"]
+)
+def test_raised_and_circled_digits_of_dates_move(date):
+    for (one,) in surrogates(marked(f"[{date}]", "DATE"), locale="en"):
+        assert not {sign for sign in one if sign.isdigit() and not sign.isdecimal()}
+
+
+def test_a_raised_digit_makes_an_age_over_89():
+    found = surrogates(marked("[9\u00b2] [2\u00bd]", "AGE"), n=1, locale="en")
+    assert found == [["90+", "2\u00bd"]]

@@ -112,7 +112,7 @@ def test_every_phone_keeps_its_form(text, locale):
 def test_addresses_of_the_net_are_reserved_ones():
     names = lambda text: {"perez": "Soto"} if "perez" in text else {}  # noqa: E731
     net = NetSurrogates(chance(), locale_words("es"), names, lambda letter, surname: "x")
-    reserved = r"(example\.(org|com|net)|[a-z]+\.example)"
+    reserved = r"(example\.(org|com|net)|[a-z]+\.(example|test|invalid|alt))"
     assert re.fullmatch(rf"[a-z]+\.soto\d\d@[a-z]+\.{reserved}", net.email("maria.perez12@salud.madrid.org"))
     assert re.fullmatch(rf"[a-z]\.[a-z]@{reserved} [a-z]_[a-z]@{reserved}", net.email("a.b@x.es c_d@y.es"))
     assert {re.fullmatch(rf"[a-z]@{reserved}", net.email(f"a@{host}.es")) is None for host in "bcdefghijk"} == {False}
@@ -127,6 +127,20 @@ def test_addresses_of_the_net_are_reserved_ones():
     assert numbers.ip("10.1.2.3").rpartition(".")[0] in ("192.0.2", "198.51.100", "203.0.113")
     assert numbers.ip("fe80::1:2").startswith("2001:db8:")
     assert numbers.ip("here") is None
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_no_domain_marks_most_mail_addresses(locale):
+    """A tagger that is trained on surrogates would miss addresses without the mark."""
+    words = locale_words(locale)
+    hosts = [
+        NetSurrogates(chance(str(i)), words, lambda text: {}, lambda letter, surname: "x").email("a@b.es")
+        for i in range(600)
+    ]
+    parts = [set(host.partition("@")[2].split(".")) for host in hosts]
+    assert sum("example" in part for part in parts) < 360
+    listed = {fold(name) for name in words.surnames}
+    assert sum(bool(part & listed) for part in parts) < 300
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -228,11 +242,37 @@ def test_streets(locale, street, pattern):
         ("fr", "12 rue Jean Chemin", "Chemin"),
         ("it", "Via Anna Largo 3", "Largo"),
         ("pt", "Rua João Caminho 3", "Caminho"),
+        ("es", "C/ Ana Torre 4", "Torre"),
+        ("es", "C/ Torre", "Torre"),
+        ("es", "Calle José Bajo, 3", "Bajo"),
+        ("es", "Plaza Manzana 3", "Manzana"),
+        ("it", "Via Anna Scala 3", "Scala"),
+        ("pt", "Rua da Porta 3", "Porta"),
+        ("de", "Anna-Haus-Straße 4", "Haus"),
+        ("en", "12 Suite Road", "Suite"),
+        ("en", "12 Box Elder St Apt 3", "Box"),
     ],
 )
-def test_a_surname_that_is_a_type_of_street_changes(locale, street, name):
+def test_a_surname_that_is_a_type_of_street_or_a_part_of_a_building_changes(locale, street, name):
     drawn = [PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street) for i in range(40)]
     assert sum(name in new for new in drawn) <= 2, "by chance, since other people have the name, too"
+
+
+@pytest.mark.parametrize(
+    ("locale", "street", "words"),
+    [
+        ("es", "Calle Serrano 92, Piso 3, Puerta 4", ["Calle", "Piso", "Puerta"]),
+        ("es", "Avd. Cruces Número 2 - Portal 4", ["Avd", "Número", "Portal"]),
+        ("es", "Calle Serrano 2, Torre B", ["Calle", "Torre"]),
+        ("en", "PO Box 12", ["PO", "Box"]),
+        ("en", "12 Elm St Unit B", ["St", "Unit"]),
+        ("de", "Haus 3", ["Haus"]),
+    ],
+)
+def test_parts_of_a_building_stay(locale, street, words):
+    for i in range(20):
+        made = PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street)
+        assert set(words) <= set(re.findall(r"\w+", made))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ def keys(monkeypatch):
 
 @pytest.fixture(scope="module")
 def data():
-    some = make_clinical_notes(12, random_state=5).to_sentences()
+    # With 12 notes, a twentieth of the tokens is too little to be found under every key.
+    some = make_clinical_notes(24, random_state=5).to_sentences()
     return some.X, some.y, some.groups
 
 

@@ -1,0 +1,116 @@
+"""spaCy component that writes surrogates: ``nlp.add_pipe("sklearn_deid_surrogates")``.
+
+spaCy finds the factory by an entry point and imports this module whenever a pipeline is created. The module therefore
+loads the surrogates with the first component. The module does not postpone its annotations, because spaCy 3.7 reads the
+annotations of the factory and cannot resolve strings.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import raise_error
+
+from .surrogate_texts import surrogate_doc
+
+
+class SurrogateComponent:
+    """spaCy component that replaces the spans of a doc by surrogates.
+
+    The component returns a new doc, whose text has surrogates, and whose ``doc.spans[spans_key]`` are the surrogates.
+    Nothing else of the old doc is kept. Add the component directly behind the component that marks the PHI; other
+    components then read the new text. ``doc.user_data["patient_id"]`` names the patient of a doc. A doc without it
+    counts as a patient of its own.
+
+    The component raises an error for a doc without the span group, even if the pipeline has an error handler: spaCy
+    would pass on the original doc.
+
+    Parameters
+    ----------
+    spans_key : str, default="phi"
+        Key of the PHI in ``doc.spans``.
+    key_file : path, optional
+        File with the secret key; see `sklearn_deid.surrogates.read_key`. None draws a key that is not stored.
+    settings : dict, optional
+        Parameters of `SurrogateEngine`, such as ``locale`` and ``date_shift``, without the key.
+
+    Raises
+    ------
+    DeidError
+        If the key file does not hold a key.
+    ValueError
+        If a setting is not allowed.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> from spacy.tokens import Span
+    >>> nlp = spacy.blank("en")
+    >>> component = nlp.add_pipe("sklearn_deid_surrogates", config={"settings": {"locale": "en"}})
+    >>> doc = nlp.make_doc("101 years")
+    >>> doc.spans["phi"] = [Span(doc, 0, 1, label="AGE")]
+    >>> nlp(doc).text
+    '90+ years'
+    """
+
+    def __init__(
+        self, *, spans_key: str = "phi", key_file: str | Path | None = None, settings: dict[str, Any] | None = None
+    ) -> None:
+        from ..surrogates import SurrogateEngine, read_key
+
+        self.spans_key = spans_key
+        # Drawn here and not with the first doc: the processes of nlp.pipe must have one key.
+        key = None if key_file is None else read_key(Path(key_file))
+        self._engine = SurrogateEngine(key=key, **(settings or {}))
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Return a new doc with surrogates.
+
+        Raises
+        ------
+        ValueError
+            If the doc has no spans with the key.
+        """
+        new: Doc = surrogate_doc(
+            doc, self._engine, spans_key=self.spans_key, patient_id=doc.user_data.get("patient_id")
+        )
+        return new
+
+    def get_error_handler(self) -> Any:
+        """Handler that raises every error, whatever handler the pipeline has."""
+        return raise_error
+
+
+@Language.factory(
+    "sklearn_deid_surrogates",
+    default_config={"spans_key": "phi", "key_file": None, "settings": {}},
+    requires=["doc.spans"],
+    assigns=["doc.spans"],
+)
+def make_surrogate_component(
+    nlp: Language, name: str, spans_key: str, key_file: str | None, settings: dict[str, Any]
+) -> SurrogateComponent:
+    """Create the component. ``nlp.add_pipe("sklearn_deid_surrogates", config=...)`` calls this factory.
+
+    Parameters
+    ----------
+    nlp : Language
+        Pipeline that the component joins.
+    name : str
+        Name in the pipeline.
+    spans_key, key_file, settings
+        Parameters of `SurrogateComponent`.
+
+    Returns
+    -------
+    SurrogateComponent
+        Component with these settings.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> spacy.blank("es").add_pipe("sklearn_deid_surrogates", config={"spans_key": "sensible"}).spans_key
+    'sensible'
+    """
+    return SurrogateComponent(spans_key=spans_key, key_file=key_file, settings=settings)
