@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 
 from .folding import fold
 from .keyed_chance import KeyedChance
@@ -15,10 +16,10 @@ STREET, INSTITUTION = "street name", "own name of institution"
 ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _WORD = re.compile(r"[^\W\d_]+")
 _LISTED_SHARE = 0.6
-_DRAWS = 10
 _ENOUGH_NOUNS = 5
-# As in "Kltsch", the start of Klaus and the end of Deutsch. Five consonants in a row are in German names.
-_UNSPEAKABLE = re.compile(r"[^\W\d_aeiouy\u00f8\u00e6\u0153]{6}")
+# Most pairs of halves cannot be spoken, such as "Colrns", the start of Collins and the end of Burns. In Norwegian, the
+# rarest case, one pair of seven can.
+_WORD_DRAWS = 40
 # Of the names of institutions: towns, names of people, and words that are neither, as firms have them.
 _TOWN_SHARE, _PEOPLE_SHARE = 0.4, 0.3
 
@@ -132,9 +133,21 @@ def _listed_names(words: LocaleWords, kind: str) -> dict[int, list[str]]:
 
 def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -> str:
     """Word that sounds like the language: the start of one surname and the end of another one."""
-    for _ in range(_DRAWS):
+    for _ in range(_WORD_DRAWS):
         start, end = (chance.pick(words.surnames) for _ in range(2))
         word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()
-        if fold(word) not in avoided and not words.is_name(word) and not _UNSPEAKABLE.search(fold(word)):
+        if fold(word) not in avoided and not words.is_name(word) and _threes(word) <= _listed_threes(words):
             return word
     return draw_other(chance, words.surnames, avoided)
+
+
+def _threes(name: str) -> frozenset[str]:
+    """All three letters in a row; a blank stands for the start and for the end."""
+    whole = f" {name.lower()} "
+    return frozenset(whole[i : i + 3] for i in range(len(name)))
+
+
+@cache
+def _listed_threes(words: LocaleWords) -> frozenset[str]:
+    # Given names, too: some locales list 100 surnames, which have few of the letters that can follow each other.
+    return frozenset().union(*map(_threes, (*words.surnames, *chain(*words.given_names.values()))))
