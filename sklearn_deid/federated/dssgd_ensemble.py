@@ -27,6 +27,7 @@ from .patient_privacy import PatientPrivacy
 from .privacy_ledger import spent_epsilon
 from .random_delay import RandomDelay
 from .record import ExchangeRecord
+from .rotating_patients import ROTATING
 from .schedules import SCHEDULES
 from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
 from .server import NO_LIMITS
@@ -219,7 +220,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         "predict_with": [StrOptions({"global", "vote"}), Interval(Integral, 0, None, closed="left")],
         "privacy": [PatientPrivacy, GaussianUpload, SparseVectorUpload, None],
         "delta": [Interval(Real, 0, 1, closed="neither")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), StrOptions({ROTATING}), None],
         "labels": [list, tuple, np.ndarray, None],
         "keep_exchange": ["boolean"],
         "n_jobs": [Integral, None],
@@ -248,7 +249,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         predict_with: str | int = "global",
         privacy: PatientPrivacy | GaussianUpload | SparseVectorUpload | None = None,
         delta: float = 1e-5,
-        validation_fraction: float | None = None,
+        validation_fraction: float | str | None = None,
         labels: Sequence[str] | None = None,
         keep_exchange: bool = False,
         n_jobs: int | None = None,
@@ -494,7 +495,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             max_ratio=averaging.max_ratio,
             screened=averaging.screen,
             masks=averaging.masks,
-            guarded=self.validation_fraction is not None,
+            guarded=ROTATING if self.validation_fraction == ROTATING else self.validation_fraction is not None,
             keyed=self.random_state is None,
             weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if weighted else None,
         )
@@ -521,7 +522,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         plan = self._plan(parts, n_epochs or 1)
         learners = self._learners(parts, rng)
         for learner, part in zip(learners.values(), parts, strict=True):
-            learner.plan(part, n_epochs, None if n_epochs is None else self.validation_fraction, n_parts)
+            learner.plan(part, n_epochs, None if n_epochs is None else self._tested, n_parts)
         # A new training begins a new record. `_watching` creates the record if it is asked for.
         self.__dict__.pop("exchange_", None)
         # All workers begin with the weights of the first learner.
@@ -531,6 +532,12 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         )
         self._rng, self._trained_by, self._patients = rng, self._strategy, known
         return self._keep(training)
+
+    @property
+    def _tested(self) -> float | str | None:
+        """Patients on whom workers test downloads. Without downloads, no patients take turns."""
+        has_downloads = self._strategy in ("dssgd", "fedavg")
+        return self.validation_fraction if self.validation_fraction != ROTATING or has_downloads else None
 
     def _learners(self, parts: Sequence[WorkerData], rng: np.random.Generator) -> dict[str, TaggerLearner]:
         """Create one learner for each worker, with one label set for all workers."""

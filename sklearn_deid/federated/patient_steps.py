@@ -15,6 +15,16 @@ from .patient_privacy import PatientPrivacy
 from .robust import clip_norm
 from .worker_data import WorkerData
 
+# Layers behind the encoder, and the factor of their learning rate: the rows of new labels start from random weights.
+_LAST_LAYERS = ("projection.", "emit.", "crf.")
+RATE_OF_LAST_LAYERS = 16.0
+
+
+def freeze_encoder(module: torch.nn.Module, is_frozen: bool = True) -> None:
+    """Train only the layers behind the encoder, or all layers again."""
+    for name, p in module.named_parameters():
+        p.requires_grad_(not is_frozen or name.startswith(_LAST_LAYERS))
+
 
 def noisy_mean(
     gradients: Iterable[np.ndarray], size: int, clip: float, noise_multiplier: float, expected: float, rng: Any
@@ -158,7 +168,8 @@ class PatientSteps:
     def _backward(tagger: Any, patient: Any) -> float:
         """Add up the gradient of the mean loss of all sentences of a patient. Returns the loss."""
         n_sentences, total = int(np.count_nonzero(patient.lengths)), 0.0
-        tagger._set_training(True)
+        # Dropout would add noise to the few gradients of the last layers.
+        tagger._set_training(all(p.requires_grad for p in tagger.module_.parameters()))
         for batch, tags in tagger.get_iterator(patient, training=False):
             share = len(batch) / n_sentences
             loss = tagger.get_loss(tagger.infer(batch), tags, X=batch, training=True) * share

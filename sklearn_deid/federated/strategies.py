@@ -18,6 +18,8 @@ from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import check_promise
 from .record import ExchangeRecord
 from .robust import AGGREGATES, clip_norm, combine_round
+from .rotating_guard import RotatingGuard
+from .rotating_patients import ROTATING
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
 from .server import NO_LIMITS, ParameterServer, ServerLimits
@@ -69,8 +71,9 @@ class StrategyPlan:
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
         are.
-    guarded : bool, default=False
-        Whether each worker tests downloads on its held-out patients (`HeldOutGuard`; "dssgd" and "fedavg").
+    guarded : bool or "rotating", default=False
+        Whether each worker tests downloads on its held-out patients (`HeldOutGuard`; "dssgd" and "fedavg"), or on
+        patients who take turns (`RotatingGuard`).
     keyed : bool, default=False
         Whether the random numbers of each upload come from a new key of the operating system, even if ``random_state``
         is set.
@@ -92,7 +95,7 @@ class StrategyPlan:
     keyed: bool = False
     screened: bool = False
     masks: FixedPoint | None = None
-    guarded: bool = False
+    guarded: bool | str = False
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -206,7 +209,7 @@ def run_strategy(
     ]
     if plan.guarded and plan.strategy in ("dssgd", "fedavg"):
         for worker in workers:
-            worker.guard = HeldOutGuard()
+            worker.guard = RotatingGuard() if plan.guarded == ROTATING else HeldOutGuard()
     # All workers start from the same weights, so that their updates can be added.
     for worker in workers:
         if parameters is not None:

@@ -28,8 +28,9 @@ from ..tagging.warm_start import start_tagger, start_weights
 from .layout import ParameterLayout
 from .patient_ledger import PatientLedger
 from .patient_privacy import PatientPrivacy
-from .patient_steps import PatientSteps, check_trainable
+from .patient_steps import RATE_OF_LAST_LAYERS, PatientSteps, check_trainable, freeze_encoder
 from .proximal_term import ProximalTerm
+from .rotating_patients import ROTATING, RotatingPatients
 from .rounds import MapEpochs
 from .state_file import generator_from, generator_state
 from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddings
@@ -164,6 +165,8 @@ class TaggerLearner:
                 start_weights(tagger, start, part.X[:0], part.tags[:0])
                 tagger.starts_from_tagger_ = True
             self._stream = _stream_state(self._device)
+        if self._trains_last_layers:
+            freeze_encoder(tagger.module_)
         if proximal:
             # Not a parameter of the tagger: a common network that is saved has nothing to stay near to.
             tagger.callbacks_.append(("proximal", ProximalTerm(proximal)))
@@ -172,10 +175,11 @@ class TaggerLearner:
         self.metrics: dict[str, float] = {}
         # None means a single round: the learner does not know how many epochs will follow.
         self._planned: int | None = None
-        # Training data of each part, and held-out data.
-        self._data: tuple[list[Any], Any] | None = None
+        # Training data of each part, held-out data, and those of the patients who are left out in turn.
+        self._data: tuple[list[Any], Any, list[Any]] | None = None
         # Hash of the held-out patients, for the saved state.
         self._held_out: str | None = None
+        self._rotating: RotatingPatients | None = None
         self._begun = False
         self._vectors: tuple[Any, Any] | None = None
 
@@ -205,8 +209,11 @@ class TaggerLearner:
 
     def _plain_epoch(self) -> dict[str, float]:
         assert self._data is not None
-        parts, valid = self._data
+        parts, valid, _ = self._data
         number = self.n_epochs % len(parts)
+        if self._rotating is not None:
+            rows, sizes = self._items[number]
+            parts[number].drawn = self._rotating.drawn(rows, sizes, self.n_epochs // len(parts), self.n_epochs)
         # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
         parts[number].lengths = self._lengths[number]
         self.tagger.fit_loop((parts[number], valid), epochs=1)
@@ -225,17 +232,33 @@ class TaggerLearner:
 
     def held_out(self) -> tuple[float, float] | None:
         """Loss and F1 (typed spans) of the current weights on held-out patients; None without held-out patients."""
-        if self._data is None or self._data[1] is None:
+        loss = self.held_out_loss()
+        # A network whose scores are not finite tags nothing.
+        if loss is None or math.isinf(loss):
+            return None if loss is None else (loss, 0.0)
+        return loss, self.tagger._held_out_f1(self._held_out_data())
+
+    def held_out_loss(self) -> float | None:
+        """Loss of the current weights on held-out patients, inf if it is not finite; None without such patients."""
+        valid = self._held_out_data()
+        if valid is None or not valid.lengths.any():
             return None
-        tagger, valid = self.tagger, self._data[1]
+        tagger = self.tagger
         tagger._set_training(False)
         total = 0.0
         with torch.no_grad():
             for batch, tags in tagger.get_iterator(valid, training=False):
                 total += float(tagger.get_loss(tagger.infer(batch), tags, X=batch)) * len(batch)
         loss = total / max(int(np.count_nonzero(valid.lengths)), 1)
-        # A network whose scores are not finite tags nothing.
-        return (loss, tagger._held_out_f1(valid)) if math.isfinite(loss) else (math.inf, 0.0)
+        return loss if math.isfinite(loss) else math.inf
+
+    def _held_out_data(self) -> Any:
+        """Sentences of patients who were not in the last local epoch; None without such patients."""
+        if self._data is None or self._rotating is None:
+            return None if self._data is None else self._data[1]
+        # Before the first epoch: those who will be left out of it.
+        turns, last = self._data[2], max(0, self.n_epochs - 1)
+        return turns[last // len(self._data[0]) % len(turns)]
 
     def predict(self, X: Any) -> np.ndarray:
         """Tag sentences with the current weights, also between two epochs of a training."""
@@ -249,8 +272,16 @@ class TaggerLearner:
 
     # ---- before and after
 
+    @property
+    def _trains_last_layers(self) -> bool:
+        return self.privacy is not None and self.privacy.trains_last_layers(self.tagger.starts_from_tagger_)
+
     def plan(
-        self, part: WorkerData, n_epochs: int | None, validation_fraction: float | None = None, n_parts: int = 1
+        self,
+        part: WorkerData,
+        n_epochs: int | None,
+        validation_fraction: float | str | None = None,
+        n_parts: int = 1,
     ) -> None:
         """Prepare the training on the given sentences.
 
@@ -260,8 +291,10 @@ class TaggerLearner:
             Sentences of the worker.
         n_epochs : int or None
             Number of local epochs of a whole training. None means epochs with a constant learning rate.
-        validation_fraction : float in (0, 1), optional
-            Fraction of the patients that is held out to measure F1 after each epoch.
+        validation_fraction : float in (0, 1) or "rotating", optional
+            Fraction of the patients that is held out to measure F1 after each epoch. With "rotating", a tenth of the
+            patients is left out of each pass in turn (`RotatingPatients`), to test downloads only; not with
+            ``privacy``, because the tests would reveal something about the patients, and not for a single patient.
         n_parts : int, default=1
             Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
             exchange updates several times in a pass. Without effect with ``privacy``, which draws patients.
@@ -274,7 +307,8 @@ class TaggerLearner:
                 self._stream = _stream_state(self._device)
         else:
             seed = int(tagger._rng.integers(2**31))
-        rows, held_out = hold_out_patients(len(part.X), part.groups, validation_fraction, seed)
+        fraction = None if validation_fraction == ROTATING else validation_fraction
+        rows, held_out = hold_out_patients(len(part.X), part.groups, fraction, seed)
         valid = self._held_out = None
         if held_out is not None:
             patients_of = held_out if part.groups is None else part.groups[held_out]
@@ -282,10 +316,14 @@ class TaggerLearner:
             valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
         patients = self._patients(part, rows, n_epochs)
         train: list[Any] = [patients]
+        turns: list[Any] = []
+        self._rotating = None
         if patients is None:
             order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
             own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
             train = [tagger._training_data(part.X, part.tags, None, rows, n_invented=0) for rows in own]
+            if validation_fraction == ROTATING:
+                turns = self._rotate(part, own, train, seed)
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:
@@ -294,9 +332,21 @@ class TaggerLearner:
         if decay is not None:
             decay.n_epochs = n_epochs
             decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
-        self._data, self._begun = (train, valid), False
+            if self._trains_last_layers:
+                decay.share = RATE_OF_LAST_LAYERS
+        self._data, self._begun = (train, valid, turns), False
         self._lengths = [getattr(data, "lengths", None) for data in train]
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
+
+    def _rotate(self, part: WorkerData, own: list[np.ndarray], train: list[Any], seed: int) -> list[Any]:
+        """Sentences of the patients who are left out in turn, one data set for each turn."""
+        rotating = RotatingPatients(np.arange(len(part.X)) if part.groups is None else part.groups, seed)
+        if rotating.n_parts == 1:
+            return []
+        self._rotating = rotating
+        self._items = [(rows[data.first_rows], data.unit_lengths) for rows, data in zip(own, train, strict=True)]
+        chosen = map(rotating.rows, range(rotating.n_parts))
+        return [self.tagger._training_data(part.X, part.tags, None, rows, held_out=True) for rows in chosen]
 
     def _patients(self, part: WorkerData, rows: np.ndarray, n_epochs: int | None) -> PatientSteps | None:
         """Return the steps of a private training, with a ledger for the whole plan; None without ``privacy``."""
@@ -318,6 +368,7 @@ class TaggerLearner:
     def finish(self) -> None:
         """Remove the sentences. After an interruption, also replace the weights by their average so far."""
         self._end()
+        freeze_encoder(self.tagger.module_, False)
         self._data = None
         if self._vectors is not None:
             (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None

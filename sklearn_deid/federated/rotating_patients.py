@@ -1,0 +1,60 @@
+"""`RotatingPatients`: patients who are left out of a local epoch in turn, and test the next download of a site."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# As the value of ``validation_fraction``.
+ROTATING = "rotating"
+_MOST_PARTS = 10
+
+
+class RotatingPatients:
+    """A tenth of the patients, at least one, is left out of each pass over the notes in turn.
+
+    A download can so be tested on patients who were not in the last local epoch, and all notes are trained on. Other
+    sentences are drawn twice in their place, so that an epoch has as many words as without a test.
+
+    Parameters
+    ----------
+    patients : ndarray of shape (n_rows,)
+        Patient of each sentence.
+    seed : int
+        Random seed of the order of the patients, and of the sentences that are drawn twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rotating = RotatingPatients(np.array(["a", "a", "b", "c"]), seed=0)
+    >>> rotating.n_parts, sorted(rotating.rows(0).tolist() + rotating.rows(1).tolist() + rotating.rows(2).tolist())
+    (3, [0, 1, 2, 3])
+    """
+
+    def __init__(self, patients: np.ndarray, seed: int) -> None:
+        names, self._part_of = np.unique(patients, return_inverse=True)
+        self.n_parts, self._seed = min(_MOST_PARTS, len(names)), seed
+        # shape: (n_patients,): equal numbers of patients in each part, in a random order
+        part = np.random.default_rng(seed).permutation(np.arange(len(names)) % self.n_parts)
+        self._part_of = part[self._part_of]
+
+    def rows(self, n_passes: int) -> np.ndarray:
+        """Sentences of the patients who are left out of the pass with this number."""
+        return np.flatnonzero(self._part_of == n_passes % self.n_parts)
+
+    def drawn(self, rows: np.ndarray, sizes: np.ndarray, n_passes: int, n_epochs: int) -> np.ndarray:
+        """Items to draw in an epoch: those of the other patients, some of them twice.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_items,)
+            A sentence of each item, from which its patient follows.
+        sizes : ndarray of shape (n_items,)
+            Number of words of each item.
+        n_passes, n_epochs : int
+            Number of passes and of local epochs before this epoch.
+        """
+        is_left_out = self._part_of[rows] == n_passes % self.n_parts
+        kept = np.flatnonzero(~is_left_out)
+        again = np.random.default_rng([self._seed, n_epochs]).permutation(kept)
+        n_again = np.searchsorted(np.cumsum(sizes[again]), sizes[is_left_out].sum())
+        return np.concatenate([kept, again[:n_again]])
