@@ -16,7 +16,7 @@ _WORST, _WORST_AT_END, _SLACK = 6.0, 2.0, 0.02
 
 
 class RotatingGuard:
-    """Test of downloads on patients who were not in the last local epoch of a worker (`RotatingPatients`).
+    """Test of downloads on patients who take turns (`RotatingPatients`), if there are ten, outside of the last pass.
 
     The worker's own network and the download are compared on the same patients. A download is left out if its loss is
     more than six times that of the own network, or if a parameter is more than ten times as large as the largest

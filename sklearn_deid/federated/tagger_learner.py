@@ -175,7 +175,7 @@ class TaggerLearner:
         self.metrics: dict[str, float] = {}
         # None means a single round: the learner does not know how many epochs will follow.
         self._planned: int | None = None
-        # Training data of each part, held-out data, and those of the patients who are left out in turn.
+        # Training data of each part, held-out data, and those of the patients who take turns.
         self._data: tuple[list[Any], Any, list[Any]] | None = None
         # Hash of the held-out patients, for the saved state.
         self._held_out: str | None = None
@@ -211,7 +211,7 @@ class TaggerLearner:
         assert self._data is not None
         parts, valid, _ = self._data
         number = self.n_epochs % len(parts)
-        if self._rotating is not None:
+        if self._rotating is not None and self._rotating.leaves_out:
             rows, sizes = self._items[number]
             parts[number].drawn = self._rotating.drawn(rows, sizes, self.n_epochs // len(parts), self.n_epochs)
         # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
@@ -253,10 +253,10 @@ class TaggerLearner:
         return loss if math.isfinite(loss) else math.inf
 
     def _held_out_data(self) -> Any:
-        """Sentences of patients who were not in the last local epoch; None without such patients."""
+        """Sentences on which weights are measured; None without such sentences."""
         if self._data is None or self._rotating is None:
             return None if self._data is None else self._data[1]
-        # Before the first epoch: those who will be left out of it.
+        # The patients of the last pass; before the first epoch, those of the first pass.
         turns, last = self._data[2], max(0, self.n_epochs - 1)
         return turns[last // len(self._data[0]) % len(turns)]
 
@@ -293,8 +293,8 @@ class TaggerLearner:
             Number of local epochs of a whole training. None means epochs with a constant learning rate.
         validation_fraction : float in (0, 1) or "rotating", optional
             Fraction of the patients that is held out to measure F1 after each epoch. With "rotating", a tenth of the
-            patients is left out of each pass in turn (`RotatingPatients`), to test downloads only; not with
-            ``privacy``, because the tests would reveal something about the patients, and not for a single patient.
+            patients tests downloads in each pass in turn, and is left out of the pass if there are enough
+            (`RotatingPatients`); not with ``privacy``, because the tests would reveal something about the patients.
         n_parts : int, default=1
             Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
             exchange updates several times in a pass. Without effect with ``privacy``, which draws patients.
@@ -339,10 +339,8 @@ class TaggerLearner:
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
 
     def _rotate(self, part: WorkerData, own: list[np.ndarray], train: list[Any], seed: int) -> list[Any]:
-        """Sentences of the patients who are left out in turn, one data set for each turn."""
+        """Sentences of the patients who test downloads in turn, one data set for each turn."""
         rotating = RotatingPatients(np.arange(len(part.X)) if part.groups is None else part.groups, seed)
-        if rotating.n_parts == 1:
-            return []
         self._rotating = rotating
         self._items = [(rows[data.first_rows], data.unit_lengths) for rows, data in zip(own, train, strict=True)]
         chosen = map(rotating.rows, range(rotating.n_parts))

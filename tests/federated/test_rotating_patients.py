@@ -51,7 +51,7 @@ class TestPatients:
 class TestLearner:
     @pytest.mark.parametrize("n_parts", [1, 2])
     def test_the_tests_read_only_patients_who_were_not_in_the_last_epoch(self, n_parts, monkeypatch):
-        learner, groups = learner_of(n_parts=n_parts)
+        learner, groups = learner_of(n_parts=n_parts, n=48)
         rotating, read, seen = learner._rotating, [], set()
         original = type(learner._data[0][0]).collate
 
@@ -75,12 +75,19 @@ class TestLearner:
     def test_no_f1_of_patients_in_the_training_is_reported(self):
         assert "f1" not in learner_of()[0].train_epoch()
 
-    def test_a_single_patient_cannot_take_turns(self):
-        X, y, _ = make_sentences(6)
-        options = {"n_epochs": 1, "validation_fraction": "rotating"}
-        learner = make_learner(DeidTagger(**TINY), X, y, ["p"] * 6, LABELS, **options)
-        assert learner.held_out_loss() is None
-        learner.train_epoch()
+    @pytest.mark.parametrize("n", [1, 9, 10])
+    def test_few_patients_train_bit_for_bit_as_without_tests(self, n):
+        X, y, _ = make_sentences(20)
+        flat = []
+        for fraction in ("rotating", None):
+            options = {"n_epochs": 3, "validation_fraction": fraction}
+            tagger = DeidTagger(**{**TINY, "random_state": 0})
+            learner = make_learner(tagger, X, y, [f"p{i % n}" for i in range(20)], LABELS, **options)
+            for _ in range(3):
+                assert (learner.held_out_loss() is None) is (fraction is None)
+                learner.train_epoch()
+            flat.append(learner.get_flat())
+        assert np.array_equal(*flat) is (n < 10)
 
 
 class Measured:
