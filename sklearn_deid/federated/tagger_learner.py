@@ -175,8 +175,8 @@ class TaggerLearner:
         self.metrics: dict[str, float] = {}
         # None means a single round: the learner does not know how many epochs will follow.
         self._planned: int | None = None
-        # Training data of each part, held-out data, and those of the patients who take turns.
-        self._data: tuple[list[Any], Any, list[Any]] | None = None
+        # Training data of each part, and held-out data.
+        self._data: tuple[list[Any], Any] | None = None
         # Hash of the held-out patients, for the saved state.
         self._held_out: str | None = None
         self._rotating: RotatingPatients | None = None
@@ -209,11 +209,10 @@ class TaggerLearner:
 
     def _plain_epoch(self) -> dict[str, float]:
         assert self._data is not None
-        parts, valid, _ = self._data
+        parts, valid = self._data
         number = self.n_epochs % len(parts)
-        if self._rotating is not None and self._rotating.leaves_out:
-            rows, sizes = self._items[number]
-            parts[number].drawn = self._rotating.drawn(rows, sizes, self.n_epochs // len(parts), self.n_epochs)
+        if self._rotating is not None:
+            self._rotating.begin_epoch(parts[number], self.n_epochs)
         # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
         parts[number].lengths = self._lengths[number]
         self.tagger.fit_loop((parts[number], valid), epochs=1)
@@ -254,11 +253,9 @@ class TaggerLearner:
 
     def _held_out_data(self) -> Any:
         """Sentences on which weights are measured; None without such sentences."""
-        if self._data is None or self._rotating is None:
-            return None if self._data is None else self._data[1]
-        # The patients of the last pass; before the first epoch, those of the first pass.
-        turns, last = self._data[2], max(0, self.n_epochs - 1)
-        return turns[last // len(self._data[0]) % len(turns)]
+        if self._rotating is not None:
+            return self._rotating.tests(self.n_epochs)
+        return None if self._data is None else self._data[1]
 
     def predict(self, X: Any) -> np.ndarray:
         """Tag sentences with the current weights, also between two epochs of a training."""
@@ -316,14 +313,13 @@ class TaggerLearner:
             valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
         patients = self._patients(part, rows, n_epochs)
         train: list[Any] = [patients]
-        turns: list[Any] = []
         self._rotating = None
         if patients is None:
             order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
             own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
             train = [tagger._training_data(part.X, part.tags, None, rows, n_invented=0) for rows in own]
             if validation_fraction == ROTATING:
-                turns = self._rotate(part, own, train, seed)
+                self._rotating = RotatingPatients.of(tagger, part, own, train, seed)
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:
@@ -334,17 +330,9 @@ class TaggerLearner:
             decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
             if self._trains_last_layers:
                 decay.share = RATE_OF_LAST_LAYERS
-        self._data, self._begun = (train, valid, turns), False
+        self._data, self._begun = (train, valid), False
         self._lengths = [getattr(data, "lengths", None) for data in train]
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
-
-    def _rotate(self, part: WorkerData, own: list[np.ndarray], train: list[Any], seed: int) -> list[Any]:
-        """Sentences of the patients who test downloads in turn, one data set for each turn."""
-        rotating = RotatingPatients(np.arange(len(part.X)) if part.groups is None else part.groups, seed)
-        self._rotating = rotating
-        self._items = [(rows[data.first_rows], data.unit_lengths) for rows, data in zip(own, train, strict=True)]
-        chosen = map(rotating.rows, range(rotating.n_parts))
-        return [self.tagger._training_data(part.X, part.tags, None, rows, held_out=True) for rows in chosen]
 
     def _patients(self, part: WorkerData, rows: np.ndarray, n_epochs: int | None) -> PatientSteps | None:
         """Return the steps of a private training, with a ledger for the whole plan; None without ``privacy``."""
@@ -367,18 +355,18 @@ class TaggerLearner:
         """Remove the sentences. After an interruption, also replace the weights by their average so far."""
         self._end()
         freeze_encoder(self.tagger.module_, False)
-        self._data = None
+        self._data = self._rotating = None
         if self._vectors is not None:
             (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None
 
     def without_data(self) -> TaggerLearner:
         """Remove the sentences and return the learner, for the return from another process."""
-        self._data = None
+        self._data = self._rotating = None
         return self
 
     def with_data_of(self, other: TaggerLearner) -> TaggerLearner:
         """Take the sentences and word vectors of the learner in this process, and return this learner."""
-        self._data, self._vectors = other._data, other._vectors
+        self._data, self._rotating, self._vectors = other._data, other._rotating, other._vectors
         return self
 
     def __getstate__(self) -> dict[str, Any]:

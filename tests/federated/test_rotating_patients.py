@@ -27,12 +27,12 @@ class TestPatients:
     @given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(0, 99))
     def test_every_patient_has_one_turn(self, patients, seed):
         rotating = RotatingPatients(np.array(patients), seed)
-        turns = [rotating.rows(turn) for turn in range(rotating.n_parts)]
+        turns = [rotating.rows(turn) for turn in range(rotating.n_turns)]
         assert sorted(np.concatenate(turns).tolist()) == list(range(len(patients)))
         found = [set(np.array(patients)[rows].tolist()) for rows in turns]
         assert sum(map(len, found)) == len(set(patients)), "no patient in two turns"
         assert max(map(len, found)) - min(map(len, found)) <= 1
-        assert rotating.n_parts == min(10, len(set(patients)))
+        assert rotating.n_turns == min(10, len(set(patients)))
 
     @given(st.lists(st.integers(0, 8), min_size=6, max_size=60), st.integers(0, 20))
     def test_an_epoch_has_none_of_them_and_as_many_words(self, patients, number):
@@ -58,7 +58,7 @@ class TestLearner:
         def spied(data, units):
             rows = [i for i, own in enumerate(learner._data[0]) if own is data]
             if rows:
-                read.extend(learner._items[rows[0]][0][data.drawn[list(units)]].tolist())
+                read.extend(rotating._items[rows[0]][0][data.drawn[list(units)]].tolist())
             return original(data, units)
 
         monkeypatch.setattr(type(learner._data[0][0]), "collate", spied)
@@ -67,7 +67,7 @@ class TestLearner:
             learner.train_epoch()
             tested = set(groups[rotating.rows(number // n_parts)].tolist())
             assert tested.isdisjoint(groups[read].tolist())
-            assert learner._held_out_data() is learner._data[2][number // n_parts % rotating.n_parts]
+            assert learner._held_out_data() is rotating._tests[number // n_parts % rotating.n_turns]
             assert learner.held_out_loss() > 0
             seen |= set(groups[read].tolist())
         assert seen == set(groups.tolist()), "all patients are trained on"

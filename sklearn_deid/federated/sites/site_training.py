@@ -97,6 +97,7 @@ class SiteTraining:
             guard=_guard(settings.validation_fraction),
         )
         self._f1: float | None = None
+        self._is_taken = True
         self._lock = StateLock(self.folder)
         with ExitStack() as if_it_fails:
             if_it_fails.callback(self._lock.release)
@@ -200,7 +201,8 @@ class SiteTraining:
             if fields["status"] == "closed":
                 break
             officer.before(self._promise(), self.worker.n_epochs)
-            self._epoch(message, officer)
+            self._epoch(message)
+            officer.refuses_download = not self._is_taken
             self._send_pending(ask, officer)
             n_trained += 1
         return n_trained
@@ -228,7 +230,8 @@ class SiteTraining:
                     break
                 common.begin(message, self.worker.sequence)
                 officer.before(self._promise(), self.worker.n_epochs)
-                self._epoch(message, officer)
+                self._epoch(message)
+                officer.refuses_download = not self._is_taken
                 n_trained += 1
             try:
                 has_ended = common.exchange(ask, next(iter(pending.values())), stopped, officer.answers.append)
@@ -268,11 +271,10 @@ class SiteTraining:
             return {"fraction": 1.0, "dtype": "float32"}
         return {"fraction": self.settings.download_fraction, "dtype": self.settings.upload_dtype}
 
-    def _epoch(self, message: bytes, officer: OfficerLog) -> None:
+    def _epoch(self, message: bytes) -> None:
         """Train from the downloaded parameters, and save the update before any message about it is sent."""
         worker = self.worker
-        is_taken = worker.apply_download(message)
-        officer.refuses_download = not is_taken
+        self._is_taken = worker.apply_download(message)
         metrics = worker.local_epoch()
         # In averaging, the server lengthens the mean by step * number of sites. The last update is added as it is.
         if self.n_left == 0 and self.settings.upload_fraction == 1.0:
@@ -284,7 +286,7 @@ class SiteTraining:
         # Before anybody is told of the update: after a crash the same one is sent, not another of the same number.
         self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
-        line["is_download_taken"] = is_taken
+        line["is_download_taken"] = self._is_taken
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         with open(os.open(self.folder / "history.jsonl", flags, 0o600), "a", encoding="utf-8") as stream:
             stream.write(json.dumps({**line, **metrics}) + "\n")
