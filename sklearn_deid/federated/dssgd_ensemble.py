@@ -27,7 +27,6 @@ from .patient_privacy import PatientPrivacy
 from .privacy_ledger import spent_epsilon
 from .random_delay import RandomDelay
 from .record import ExchangeRecord
-from .rotating_patients import ROTATING
 from .schedules import SCHEDULES
 from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
 from .server import NO_LIMITS
@@ -221,7 +220,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         "predict_with": [StrOptions({"global", "vote"}), Interval(Integral, 0, None, closed="left")],
         "privacy": [PatientPrivacy, GaussianUpload, SparseVectorUpload, None],
         "delta": [Interval(Real, 0, 1, closed="neither")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), StrOptions({ROTATING}), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), StrOptions({"rotating"}), None],
         "labels": [list, tuple, np.ndarray, None],
         "keep_exchange": ["boolean"],
         "n_jobs": [Integral, None],
