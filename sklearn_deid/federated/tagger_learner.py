@@ -28,7 +28,7 @@ from ..tagging.warm_start import start_tagger, start_weights
 from .layout import ParameterLayout
 from .patient_ledger import PatientLedger
 from .patient_privacy import PatientPrivacy
-from .patient_steps import RATE_OF_LAST_LAYERS, PatientSteps, check_trainable, freeze_encoder
+from .patient_steps import PatientSteps, check_trainable, freeze_encoder, rate_of_last_layers
 from .proximal_term import ProximalTerm
 from .rotating_patients import ROTATING, RotatingPatients
 from .rounds import MapEpochs
@@ -164,6 +164,7 @@ class TaggerLearner:
                 # Without rows, labels are matched by name only: the first weights depend on no note.
                 start_weights(tagger, start, part.X[:0], part.tags[:0])
                 tagger.starts_from_tagger_ = True
+            self._has_new_labels = start is None or not set(tagger.classes_) <= set(start.classes_)
             self._stream = _stream_state(self._device)
         if self._trains_last_layers:
             freeze_encoder(tagger.module_)
@@ -328,8 +329,8 @@ class TaggerLearner:
         if decay is not None:
             decay.n_epochs = n_epochs
             decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
-            if self._trains_last_layers:
-                decay.share = RATE_OF_LAST_LAYERS
+            if self.privacy is not None and self._trains_last_layers:
+                decay.share = rate_of_last_layers(self._n_patients, self._has_new_labels, decay.share)
         self._data, self._begun = (train, valid), False
         self._lengths = [getattr(data, "lengths", None) for data in train]
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
@@ -344,7 +345,8 @@ class TaggerLearner:
             )
         check_trainable(self.tagger, part)
         assert part.groups is not None, "check_trainable has checked"
-        self.ledger = self.privacy.open_ledger(len(np.unique(part.groups[rows])), n_epochs)
+        self._n_patients = len(np.unique(part.groups[rows]))
+        self.ledger = self.privacy.open_ledger(self._n_patients, n_epochs)
         return PatientSteps(self.tagger, part, rows, self.privacy)
 
     def stop(self) -> None:
