@@ -125,7 +125,8 @@ class PatientSteps:
             data = tagger._training_data(part.X, part.tags, None, rows[patients == patient], held_out=True)
             if data.lengths.any():
                 self._patients.append(data)
-        self._expected = privacy.sampling_rate * len(np.unique(patients))
+        self.n_patients = len(np.unique(patients))
+        self._expected = privacy.sampling_rate * self.n_patients
 
     def epoch(self, tagger: Any, ledger: PatientLedger, callbacks: Iterable[Any]) -> float:
         """Charge the ledger, then train one local epoch. Returns the mean loss of the drawn patients, without noise.

@@ -161,7 +161,7 @@ class TaggerLearner:
             tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels], start, None)
             tagger.initialize()
             if start is not None:
-                # Without rows, labels are matched by name only: the first weights depend on no note.
+                # Without rows, labels are matched by name or by a public map: the first weights depend on no note.
                 start_weights(tagger, start, part.X[:0], part.tags[:0])
                 tagger.starts_from_tagger_ = True
             self._has_new_labels = start is None or not set(tagger.classes_) <= set(start.classes_)
@@ -329,8 +329,8 @@ class TaggerLearner:
         if decay is not None:
             decay.n_epochs = n_epochs
             decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
-            if self.privacy is not None and self._trains_last_layers:
-                decay.share = rate_of_last_layers(self._n_patients, self._has_new_labels, decay.share)
+            if patients is not None and self._trains_last_layers:
+                decay.share = rate_of_last_layers(patients.n_patients, self._has_new_labels, decay.share)
         self._data, self._begun = (train, valid), False
         self._lengths = [getattr(data, "lengths", None) for data in train]
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
@@ -345,8 +345,7 @@ class TaggerLearner:
             )
         check_trainable(self.tagger, part)
         assert part.groups is not None, "check_trainable has checked"
-        self._n_patients = len(np.unique(part.groups[rows]))
-        self.ledger = self.privacy.open_ledger(self._n_patients, n_epochs)
+        self.ledger = self.privacy.open_ledger(len(np.unique(part.groups[rows])), n_epochs)
         return PatientSteps(self.tagger, part, rows, self.privacy)
 
     def stop(self) -> None:

@@ -376,6 +376,20 @@ class TestTrainedLayers:
         last = (p for name, p in learner.tagger.module_.named_parameters() if name.startswith(("emit.", "crf.")))
         assert set(sizes) == {sum(p.numel() for p in last)}
 
+    @pytest.mark.parametrize(("labels", "factor"), [(LABELS, 0.3), ([*LABELS, "FECHAS"], 16 * 2 / 100), (["X"], None)])
+    def test_the_rate_grows_with_the_patients_if_labels_are_new(self, without_accountant, labels, factor):
+        """Eight sentences have two patients."""
+        X, y, groups = make_sentences(8)
+        if factor is None:
+            y = [["B-X" if tag.startswith("B") else "O" for tag in row] for row in y]
+            X, y, groups = ([*rows * 20] for rows in (X, y, groups))
+            groups = [f"p{i // 4}" for i in range(len(X))]
+        tagger = DeidTagger(warm_start_from="starter-en", random_state=0)
+        privacy = PatientPrivacy(8.0, sampling_rate=0.5)
+        learner = make_learner(tagger, X, y, groups, labels, n_epochs=1, privacy=privacy)
+        share = dict(learner.tagger.callbacks_)["lr_decay"].share
+        assert share == pytest.approx(16 * len(set(groups)) / 100 if factor is None else factor)
+
     def test_a_training_from_random_weights_trains_all_layers(self, without_accountant):
         learner = learner_of(PatientPrivacy(8.0, sampling_rate=0.5))
         assert all(p.requires_grad for p in learner.tagger.module_.parameters())
