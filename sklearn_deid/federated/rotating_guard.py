@@ -10,25 +10,27 @@ import numpy as np
 from .held_out_guard import LARGEST
 
 # Measured in trainings without an attack: the loss of a download is at most 3.6 times that of the worker's own network
-# in the third round, 4.3 times when the steps of the server overshoot, and 1.1 times at the end of the training. The
-# slack is a part of the loss of the first weights: losses near zero have large ratios.
-_WORST, _WORST_AT_END, _SLACK = 6.0, 2.0, 0.02
+# in the third round, 4.3 times when the steps of the server overshoot, 1.1 times at the end of the training, and 4.6
+# times its smallest loss so far. The slack is a part of the loss of the first weights: losses near zero have large
+# ratios.
+_WORST, _WORST_AT_END, _WORST_EVER, _SLACK = 6.0, 2.0, 15.0, 0.02
 
 
 class RotatingGuard:
     """Test of downloads on patients who take turns (`RotatingPatients`), if there are ten, outside of the last pass.
 
-    The worker's own network and the download are compared on the same patients. A download is left out if its loss is
-    more than six times that of the own network, or if a parameter is more than ten times as large as the largest
-    parameter of the worker (at least 1). The worker then trains on with its own parameters. At the end, the worker
-    returns to its own parameters before the last download if the loss of its last network is more than twice theirs.
+    The worker's own network and the download are compared on the same patients. A download is left out in three cases.
+    Its loss is more than six times that of the own network. Its loss is more than 15 times the smallest loss of the own
+    network so far, so that many bad downloads cannot lead far away. Or a parameter is more than ten times as large as
+    the largest parameter of the worker (at least 1). The worker then trains on with its own parameters. At the end, the
+    worker returns to its own parameters before the last download if its last network has more than twice their loss.
 
     Attributes
     ----------
     n_refused : int
         Number of downloads that were left out.
-    first_loss : float
-        Loss of the own network at the first test.
+    first_loss, least_loss : float
+        Loss of the own network at the first test, and its smallest loss so far.
     good : ndarray of shape (n,) or None
         Own parameters at the last test.
 
@@ -50,7 +52,7 @@ class RotatingGuard:
 
     def __init__(self) -> None:
         self.n_refused = 0
-        self.first_loss = math.inf
+        self.first_loss = self.least_loss = math.inf
         self.good: np.ndarray | None = None
 
     def accepts(self, learner: Any, before: np.ndarray) -> bool:
@@ -84,7 +86,8 @@ class RotatingGuard:
         learner.set_flat(current)
         if self.first_loss == math.inf:
             self.first_loss = own
-        return bool(loss <= worst * own + _SLACK * self.first_loss)
+        self.least_loss = min(self.least_loss, own)
+        return bool(loss <= min(worst * own, _WORST_EVER * self.least_loss) + _SLACK * self.first_loss)
 
     def after_epoch(self, learner: Any) -> None:
         """Nothing: the own network is measured together with the next download."""

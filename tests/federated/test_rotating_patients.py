@@ -114,6 +114,16 @@ class TestGuard:
         assert guard.n_refused == (not taken)
         assert learner.vector.tolist() == [np.float32(loss)], "the worker puts its own parameters back"
 
+    def test_many_bad_downloads_do_not_lead_far_away(self):
+        """Each of them has five times the loss of the network that the last one has left behind."""
+        guard, learner = RotatingGuard(), Measured(1.0)
+        taken, own = [], 1.0
+        for _ in range(4):
+            learner.vector = np.array([5 * own], np.float32)
+            taken.append(guard.accepts(learner, np.array([own], np.float32)))
+            own = 5 * own if taken[-1] else own
+        assert (taken, own) == ([True, False, False, False], 5.0)
+
     @pytest.mark.parametrize("loss", [math.nan, math.inf, 1e6])
     def test_huge_and_broken_parameters_are_refused(self, loss):
         assert not RotatingGuard().accepts(Measured(loss), np.ones(1, np.float32))
