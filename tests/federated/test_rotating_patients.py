@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_deid import DeidTagger
-from sklearn_deid.federated import RotatingGuard, RotatingPatients, make_learner
+from sklearn_deid.federated import (
+    RotatingGuard,
+    RotatingPatients,
+    learner_from_state,
+    learner_to_state,
+    make_learner,
+)
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import TINY, ensemble_of, parts_of
@@ -71,6 +77,19 @@ class TestLearner:
             assert learner.held_out_loss() > 0
             seen |= set(groups[read].tolist())
         assert seen == set(groups.tolist()), "all patients are trained on"
+
+    def test_a_restored_learner_leaves_the_same_patients_out(self):
+        whole, first, second = (learner_of(n=48, n_epochs=4)[0] for _ in range(3))
+        for _ in range(4):
+            whole.train_epoch()
+        for _ in range(2):
+            first.train_epoch()
+        second.set_flat(first.get_flat())
+        learner_from_state(second, *learner_to_state(first))
+        assert second.held_out_loss() == first.held_out_loss()
+        for _ in range(2):
+            second.train_epoch()
+        assert np.array_equal(second.get_flat(), whole.get_flat())
 
     def test_no_f1_of_patients_in_the_training_is_reported(self):
         assert "f1" not in learner_of()[0].train_epoch()
