@@ -40,6 +40,7 @@ import torch
 from sklearn_deid import Corpus, DeidTagger, DSSGDEnsemble, make_clinical_notes
 from sklearn_deid.federated import FederatedAveraging, PatientPrivacy, TaggerLearner
 from sklearn_deid.federated.robust import FEWEST_UPDATES
+from sklearn_deid.federated.rotating_patients import ROTATING
 
 from .corpora import read_or_make, sentences
 from .site_sessions import ARMS as SESSION_ARMS
@@ -143,6 +144,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
         "workers": ensemble.score_workers(scored.X, scored.y).round(4).tolist(),
         "bytes_up": max(line.bytes_up for line in history),
         "half_precision": 2 * len(ensemble._training.workers[0].learner.get_flat()),
+        "refused_downloads": [getattr(w.guard, "n_refused", None) for w in ensemble._training.workers],
         "left_out": sum(line.refused is not None for line in history),
         "epsilon": round(float(ensemble.epsilon_.max()), 3) if arm == "dp" else None,
         "cpu_seconds": round(seconds),
@@ -174,7 +176,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--disguise", type=float, default=-3.0, help="factor of the disguised updates")
     parser.add_argument("--no-screen", dest="screened", action="store_false", help="as in earlier versions")
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each patient, for the arm dp")
-    parser.add_argument("--validation-fraction", type=float, help="patients that a site holds out to test downloads")
+    parser.add_argument(
+        "--validation-fraction",
+        type=lambda written: ROTATING if written == ROTATING else float(written),
+        help="patients that a site holds out to test downloads, or rotating (default: that of an ensemble or a plan)",
+    )
     parser.add_argument("--jitter", type=float, default=0.0, help="relative change of the first weights, of sessions")
     parser.add_argument("--warm-start", action="store_true", help="begin with the starter model")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])

@@ -25,6 +25,7 @@ from sklearn_deid.exceptions import DeidError
 from sklearn_deid.federated import MaskingSite, ParameterServer, SparseUpdate
 from sklearn_deid.federated.derived_settings import averaging_rate, averaging_step, divided_batch_size, rounds_per_epoch
 from sklearn_deid.federated.robust import FEWEST_UPDATES
+from sklearn_deid.federated.rotating_patients import ROTATING
 from sklearn_deid.federated.sites import (
     ExchangeService,
     FederationConfig,
@@ -175,7 +176,9 @@ class Federation:
         aggregation: str = "mean",
         epsilon: float | None = None,
     ) -> None:
-        self.epsilon, self.validation_fraction = epsilon, options.validation_fraction
+        self.epsilon = epsilon
+        # None: as in a plan
+        self.validation_fraction = options.validation_fraction or ROTATING
         self.folder, n = folder, len(corpora)
         self.names = [f"site-{i}" for i in range(1, n + 1)]
         whole = DeidTagger().batch_size
@@ -356,6 +359,7 @@ def run_sessions(
             "workers": [round(tagger.score(scored.X, scored.y), 4) for tagger in honest],
             "name_attack": host_attack(federation, corpora) if arm in _ATTACKED_BY_THE_HOST else None,
             "refused": hostile.n_refused if hostile else federation.server.n_refused,
+            "refused_downloads": [training.worker.guard.n_refused for training in federation.trainings.values()],
             "added": hostile.n_added if hostile else len(uploads),
             "left_out": [
                 sum(event["event"] == "refused" and event["site"] == site for event in federation.events)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..federated.rotating_patients import ROTATING
 from .options import count, fraction, not_negative, positive, share
 
 _SHARING = (
@@ -97,7 +98,12 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
     )
     _add_noise(group)
     group.add_argument(
-        "--validation-fraction", type=share, metavar="X", help="share of patients held out for F1 in the site's own log"
+        "--validation-fraction",
+        type=_tested_patients,
+        default=ROTATING,
+        metavar="X",
+        help="patients on whom the site tests each download: rotating (a tenth in turn), none, or a share held out of "
+        "the whole training, also for F1 in the site's own log (default: rotating)",
     )
     group.add_argument(
         "--report-f1", action="store_true", help="tell the server the F1 of held-out patients after each session"
@@ -105,6 +111,12 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
     _add_patient_privacy(group)
     group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
     group.add_argument("--threads", type=count, default=1, metavar="N", help="processor cores to use (default: 1)")
+
+
+def _tested_patients(written: str) -> float | str | None:
+    if written in ("none", ROTATING):
+        return None if written == "none" else ROTATING
+    return share(written)
 
 
 def _add_noise(group: Any) -> None:

@@ -46,6 +46,8 @@ __all__, __getattr__, __dir__ = lazy_names(
         "ranking": "kth_largest largest_mask random_subset",
         "record": "ExchangeRecord RecordedMessage",
         "robust": "AGGREGATES aggregate clip_norm combine_round coordinate_median trimmed_mean",
+        "rotating_guard": "RotatingGuard",
+        "rotating_patients": "RotatingPatients",
         "rounds": "Evaluate MapEpochs run_rounds",
         "schedules": "SCHEDULES Step plan_steps",
         "selection": "DOWNLOAD_SELECTIONS SELECTIONS Selected n_shared select_download select_upload",

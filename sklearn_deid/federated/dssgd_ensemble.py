@@ -142,10 +142,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         never comes from a seed.
     delta : float in (0, 1), default=1e-5
         delta of ``epsilon_`` with `GaussianUpload`. `PatientPrivacy` has its own delta.
-    validation_fraction : float in (0, 1) or None, default=None
+    validation_fraction : float in (0, 1), "rotating" or None, default=None
         Fraction of each worker's patients that `fit` holds out to measure F1 after each local epoch. With "dssgd" and
         "fedavg", each worker then also tests every download on these patients, leaves out downloads that would destroy
-        its network, and ends with its best network (`federated.HeldOutGuard`).
+        its network, and ends with its best network (`federated.HeldOutGuard`). With "rotating", patients take turns in
+        the tests, as at real sites (`federated.RotatingPatients`), and no F1 is measured.
     labels : sequence of str or None, default=None
         Label set of all workers. None means the union of the labels that occur in the data of the first call.
     keep_exchange : bool, default=False
@@ -219,7 +220,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         "predict_with": [StrOptions({"global", "vote"}), Interval(Integral, 0, None, closed="left")],
         "privacy": [PatientPrivacy, GaussianUpload, SparseVectorUpload, None],
         "delta": [Interval(Real, 0, 1, closed="neither")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), StrOptions({"rotating"}), None],
         "labels": [list, tuple, np.ndarray, None],
         "keep_exchange": ["boolean"],
         "n_jobs": [Integral, None],
@@ -248,7 +249,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         predict_with: str | int = "global",
         privacy: PatientPrivacy | GaussianUpload | SparseVectorUpload | None = None,
         delta: float = 1e-5,
-        validation_fraction: float | None = None,
+        validation_fraction: float | str | None = None,
         labels: Sequence[str] | None = None,
         keep_exchange: bool = False,
         n_jobs: int | None = None,
@@ -494,7 +495,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             max_ratio=averaging.max_ratio,
             screened=averaging.screen,
             masks=averaging.masks,
-            guarded=self.validation_fraction is not None,
+            guarded=self.validation_fraction or False,
             keyed=self.random_state is None,
             weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if weighted else None,
         )
@@ -519,9 +520,10 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         n_parts = 1 if n_epochs is None else self._rounds_per_epoch(*size)
         n_epochs = None if n_epochs is None else n_epochs * n_parts
         plan = self._plan(parts, n_epochs or 1)
+        tested = None if n_epochs is None else plan.tested(self.validation_fraction)
         learners = self._learners(parts, rng)
         for learner, part in zip(learners.values(), parts, strict=True):
-            learner.plan(part, n_epochs, None if n_epochs is None else self.validation_fraction, n_parts)
+            learner.plan(part, n_epochs, tested, n_parts)
         # A new training begins a new record. `_watching` creates the record if it is asked for.
         self.__dict__.pop("exchange_", None)
         # All workers begin with the weights of the first learner.

@@ -11,7 +11,7 @@ import numpy as np
 # loss, unlike F1, also tells apart networks that find nothing yet.
 _WORST, _TOLERATED_F1 = 2.0, 0.01
 # A vector of equal huge weights has no worse loss than first weights, but cannot be trained any more.
-_LARGEST = 10.0
+LARGEST = 10.0
 
 
 class HeldOutGuard:
@@ -70,7 +70,7 @@ class HeldOutGuard:
         measured = learner.held_out()
         if measured is None:
             return True
-        loss, bound = measured[0], _LARGEST * max(float(np.abs(before).max(initial=0.0)), 1.0)
+        loss, bound = measured[0], LARGEST * max(float(np.abs(before).max(initial=0.0)), 1.0)
         too_large = float(np.abs(learner.get_flat()).max(initial=0.0)) > bound
         if not math.isfinite(loss) or loss > min(_WORST * self.least_loss, self.first_loss) or too_large:
             self.n_refused += 1

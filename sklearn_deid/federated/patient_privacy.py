@@ -42,6 +42,10 @@ class PatientPrivacy:
         Probability that a patient takes part in a step. A local epoch has ``1 / sampling_rate`` steps, rounded up.
     ledger : path or None, default=None
         File of the `PatientLedger`, which survives restarts. None keeps the ledger in memory.
+    layers : {"auto", "all", "last"}, default="auto"
+        Layers that are trained. "last" trains the emissions and the CRF only, without dropout: each trained parameter
+        receives the same noise, so that few parameters keep more of the signal. "auto" means "last" for a training
+        that starts from another tagger (``warm_start_from``), and otherwise "all".
 
     Notes
     -----
@@ -72,6 +76,7 @@ class PatientPrivacy:
     clip: float = 1.0
     sampling_rate: float = 0.25
     ledger: str | os.PathLike[str] | None = None
+    layers: str = "auto"
 
     def __post_init__(self) -> None:
         for name, (least, most) in _RANGES.items():
@@ -82,6 +87,15 @@ class PatientPrivacy:
                     f"The '{name}' parameter of PatientPrivacy must be a number from {least:g} to {most:g}. "
                     f"Got {value!r:.40} instead."
                 )
+
+        if self.layers not in ("auto", "all", "last"):
+            raise ValueError(
+                f"The 'layers' parameter of PatientPrivacy must be auto, all or last. Got {self.layers!r:.40} instead."
+            )
+
+    def trains_last_layers(self, is_started: bool) -> bool:
+        """Whether only the last layers are trained; ``is_started`` for a training that starts from another tagger."""
+        return self.layers == "last" or (self.layers == "auto" and is_started)
 
     @property
     def n_steps(self) -> int:

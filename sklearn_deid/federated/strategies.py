@@ -18,6 +18,8 @@ from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import check_promise
 from .record import ExchangeRecord
 from .robust import AGGREGATES, clip_norm, combine_round
+from .rotating_guard import RotatingGuard
+from .rotating_patients import ROTATING
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
 from .server import NO_LIMITS, ParameterServer, ServerLimits
@@ -69,8 +71,9 @@ class StrategyPlan:
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
         are.
-    guarded : bool, default=False
-        Whether each worker tests downloads on its held-out patients (`HeldOutGuard`; "dssgd" and "fedavg").
+    guarded : bool, float or "rotating", default=False
+        Whether each worker tests downloads ("dssgd" and "fedavg"): True or a fraction of the patients on held-out
+        patients (`HeldOutGuard`), "rotating" on patients who take turns (`RotatingGuard`).
     keyed : bool, default=False
         Whether the random numbers of each upload come from a new key of the operating system, even if ``random_state``
         is set.
@@ -92,7 +95,7 @@ class StrategyPlan:
     keyed: bool = False
     screened: bool = False
     masks: FixedPoint | None = None
-    guarded: bool = False
+    guarded: bool | float | str = False
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -112,6 +115,15 @@ class StrategyPlan:
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r} instead.")
         if self.privacy is not None:
             check_promise(self.privacy.event(), self.n_epochs)
+
+    @property
+    def has_downloads(self) -> bool:
+        """Whether workers download a network that others have changed, and go on training their own."""
+        return self.strategy in ("dssgd", "fedavg")
+
+    def tested(self, validation_fraction: float | str | None) -> float | str | None:
+        """The same, or None if patients would take turns in the test of downloads that do not exist."""
+        return validation_fraction if validation_fraction != ROTATING or self.has_downloads else None
 
 
 @dataclass
@@ -204,9 +216,9 @@ def run_strategy(
         Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
         for (name, learner), own in zip(learners.items(), streams, strict=True)
     ]
-    if plan.guarded and plan.strategy in ("dssgd", "fedavg"):
+    if plan.guarded and plan.has_downloads:
         for worker in workers:
-            worker.guard = HeldOutGuard()
+            worker.guard = RotatingGuard() if plan.guarded == ROTATING else HeldOutGuard()
     # All workers start from the same weights, so that their updates can be added.
     for worker in workers:
         if parameters is not None:

@@ -28,8 +28,9 @@ from ..tagging.warm_start import start_tagger, start_weights
 from .layout import ParameterLayout
 from .patient_ledger import PatientLedger
 from .patient_privacy import PatientPrivacy
-from .patient_steps import PatientSteps, check_trainable
+from .patient_steps import PatientSteps, check_trainable, freeze_encoder, rate_of_last_layers
 from .proximal_term import ProximalTerm
+from .rotating_patients import ROTATING, RotatingPatients
 from .rounds import MapEpochs
 from .state_file import generator_from, generator_state
 from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddings
@@ -160,10 +161,13 @@ class TaggerLearner:
             tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels], start, None)
             tagger.initialize()
             if start is not None:
-                # Without rows, labels are matched by name only: the first weights depend on no note.
+                # Without rows, labels are matched by name or by a public map: the first weights depend on no note.
                 start_weights(tagger, start, part.X[:0], part.tags[:0])
                 tagger.starts_from_tagger_ = True
+            self._has_new_labels = start is None or not set(tagger.classes_) <= set(start.classes_)
             self._stream = _stream_state(self._device)
+        if self._trains_last_layers:
+            freeze_encoder(tagger.module_)
         if proximal:
             # Not a parameter of the tagger: a common network that is saved has nothing to stay near to.
             tagger.callbacks_.append(("proximal", ProximalTerm(proximal)))
@@ -176,6 +180,7 @@ class TaggerLearner:
         self._data: tuple[list[Any], Any] | None = None
         # Hash of the held-out patients, for the saved state.
         self._held_out: str | None = None
+        self._rotating: RotatingPatients | None = None
         self._begun = False
         self._vectors: tuple[Any, Any] | None = None
 
@@ -207,6 +212,8 @@ class TaggerLearner:
         assert self._data is not None
         parts, valid = self._data
         number = self.n_epochs % len(parts)
+        if self._rotating is not None:
+            self._rotating.begin_epoch(parts[number], self.n_epochs)
         # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
         parts[number].lengths = self._lengths[number]
         self.tagger.fit_loop((parts[number], valid), epochs=1)
@@ -225,17 +232,31 @@ class TaggerLearner:
 
     def held_out(self) -> tuple[float, float] | None:
         """Loss and F1 (typed spans) of the current weights on held-out patients; None without held-out patients."""
-        if self._data is None or self._data[1] is None:
+        loss = self.held_out_loss()
+        # A network whose scores are not finite tags nothing.
+        if loss is None or math.isinf(loss):
+            return None if loss is None else (loss, 0.0)
+        return loss, self.tagger._held_out_f1(self._held_out_data())
+
+    def held_out_loss(self) -> float | None:
+        """Loss of the current weights on held-out patients, inf if it is not finite; None without such patients."""
+        valid = self._held_out_data()
+        if valid is None or not valid.lengths.any():
             return None
-        tagger, valid = self.tagger, self._data[1]
+        tagger = self.tagger
         tagger._set_training(False)
         total = 0.0
         with torch.no_grad():
             for batch, tags in tagger.get_iterator(valid, training=False):
                 total += float(tagger.get_loss(tagger.infer(batch), tags, X=batch)) * len(batch)
         loss = total / max(int(np.count_nonzero(valid.lengths)), 1)
-        # A network whose scores are not finite tags nothing.
-        return (loss, tagger._held_out_f1(valid)) if math.isfinite(loss) else (math.inf, 0.0)
+        return loss if math.isfinite(loss) else math.inf
+
+    def _held_out_data(self) -> Any:
+        """Sentences on which weights are measured; None without such sentences."""
+        if self._rotating is not None:
+            return self._rotating.tests(self.n_epochs)
+        return None if self._data is None else self._data[1]
 
     def predict(self, X: Any) -> np.ndarray:
         """Tag sentences with the current weights, also between two epochs of a training."""
@@ -249,8 +270,16 @@ class TaggerLearner:
 
     # ---- before and after
 
+    @property
+    def _trains_last_layers(self) -> bool:
+        return self.privacy is not None and self.privacy.trains_last_layers(self.tagger.starts_from_tagger_)
+
     def plan(
-        self, part: WorkerData, n_epochs: int | None, validation_fraction: float | None = None, n_parts: int = 1
+        self,
+        part: WorkerData,
+        n_epochs: int | None,
+        validation_fraction: float | str | None = None,
+        n_parts: int = 1,
     ) -> None:
         """Prepare the training on the given sentences.
 
@@ -260,8 +289,10 @@ class TaggerLearner:
             Sentences of the worker.
         n_epochs : int or None
             Number of local epochs of a whole training. None means epochs with a constant learning rate.
-        validation_fraction : float in (0, 1), optional
-            Fraction of the patients that is held out to measure F1 after each epoch.
+        validation_fraction : float in (0, 1) or "rotating", optional
+            Fraction of the patients that is held out to measure F1 after each epoch. With "rotating", a tenth of the
+            patients tests downloads in each pass in turn, and is left out of the pass if there are enough
+            (`RotatingPatients`); not with ``privacy``, because the tests would reveal something about the patients.
         n_parts : int, default=1
             Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
             exchange updates several times in a pass. Without effect with ``privacy``, which draws patients.
@@ -274,7 +305,8 @@ class TaggerLearner:
                 self._stream = _stream_state(self._device)
         else:
             seed = int(tagger._rng.integers(2**31))
-        rows, held_out = hold_out_patients(len(part.X), part.groups, validation_fraction, seed)
+        fraction = None if validation_fraction == ROTATING else validation_fraction
+        rows, held_out = hold_out_patients(len(part.X), part.groups, fraction, seed)
         valid = self._held_out = None
         if held_out is not None:
             patients_of = held_out if part.groups is None else part.groups[held_out]
@@ -282,10 +314,13 @@ class TaggerLearner:
             valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
         patients = self._patients(part, rows, n_epochs)
         train: list[Any] = [patients]
+        self._rotating = None
         if patients is None:
             order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
             own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
             train = [tagger._training_data(part.X, part.tags, None, rows, n_invented=0) for rows in own]
+            if validation_fraction == ROTATING:
+                self._rotating = RotatingPatients.of(tagger, part, own, train, seed)
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:
@@ -294,6 +329,8 @@ class TaggerLearner:
         if decay is not None:
             decay.n_epochs = n_epochs
             decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
+            if patients is not None and self._trains_last_layers:
+                decay.share = rate_of_last_layers(patients.n_patients, self._has_new_labels, decay.share)
         self._data, self._begun = (train, valid), False
         self._lengths = [getattr(data, "lengths", None) for data in train]
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
@@ -318,18 +355,19 @@ class TaggerLearner:
     def finish(self) -> None:
         """Remove the sentences. After an interruption, also replace the weights by their average so far."""
         self._end()
-        self._data = None
+        freeze_encoder(self.tagger.module_, False)
+        self._data = self._rotating = None
         if self._vectors is not None:
             (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None
 
     def without_data(self) -> TaggerLearner:
         """Remove the sentences and return the learner, for the return from another process."""
-        self._data = None
+        self._data = self._rotating = None
         return self
 
     def with_data_of(self, other: TaggerLearner) -> TaggerLearner:
         """Take the sentences and word vectors of the learner in this process, and return this learner."""
-        self._data, self._vectors = other._data, other._vectors
+        self._data, self._rotating, self._vectors = other._data, other._rotating, other._vectors
         return self
 
     def __getstate__(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ..exceptions import ExchangeError
 from .held_out_guard import HeldOutGuard
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
+from .rotating_guard import RotatingGuard
 from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, n_shared, select_upload
 from .sparse import SparseUpdate, check_dtype
 from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
@@ -128,9 +129,9 @@ class Worker:
         Random seed of the selection and the noise. Set a seed in tests only: anyone who knows the seed can subtract the
         noise. None draws a new key from the operating system for each upload (`_randomness.release_generator`); no key
         is kept or saved.
-    guard : HeldOutGuard, default=None
-        Test of downloads on held-out patients. The learner then needs a method ``held_out()``. None takes every
-        download.
+    guard : HeldOutGuard or RotatingGuard, default=None
+        Test of downloads on held-out patients. The learner then needs a method ``held_out()``, or for a `RotatingGuard`
+        ``held_out_loss()``. None takes every download.
 
     Attributes
     ----------
@@ -175,7 +176,7 @@ class Worker:
         *,
         privacy: GaussianUpload | SparseVectorUpload | None = None,
         random_state: int | np.random.Generator | None = None,
-        guard: HeldOutGuard | None = None,
+        guard: HeldOutGuard | RotatingGuard | None = None,
     ) -> None:
         self.name = name
         self.guard = guard
@@ -200,8 +201,8 @@ class Worker:
     def __repr__(self) -> str:
         return f"Worker({self.name!r}, n_epochs={self.n_epochs}, pending={len(self.pending)})"
 
-    def apply_download(self, parameters: SparseUpdate | bytes) -> None:
-        """Overwrite local parameters with downloaded ones.
+    def apply_download(self, parameters: SparseUpdate | bytes) -> bool:
+        """Overwrite local parameters with downloaded ones. Returns False if the guard refuses them.
 
         With error feedback, unsent values are added to the downloaded parameters. Otherwise training would learn the
         same changes again, and the worker would send them twice.
@@ -221,8 +222,9 @@ class Worker:
         # With error feedback the worker keeps its unsent remainder on top of the downloaded values.
         if self._unsent is not None:
             vector[parameters.indices] += self._unsent[parameters.indices]
-        self.start_from(vector)
+        is_taken = self.start_from(vector)
         self.version = parameters.version
+        return is_taken
 
     def start_from(self, vector: np.ndarray) -> bool:
         """Replace the parameters, unless the guard refuses the new ones. Returns whether they were replaced."""

@@ -251,6 +251,11 @@ class SentenceDataset(Dataset):
         """Number of tokens of each item that the sampler draws: a sentence, or a unit of sentences."""
         return self.lengths if self.units is None else self.units.sizes(self.lengths)
 
+    @property
+    def first_rows(self) -> np.ndarray:
+        """Sentence of each item that the sampler draws, or the first sentence of a unit."""
+        return np.arange(len(self)) if self.units is None else self.units.rows[self.units.offsets[:-1]]
+
     def tagged_rows(self, units: Sequence[int]) -> list[int]:
         """Sentences in the batch that `collate` builds from the given units."""
         return list(units) if self.units is None else self.units.tagged_rows(units, self.lengths)

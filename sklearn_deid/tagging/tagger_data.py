@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from torch import Tensor
 from ..embeddings import SubwordTable, resolve_embeddings
 from ..sequences import TokenSequences
 from ..text import CASING_CLASSES, casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
-from .batching import ContextUnits, SentenceDataset
+from .batching import ContextUnits, SentenceBatch, SentenceDataset
 from .layout_changes import LayoutChanges
 from .listed_vectors import ListedVectors, locale_of
 from .ngram_table import train_ngram_table
@@ -234,6 +234,8 @@ class SwappingDataset(SentenceDataset):
     ) -> None:
         super().__init__(**arrays)
         self._redrawn, self._copies = redrawn, copies
+        # Numbers of the items of an epoch, for a worker that leaves patients out in turn. None means all items once.
+        self.drawn: np.ndarray | None = None
         self.n_copied_epochs = 0
         self._n_draws = 0
         self._original = (self.offsets, self.words, self.vectors, self.tags, self.features, self.units)
@@ -248,7 +250,12 @@ class SwappingDataset(SentenceDataset):
 
     def drawn_lengths(self) -> np.ndarray:
         """Lengths for the sampler of the batches, of the last draw: a swapped span can be much longer."""
-        return self.unit_lengths
+        lengths = self.unit_lengths
+        return lengths if self.drawn is None else lengths[self.drawn]
+
+    def collate(self, units: Sequence[int]) -> tuple[SentenceBatch, Tensor]:
+        """Build the padded batch and the padded tags of items that the sampler has drawn."""
+        return super().collate(units if self.drawn is None else self.drawn[list(units)].tolist())
 
     def redraw(self, rng: np.random.Generator) -> None:
         """Perturb the sentences, swap spans and draw copies anew. The given sentences keep their number and order."""

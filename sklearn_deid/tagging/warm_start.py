@@ -15,7 +15,7 @@ from ..embeddings import SubwordTable
 from ..exceptions import SequenceError
 from ..saving import load
 from ..sequences import TokenSequences
-from ..text import split_tag
+from ..text import label_map, split_tag
 from .initial_weights import copy_weights
 from .listed_vectors import ListedVectors, locale_of
 from .network_size import network_size
@@ -128,7 +128,8 @@ def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: An
     """For each tag, the tag of another model whose weights it starts from; "" if there is none.
 
     A label that the other model has starts from this label. Any other label starts from the label that the other model
-    most often assigns to its tokens.
+    most often assigns to its tokens. Without any tokens, the labels of MEDDOCAN start from the nearest labels of i2b2
+    (`label_map`).
 
     Parameters
     ----------
@@ -149,13 +150,14 @@ def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: An
         for a, b in zip(own, other, strict=True):
             if a != "O" and b != "O":
                 together.setdefault(split_tag(a)[1], Counter())[str(split_tag(b)[1])] += 1
+    nearest = {} if together else label_map("meddocan", "i2b2-2014")
     matched = []
     for tag in tags:
         prefix, label = split_tag(tag)
         if label is not None and label not in labels:
             # The first label in the alphabet among the most frequent ones: the result must not depend on an order.
             counts = together.get(label, Counter())
-            label = min(counts, key=lambda name: (-counts[name], name), default=None)
+            label = min(counts, key=lambda name: (-counts[name], name), default=nearest.get(label))
             tag = "" if label is None else f"{prefix}-{label}"
         matched.append(tag if tag in known else "")
     return matched

@@ -127,6 +127,20 @@ def test_site_keeps_its_settings(federation, capsys):
     assert "without noise" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [((), "rotating"), (("rotating",), "rotating"), (("none",), None), (("0.5",), 0.5), (("1.5",), "refused")],
+)
+def test_a_site_chooses_the_patients_who_test_downloads(federation, written, kept):
+    options = ("--validation-fraction", *written) if written else ()
+    if kept == "refused":
+        with pytest.raises(SystemExit):
+            site(*options)
+        return
+    assert site(*options) == 0
+    assert read_settings(SiteSettings, federation / "site-1" / "local" / "site.json").validation_fraction == kept
+
+
 def test_noise_has_a_total_of_the_whole_training(federation, capsys):
     """The option is the total of all epochs, whatever their number; each upload has its part of it."""
     for n_epochs in (5, 40):

@@ -335,3 +335,65 @@ class TestAccountant:
     def test_impossible_plans_are_refused(self):
         with pytest.raises(ExchangeError, match="No noise keeps"):
             PatientPrivacy(1e-9, sampling_rate=1.0).open_ledger(6, 100)
+
+
+class TestTrainedLayers:
+    """Each trained parameter receives the same noise: a training that starts from a tagger trains the last layers."""
+
+    @pytest.fixture
+    def started(self, without_accountant):
+        def make(**privacy):
+            X, y, groups = make_sentences(8)
+            privacy = PatientPrivacy(8.0, sampling_rate=0.5, **privacy)
+            tagger = DeidTagger(warm_start_from="starter-en", random_state=0)
+            return make_learner(tagger, X, y, groups, LABELS, n_epochs=1, privacy=privacy)
+
+        return make
+
+    @pytest.mark.parametrize(("layers", "is_last"), [("auto", True), ("last", True), ("all", False)])
+    def test_the_encoder_stays_as_it_was(self, started, layers, is_last):
+        learner = started(layers=layers)
+        before = learner.layout.unflatten(learner.get_flat())
+        learner.train_epoch()
+        after = learner.layout.unflatten(learner.get_flat())
+        moved = {name for name in before if not np.array_equal(before[name], after[name])}
+        last = {name for name in before if name.startswith(("emit.", "crf."))}
+        assert moved == (last if is_last else set(before))
+        learner.finish()
+        assert all(p.requires_grad for p in learner.tagger.module_.parameters()), "its user may train it on"
+
+    def test_the_noise_covers_the_trained_layers_only(self, started, monkeypatch):
+        sizes = []
+        original = noisy_mean
+
+        def spied(gradients, size, *rest):
+            sizes.append(size)
+            return original(gradients, size, *rest)
+
+        monkeypatch.setattr("sklearn_deid.federated.patient_steps.noisy_mean", spied)
+        learner = started()
+        learner.train_epoch()
+        last = (p for name, p in learner.tagger.module_.named_parameters() if name.startswith(("emit.", "crf.")))
+        assert set(sizes) == {sum(p.numel() for p in last)}
+
+    @pytest.mark.parametrize(("labels", "factor"), [(LABELS, 0.3), ([*LABELS, "FECHAS"], 16 * 2 / 100), (["X"], None)])
+    def test_the_rate_grows_with_the_patients_if_labels_are_new(self, without_accountant, labels, factor):
+        """Eight sentences have two patients."""
+        X, y, groups = make_sentences(8)
+        if factor is None:
+            y = [["B-X" if tag.startswith("B") else "O" for tag in row] for row in y]
+            X, y, groups = ([*rows * 20] for rows in (X, y, groups))
+            groups = [f"p{i // 4}" for i in range(len(X))]
+        tagger = DeidTagger(warm_start_from="starter-en", random_state=0)
+        privacy = PatientPrivacy(8.0, sampling_rate=0.5)
+        learner = make_learner(tagger, X, y, groups, labels, n_epochs=1, privacy=privacy)
+        share = dict(learner.tagger.callbacks_)["lr_decay"].share
+        assert share == pytest.approx(16 * len(set(groups)) / 100 if factor is None else factor)
+
+    def test_a_training_from_random_weights_trains_all_layers(self, without_accountant):
+        learner = learner_of(PatientPrivacy(8.0, sampling_rate=0.5))
+        assert all(p.requires_grad for p in learner.tagger.module_.parameters())
+
+    def test_other_layers_are_refused(self):
+        with pytest.raises(ValueError, match="must be auto, all or last"):
+            PatientPrivacy(8.0, layers="first")

@@ -99,6 +99,14 @@ def test_matching_prefers_the_name_and_then_the_most_frequent_label():
     assert matched_tags(tags, known, gold, found) == ["O", "B-CITY", "I-CITY", "", "B-PATIENT"]
 
 
+def test_without_sentences_labels_of_meddocan_start_from_the_nearest_ones():
+    """As in a federation, whose first weights depend on no note."""
+    tags, known = ["O", "B-FECHAS", "I-TERRITORIO", "B-SEXO_SUJETO_ASISTENCIA", "B-NEW"], ["O", "B-DATE", "I-CITY"]
+    assert matched_tags(tags, known, [], []) == ["O", "B-DATE", "I-CITY", "", ""]
+    # With sentences, the tokens decide.
+    assert matched_tags(tags, known, [["B-NEW"]], [["B-DATE"]]) == ["O", "", "", "", "B-DATE"]
+
+
 def test_no_start_leaves_training_as_it_was():
     plain, none = (
         DeidTagger(max_epochs=1, embeddings=None, **SMALL, **more) for more in ({}, {"warm_start_from": None})

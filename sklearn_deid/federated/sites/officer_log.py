@@ -48,6 +48,7 @@ class OfficerLog:
         )
         self._n_bytes = 0
         self.answers: list[str] = []
+        self.refuses_download = False
 
     def watch(self, ask: Ask) -> Ask:
         """Return the same function, with a count of the bytes that updates take."""
@@ -68,7 +69,9 @@ class OfficerLog:
         """Write the line after an epoch, with the bytes and the answers of the server since the last line."""
         answers = "; ".join(self.answers) or "none"
         sent = f"Sent: {self._n_bytes} bytes, {self._what}. Its answer: {answers}."
-        self._n_bytes, self.answers = 0, []
+        if self.refuses_download:
+            sent += " The common network failed the test of this site, which trained on with its own."
+        self._n_bytes, self.answers, self.refuses_download = 0, [], False
         self._write(f"after the epoch: {promise} {sent}", n_epochs)
 
     def sent_f1(self, f1: float) -> None:

@@ -10,6 +10,7 @@ from ...exceptions import ExchangeError
 from ..noise import GaussianUpload, SparseVectorUpload
 from ..patient_privacy import PatientPrivacy
 from ..privacy_ledger import PrivacyLedger, check_promise
+from ..rotating_patients import ROTATING
 from ..worker import WorkerSettings
 
 PATIENT_LEDGER = "patient-privacy.json"
@@ -39,9 +40,11 @@ class SiteSettings:
         Privacy loss of each epoch with sparse-vector noise (`federated.SparseVectorUpload`).
     noise_multiplier, norm_bound : float or None, default=None
         Parameters of Gaussian noise (`federated.GaussianUpload`). Set both or neither.
-    validation_fraction : float or None, default=None
-        Fraction of the patients that is held out to measure F1 for the site's own log, and to test every download
-        (`federated.HeldOutGuard`).
+    validation_fraction : float, "rotating" or None, default="rotating"
+        Patients on whom the site tests every download: with "rotating", a tenth of the patients in turn, who are left
+        out of one pass if there are at least ten patients (`federated.RotatingPatients`). A fraction of the patients
+        is held out of the whole training (`federated.HeldOutGuard`), and also measures F1 for the site's own log. None
+        tests nothing.
     patient_epsilon : float or None, default=None
         Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without this noise.
     patient_delta, patient_clip, patient_sampling_rate : float, default=1e-5, 1.0, 0.25
@@ -80,7 +83,7 @@ class SiteSettings:
     epsilon: float | None = None
     noise_multiplier: float | None = None
     norm_bound: float | None = None
-    validation_fraction: float | None = None
+    validation_fraction: float | str | None = ROTATING
     patient_epsilon: float | None = None
     patient_delta: float = 1e-5
     patient_clip: float = 1.0
@@ -97,10 +100,13 @@ class SiteSettings:
             self.patient_privacy()
         except (TypeError, ValueError) as error:
             raise ExchangeError(str(error)) from None
-        if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:
-            raise ExchangeError("'validation_fraction' must be between 0 and 1.")
-        if self.report_f1 and self.validation_fraction is None:
-            raise ExchangeError("'report_f1' needs held-out patients: set 'validation_fraction'.")
+        fraction = self.validation_fraction
+        is_fraction = isinstance(fraction, (int, float)) and 0 < fraction < 1
+        if fraction not in (None, ROTATING) and not is_fraction:
+            raise ExchangeError(f"'validation_fraction' must be between 0 and 1, or {ROTATING!r}.")
+        if self.report_f1 and not is_fraction:
+            # F1 of patients who take turns would be that of patients in the training.
+            raise ExchangeError("'report_f1' needs held-out patients: set 'validation_fraction' to a number.")
         if type(self.notes_are_patients) is not bool:
             raise ExchangeError("'notes_are_patients' must be true or false.")
         # bool is a subclass of int, so that True needs its own test.

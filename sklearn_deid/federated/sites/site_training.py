@@ -12,6 +12,8 @@ from typing import Any
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
 from ..privacy_ledger import SITE_DELTA, spent_epsilon
+from ..rotating_guard import RotatingGuard
+from ..rotating_patients import ROTATING
 from ..selection import check_finite_vector
 from ..state_file import read_state, valid_fields, write_state
 from ..worker import Worker
@@ -37,9 +39,8 @@ class SiteTraining:
     holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
     numbers for each epoch, ``officer.log`` with a line before and after each epoch, and ``model``, a tagger that `load`
     reads, after each session. With ``patient_epsilon`` the folder also holds ``patient-privacy.json``, the ledger of
-    the patients. With ``validation_fraction`` it holds
-    ``good.state``, the parameters with the best F1 on held-out patients, and the site leaves out downloads that would
-    destroy its network.
+    the patients. The site leaves out downloads that would destroy its network. With a number as
+    ``validation_fraction`` the folder holds ``good.state``, the parameters with the best F1 on held-out patients.
 
     Parameters
     ----------
@@ -93,9 +94,10 @@ class SiteTraining:
             privacy=settings.privacy(),
             # Noise from a seed that lies in a file could be subtracted by whoever reads the file.
             random_state=settings.random_state if settings.privacy() is None else None,
-            guard=None if settings.validation_fraction is None else HeldOutGuard(),
+            guard=_guard(settings.validation_fraction),
         )
         self._f1: float | None = None
+        self._is_taken = True
         self._lock = StateLock(self.folder)
         with ExitStack() as if_it_fails:
             if_it_fails.callback(self._lock.release)
@@ -200,6 +202,7 @@ class SiteTraining:
                 break
             officer.before(self._promise(), self.worker.n_epochs)
             self._epoch(message)
+            officer.refuses_download = not self._is_taken
             self._send_pending(ask, officer)
             n_trained += 1
         return n_trained
@@ -228,6 +231,7 @@ class SiteTraining:
                 common.begin(message, self.worker.sequence)
                 officer.before(self._promise(), self.worker.n_epochs)
                 self._epoch(message)
+                officer.refuses_download = not self._is_taken
                 n_trained += 1
             try:
                 has_ended = common.exchange(ask, next(iter(pending.values())), stopped, officer.answers.append)
@@ -270,7 +274,7 @@ class SiteTraining:
     def _epoch(self, message: bytes) -> None:
         """Train from the downloaded parameters, and save the update before any message about it is sent."""
         worker = self.worker
-        worker.apply_download(message)
+        self._is_taken = worker.apply_download(message)
         metrics = worker.local_epoch()
         # In averaging, the server lengthens the mean by step * number of sites. The last update is added as it is.
         if self.n_left == 0 and self.settings.upload_fraction == 1.0:
@@ -282,6 +286,7 @@ class SiteTraining:
         # Before anybody is told of the update: after a crash the same one is sent, not another of the same number.
         self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
+        line["is_download_taken"] = self._is_taken
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         with open(os.open(self.folder / "history.jsonl", flags, 0o600), "a", encoding="utf-8") as stream:
             stream.write(json.dumps({**line, **metrics}) + "\n")
@@ -307,7 +312,7 @@ class SiteTraining:
         worker = self.worker
         write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
         guard = worker.guard
-        if guard is not None and guard.good is not None:
+        if isinstance(guard, HeldOutGuard) and guard.good is not None:
             measured = {
                 "f1": guard.best_f1,
                 "loss": guard.least_loss,
@@ -328,7 +333,7 @@ class SiteTraining:
         state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
         learner_from_state(self.learner, state, arrays)
         guard = self.worker.guard
-        if guard is not None and (self.folder / _GOOD_FILE).exists():
+        if isinstance(guard, HeldOutGuard) and (self.folder / _GOOD_FILE).exists():
             with valid_fields(self.folder / _GOOD_FILE, _GOOD):
                 measured, arrays = read_state(self.folder / _GOOD_FILE, _GOOD)
                 good = check_finite_vector(arrays["parameters"])
@@ -349,6 +354,12 @@ class SiteTraining:
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"
+
+
+def _guard(validation_fraction: float | str | None) -> HeldOutGuard | RotatingGuard | None:
+    if validation_fraction is None:
+        return None
+    return RotatingGuard() if validation_fraction == ROTATING else HeldOutGuard()
 
 
 def _check(agreement: FederationConfig, settings: SiteSettings, name: str) -> None:

@@ -11,7 +11,14 @@ import pytest
 
 from sklearn_deid import Corpus, load, make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
-from sklearn_deid.federated import ParameterServer, Worker, learner_from_state, learner_to_state, make_learner
+from sklearn_deid.federated import (
+    ParameterServer,
+    SparseUpdate,
+    Worker,
+    learner_from_state,
+    learner_to_state,
+    make_learner,
+)
 from sklearn_deid.federated.sites import (
     ExchangeService,
     FederationConfig,
@@ -356,6 +363,51 @@ class TestHeldOutPatients:
         Federation(tmp_path, own_notes, **self.OWN).session(1)
         federation = Federation(tmp_path, own_notes)
         assert SiteTraining(federation.agreement, federation.settings("site-1"), "site-1").worker.n_epochs == 1
+
+
+@pytest.mark.parametrize("aggregation", ["sum on arrival", "rounds"])
+@pytest.mark.parametrize("own", [{}, {"validation_fraction": None}])
+def test_a_site_tests_every_download_by_default_and_keeps_its_last_good_model(tmp_path, own, aggregation):
+    """The host sends the third network with all signs changed. The site trains on with its own, and says so."""
+    n_epochs, names = 5, [*SITES, "site-3"]
+    write_corpus(make_clinical_notes(8, random_state=1), tmp_path / "notes", "brat")
+    tagger = {**TAGGER, "hidden_size": 16, "lr": 0.02}
+    agreed = FederationConfig("lab", names, LABELS, tagger, n_epochs=n_epochs, screened=aggregation == "rounds")
+    settings = SiteSettings(
+        str(tmp_path / "notes"),
+        str(tmp_path / "site-1"),
+        random_state=7,
+        format="brat",
+        upload_fraction=1.0,
+        download_fraction=1.0,
+        threshold=0.0,
+        **own,
+    )
+    training = SiteTraining(agreed, settings, "site-1")
+    worker, sent, lines = training.worker, [], []
+
+    def host(fields, body=b""):
+        """The network of the site itself comes back, as from a server with one site."""
+        answer = {"status": "ok", "model": worker.model, "n_epochs": n_epochs, "next": 0, "screened": agreed.screened}
+        if fields["ask"] != "download":
+            return answer | {"sum": "added"}, b""
+        flat = training.learner.get_flat()
+        sent.append(-flat if len(sent) == 3 else flat)
+        update = SparseUpdate(np.arange(len(flat)), sent[-1], len(flat), worker.model, len(sent), "parameters")
+        return answer, update.to_bytes()
+
+    before = []
+    begin = worker.begin_epoch
+    worker.begin_epoch = lambda: before.append(training.learner.get_flat()) or begin()
+    training.run_session(host, report=lines.append)
+    is_tested = not own
+    assert worker.n_epochs == n_epochs
+    np.testing.assert_array_equal(before[3], -sent[3] if is_tested else sent[3])
+    history = (tmp_path / "site-1" / "history.jsonl").read_text().splitlines()
+    taken = [json.loads(line)["is_download_taken"] for line in history]
+    assert taken == [True, True, True, not is_tested, True]
+    told = [number for number, line in enumerate(lines[1::2]) if "failed the test of this site" in line]
+    assert told == ([3] if is_tested else [])
 
 
 def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, notes):

@@ -1,0 +1,100 @@
+"""`RotatingGuard`: a worker tests downloads on patients who take turns, and keeps its own model, not a bad one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .held_out_guard import LARGEST
+
+# Measured in trainings without an attack: the loss of a download is at most 3.6 times that of the worker's own network
+# in the third round, 4.3 times when the steps of the server overshoot, 1.1 times at the end of the training, and 4.6
+# times its smallest loss so far. The slack is a part of the loss of the first weights: losses near zero have large
+# ratios.
+_WORST, _WORST_AT_END, _WORST_EVER, _SLACK = 6.0, 2.0, 15.0, 0.02
+
+
+class RotatingGuard:
+    """Test of downloads on patients who take turns (`RotatingPatients`), if there are ten, outside of the last pass.
+
+    The worker's own network and the download are compared on the same patients. A download is left out in three cases.
+    Its loss is more than six times that of the own network. Its loss is more than 15 times the smallest loss of the own
+    network so far, so that many bad downloads cannot lead far away. Or a parameter is more than ten times as large as
+    the largest parameter of the worker (at least 1). The worker then trains on with its own parameters. At the end, the
+    worker returns to its own parameters before the last download if its last network has more than twice their loss.
+
+    Attributes
+    ----------
+    n_refused : int
+        Number of downloads that were left out.
+    first_loss, least_loss : float
+        Loss of the own network at the first test, and its smallest loss so far.
+    good : ndarray of shape (n,) or None
+        Own parameters at the last test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Learner:
+    ...     vector = np.zeros(1, dtype=np.float32)
+    ...     def held_out_loss(self): return 1.0 + float(self.vector[0])
+    ...     def get_flat(self): return self.vector
+    ...     def set_flat(self, vector): self.vector = vector
+    >>> guard, learner = RotatingGuard(), Learner()
+    >>> def test(loss):
+    ...     learner.vector = np.array([loss - 1.0], dtype=np.float32)
+    ...     return guard.accepts(learner, before=np.zeros(1, dtype=np.float32))
+    >>> test(1.0), test(6.0), test(6.1), guard.n_refused
+    (True, True, False, 1)
+    """
+
+    def __init__(self) -> None:
+        self.n_refused = 0
+        self.first_loss = self.least_loss = math.inf
+        self.good: np.ndarray | None = None
+
+    def accepts(self, learner: Any, before: np.ndarray) -> bool:
+        """Whether the current parameters of the learner, which were just downloaded, may stay.
+
+        Parameters
+        ----------
+        learner : Learner with ``held_out_loss()``
+            Learner with the downloaded parameters.
+        before : ndarray of shape (n,)
+            Parameters before the download.
+        """
+        self.good = np.array(before, dtype=np.float32)
+        accepted = self._is_sound(learner, _WORST)
+        self.n_refused += not accepted
+        return accepted
+
+    def _is_sound(self, learner: Any, worst: float) -> bool:
+        """Compare the current parameters of the learner with ``good``."""
+        assert self.good is not None
+        current = np.array(learner.get_flat(), dtype=np.float32)
+        if float(np.abs(current).max(initial=0.0)) > LARGEST * max(float(np.abs(self.good).max(initial=0.0)), 1.0):
+            return False
+        loss = learner.held_out_loss()
+        if loss is None:
+            return True
+        if not math.isfinite(loss):
+            return False
+        learner.set_flat(self.good)
+        own = learner.held_out_loss()
+        learner.set_flat(current)
+        if self.first_loss == math.inf:
+            self.first_loss = own
+        self.least_loss = min(self.least_loss, own)
+        return bool(loss <= min(worst * own, _WORST_EVER * self.least_loss) + _SLACK * self.first_loss)
+
+    def after_epoch(self, learner: Any) -> None:
+        """Nothing: the own network is measured together with the next download."""
+
+    def settle(self, learner: Any) -> bool:
+        """Return to the own parameters if the current ones are worse. Returns whether the parameters changed."""
+        if self.good is None or self._is_sound(learner, _WORST_AT_END):
+            return False
+        learner.set_flat(self.good)
+        return True
