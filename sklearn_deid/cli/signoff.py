@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
 from .._atomic import write_file
@@ -26,6 +26,9 @@ from .note_source import NoteSource
 from .notes_table import notes_table
 from .options import add_encoding, add_label_scheme, count, seed, share
 from .run_record import RunRecord
+
+if TYPE_CHECKING:
+    from ..review import SignOff
 
 _PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
 #: Options of the sample, and their defaults.
@@ -90,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
-    from ..review import SignOff, write_review_page
+    from ..review import write_review_page
 
     check_new(work / _PAGE, arguments.overwrite)
     listed = _listed(source)
@@ -105,13 +108,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
             path=str(source.path),
         )
     table = notes_table(arguments.table, ids)
-    given = {name: getattr(arguments, name) for name in _DRAWN}
-    settings = {name: _DRAWN[name] if value is None else value for name, value in given.items()}
-    given_seed = settings.pop("seed")
-    # Whoever makes the release could know a fixed seed, and clean the notes of the sample only.
-    sign_off = SignOff(
-        settings.pop("sample"), random_state=secrets.randbelow(2**32) if given_seed is None else given_seed, **settings
-    )
+    sign_off = _asked_for(arguments)
     chosen = sign_off.draw(ids, table.get("type"))
     notes = {note.doc_id: note for note in source.read() if note.doc_id in set(chosen)}
     scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
@@ -125,7 +122,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
             "n_empty": listed.n_empty,
             "n_repeated": listed.n_repeated,
         },
-        "seed": "from the operating system" if given_seed is None else "given",
+        "seed": "from the operating system" if arguments.seed is None else "given",
         "n_draws": 1 + _earlier_draws(work / _PLAN),
         "table": table,
         "sample": chosen,
@@ -145,6 +142,16 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
         print(f"{listed.n_empty} of {len(ids)} notes hold no word: they make the share small.", file=sys.stderr)
     print(f"{len(chosen)} of {len(ids)} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
     return DONE
+
+
+def _asked_for(arguments: argparse.Namespace) -> SignOff:
+    from ..review import SignOff
+
+    given = {name: getattr(arguments, name) for name in _DRAWN}
+    settings = {name: _DRAWN[name] if value is None else value for name, value in given.items()}
+    seed = settings.pop("seed")
+    # Whoever makes the release could know a fixed seed, and clean the notes of the sample only.
+    return SignOff(settings.pop("sample"), random_state=secrets.randbelow(2**32) if seed is None else seed, **settings)
 
 
 def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:

@@ -144,7 +144,7 @@ class DrawnWordsAttack(AuditAttack):
         counts = {_LAW: self._nearer(words, released.releases[0], made, changed[0] & changed[1])}
         both = changed[0] & changed[1]
         for fault, of in {_FIRST: lambda word: word[:1], _LENGTH: len}.items():
-            own_like, shown_like = (_alike(released.originals, words, of) for words in (own, shown[0]))
+            own_like, shown_like = (_alike(released.originals, one, of) for one in (own, shown[0]))
             counts[fault] = _counted(shown_like[both], own_like[both])
         for fault, (one, other) in {_CALLS: (0, 1), _FORKS: (1, 2)}.items():
             if other < len(shown):
@@ -175,7 +175,7 @@ class DrawnWordsAttack(AuditAttack):
         return _counted(ours > theirs, theirs > ours)
 
 
-def _alike(originals: Sequence[str], words: Sequence[str], of: Callable[[str], Any]) -> np.ndarray:
+def _alike(originals: Sequence[str], words: np.ndarray, of: Callable[[str], Any]) -> np.ndarray:
     """Whether each word has a property of its original."""
     return np.array([of(own) == of(word.casefold()) for own, word in zip(_folded(originals), words, strict=True)])
 
