@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._atomic import hidden_name, new_folder, write_file
+from ._strict_json import load_strict
 from .exceptions import BundleError
 
 FORMAT_VERSION = 1
@@ -259,7 +260,8 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
     if sum(data.count(sign) for sign in (b",", b"[", b"{")) > _MOST_VALUES:
         raise BundleError(f"The manifest holds more than {_MOST_VALUES:,} values.", path=str(folder))
     try:
-        manifest = json.loads(data.decode("utf-8"))
+        # A repeated key is refused: only its last value would be checked, and the first one would be handed out.
+        manifest = load_strict(data.decode("utf-8"))
         digest = manifest.pop("manifest_sha256", None) if isinstance(manifest, dict) else None
         damaged = digest != _manifest_digest(manifest)
     except (ValueError, RecursionError):

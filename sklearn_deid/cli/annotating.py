@@ -120,6 +120,7 @@ def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
     model = None if arguments.model is None else bundle_digest(model_folder(arguments.model))
     names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
     names["on_unlike"] = "on_unlike"
+    arguments.stamped_model = model
     given = {name: getattr(arguments, option) for name, option in names.items()}
     if arguments.labels is not None:
         given["labels"] = arguments.labels
@@ -135,6 +136,10 @@ def load_deidentifier(arguments: Namespace) -> Any:
         from ..tagging.saving import load_tagger
 
         model = load_tagger(model_folder(arguments.model), device=device)
+    # The stamp of the run was made before: it must name the model that was loaded.
+    stamped = getattr(arguments, "stamped_model", None)
+    if stamped is not None and bundle_digest(model_folder(arguments.model)) != stamped:
+        raise DeidError("The model was replaced while it was loaded. Start the run again.", path=str(arguments.model))
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
     if getattr(arguments, "labels", None) is not None:
         deidentifier.set_params(labels=arguments.labels)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
 from .._atomic import write_file
@@ -24,12 +24,16 @@ from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .notes_table import notes_table
-from .options import add_encoding, add_label_scheme, add_seed, count, share
+from .options import add_encoding, add_label_scheme, count, seed, share
 from .run_record import RunRecord
+
+if TYPE_CHECKING:
+    from ..review import SignOff
 
 _PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
 #: Options of the sample, and their defaults.
-_DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": 0}
+_DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": None}
+_PLANNED = {"settings", "release", "table", "sample", "key", "seed", "n_draws"}
 SUMMARY = "bound the leaks of redacted notes from a random sample"
 DESCRIPTION = """\
 Bound the leaks of redacted notes before they leave.
@@ -73,8 +77,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_encoding(parser)
     add_label_scheme(parser)
-    add_seed(parser)
-    parser.set_defaults(seed=None)  # given with --read, it would be ignored
+    parser.add_argument(
+        "--seed", type=seed, metavar="N", help="random seed of the sample (default: from the operating system)"
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace a page or a record that is there already")
 
 
@@ -88,10 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
-    from ..review import SignOff, write_review_page
+    from ..review import write_review_page
 
     check_new(work / _PAGE, arguments.overwrite)
-    ids, digest = _listed(source)
+    listed = _listed(source)
+    ids = listed.ids
     record = RunRecord(source.path)
     stamp, n_foreign = record.stamp(), record.n_foreign(source.files())
     if stamp is not None and stamp.get("mode") == SURROGATE:
@@ -102,15 +108,22 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
             path=str(source.path),
         )
     table = notes_table(arguments.table, ids)
-    given = {name: getattr(arguments, name) for name in _DRAWN}
-    settings = {name: _DRAWN[name] if value is None else value for name, value in given.items()}
-    sign_off = SignOff(settings.pop("sample"), random_state=settings.pop("seed"), **settings)
+    sign_off = _asked_for(arguments)
     chosen = sign_off.draw(ids, table.get("type"))
     notes = {note.doc_id: note for note in source.read() if note.doc_id in set(chosen)}
     scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
     plan = {
         "settings": {name: getattr(sign_off, name) for name in ("n_notes", "target", "confidence", "random_state")},
-        "release": {"n_notes": len(ids), "sha256": digest, "run": stamp, "n_foreign": n_foreign},
+        "release": {
+            "n_notes": len(ids),
+            "sha256": listed.digest,
+            "run": stamp,
+            "n_foreign": n_foreign,
+            "n_empty": listed.n_empty,
+            "n_repeated": listed.n_repeated,
+        },
+        "seed": "from the operating system" if arguments.seed is None else "given",
+        "n_draws": 1 + _earlier_draws(work / _PLAN),
         "table": table,
         "sample": chosen,
         "key": secrets.token_hex(32),
@@ -125,8 +138,20 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
         print("The release has no record of a run of redact: the sign-off cannot name its model.", file=sys.stderr)
     elif n_foreign:
         print(f"The recorded run has not written {n_foreign} of the notes, or they were changed.", file=sys.stderr)
+    if listed.n_empty:
+        print(f"{listed.n_empty} of {len(ids)} notes hold no word: they make the share small.", file=sys.stderr)
     print(f"{len(chosen)} of {len(ids)} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
     return DONE
+
+
+def _asked_for(arguments: argparse.Namespace) -> SignOff:
+    from ..review import SignOff
+
+    given = {name: getattr(arguments, name) for name in _DRAWN}
+    settings = {name: _DRAWN[name] if value is None else value for name, value in given.items()}
+    seed = settings.pop("seed")
+    # Whoever makes the release could know a fixed seed, and clean the notes of the sample only.
+    return SignOff(settings.pop("sample"), random_state=secrets.randbelow(2**32) if seed is None else seed, **settings)
 
 
 def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
@@ -139,15 +164,18 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option} is not for --read: it was chosen when the sample was drawn.")
     plan = _plan(work / _PLAN)
-    ids, digest = _listed(source)
-    if digest != plan["release"]["sha256"]:
+    listed = _listed(source)
+    ids = listed.ids
+    if listed.digest != plan["release"]["sha256"]:
         raise DeidError("The release has changed since the sample was drawn. Draw a new sample.", path=str(source.path))
-    read = _read_notes(arguments.read, source, plan["sample"])
     table = plan["table"]
     types = table.get("type")
     n_release = len(ids) if types is None else Counter(types[doc_id] for doc_id in ids)
     settings = dict(plan["settings"])
     sign_off = SignOff(settings.pop("n_notes"), **settings)
+    if sign_off.draw(ids, types) != plan["sample"]:
+        raise DeidError("The sample of the plan is not the one that its seed draws. Draw a new sample.")
+    read = _read_notes(arguments.read, source, plan["sample"])
     mode = (plan["release"]["run"] or {}).get("mode")
     # The text of a note can hold what another mode writes, such as a line of asterisks.
     hidden = {note.doc_id: count_hidden(note.text, mode) for note in read} if mode in ("label", "mask") else None
@@ -170,6 +198,10 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
     return {
         "version": __version__,
         "notes of the release": plan["release"]["n_notes"],
+        "notes without a word": plan["release"]["n_empty"],
+        "notes with the text of an earlier note": plan["release"]["n_repeated"],
+        "seed": plan["seed"],
+        "samples drawn into this folder, this one included": plan["n_draws"],
         "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as one",
         "digest of the release (SHA-256)": plan["release"]["sha256"],
         "digest of the reading (HMAC-SHA256, key in the plan)": _digest(read, bytes.fromhex(plan["key"])),
@@ -201,13 +233,32 @@ def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Docume
     return [read[doc_id] for doc_id in sample]
 
 
-def _listed(source: NoteSource) -> tuple[list[str], str]:
-    """Ids of all notes, and the digest of the release."""
+class _Release(NamedTuple):
+    """Ids of all notes, the digest of the release, and the numbers of notes without a word and with a repeated text."""
+
+    ids: list[str]
+    digest: str
+    n_empty: int
+    n_repeated: int
+
+
+def _listed(source: NoteSource) -> _Release:
+    rows, n_empty = [], 0
+    for note in source.read():
+        rows.append((note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()))
+        n_empty += not any(map(str.isalnum, note.text))
     # Sorted: the digest must not depend on the order in which a folder lists its files.
-    rows = sorted(
-        (note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()) for note in source.read()
-    )
-    return [doc_id for doc_id, _ in rows], sha256(json.dumps(rows).encode()).hexdigest()
+    rows.sort()
+    n_repeated = len(rows) - len({digest for _, digest in rows})
+    return _Release([doc_id for doc_id, _ in rows], sha256(json.dumps(rows).encode()).hexdigest(), n_empty, n_repeated)
+
+
+def _earlier_draws(path: Path) -> int:
+    """Number of samples that were drawn into the folder before: a seed can be chosen after looking at the samples."""
+    try:
+        return int(_plan(path)["n_draws"])
+    except (DeidError, TypeError, ValueError):
+        return int(path.exists())
 
 
 def _digest(notes: list[Document], key: bytes) -> str:
@@ -223,6 +274,6 @@ def _plan(path: Path) -> dict[str, Any]:
         plan = json.loads(path.read_bytes())
     except ValueError:
         plan = None
-    if not isinstance(plan, dict) or not {"settings", "release", "table", "sample", "key"} <= plan.keys():
+    if not isinstance(plan, dict) or not _PLANNED <= plan.keys():
         raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))
     return plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
@@ -20,7 +21,7 @@ DESCRIPTION = """\
 Choose the notes whose review should teach a model most: notes with many uncertain words, unlike each other.
 
 OUT is a .jsonl file with these notes, the best one first, and the PHI that the model finds in them. 'review' shows it.
-OUT holds the whole text of the notes.
+OUT holds the whole text of the notes, and only you can read it.
 
 Review the notes, train on all reviewed notes, and ask for the next ones with --exclude."""
 
@@ -66,7 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
     deidentifier = load_deidentifier(arguments)
     notes = tagged(deidentifier, notes, withheld)
     chosen = suggest_notes(deidentifier, notes, arguments.notes)
-    write_corpus([notes[place] for place in chosen], path, overwrite=arguments.overwrite)
+    # As the review page: only the owner can read the file, from the first byte on.
+    mask = os.umask(0o077)
+    try:
+        write_corpus([notes[place] for place in chosen], path, overwrite=arguments.overwrite)
+    finally:
+        os.umask(mask)
     print(f"{len(chosen)} of {len(notes)} notes are in {path}, {len(withheld)} withheld.")
     show_left_out(withheld)
     return SOME_WITHHELD if withheld else DONE

@@ -70,7 +70,7 @@ def public_tagger_from_state(state: Any, arrays: dict[str, np.ndarray], width: i
     Raises
     ------
     BundleError
-        If the state does not fit the arrays, or the tagger does not read vectors of this width.
+        If the state does not fit the arrays or has further entries, or the tagger does not read vectors of this width.
     """
     if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
         raise BundleError("The manifest has no state of a tagger.")
@@ -80,7 +80,18 @@ def public_tagger_from_state(state: Any, arrays: dict[str, np.ndarray], width: i
         tagger = tagger_from_state({**state, "parameters": {**state["parameters"], "device": "auto"}}, own)
     _check_reads_vectors(tagger, width)
     tagger.module_.eval()
+    again, its_own = tagger_to_state(tagger)
+    # Nothing else may be handed out with a tagger: no further array or entry, in which nobody would look.
+    if its_own.keys() != own.keys() or not _has_entries_of(again, state):
+        raise BundleError("The public tagger comes with arrays or entries that this version does not write.")
     return tagger
+
+
+def _has_entries_of(own: Any, stated: Any) -> bool:
+    """Whether a mapping has no keys, at any depth, beyond those of another mapping."""
+    if not isinstance(stated, dict):
+        return True
+    return isinstance(own, dict) and all(k in own and _has_entries_of(own[k], v) for k, v in stated.items())
 
 
 def _check_reads_vectors(tagger: DeidTagger, width: int) -> None:

@@ -7,6 +7,7 @@ loaded: their noise must be the noise that their origin names, as far as the rel
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,12 @@ from .released_classes import check_classes, holds_classes
 _CLASS = "SharedRepresentation"
 _FORMAT, _OLD_FORMAT = 2, 1  # since format 2, noise is drawn from a cipher and rounded to a grid
 _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups": np.int64}
+# A manifest leaves with the vectors: an entry that this library does not write could hold anything.
+_ENTRIES = {"format", "class", "library_version", "representation", "arrays_sha256"}
+_NOISE = {"kind", "mean_std", "smallest_std", "seeded", "generator", "law", "grid", "released_grid"}
+_CLASSES = {"kind", "law", "seeded", "class_size", "centroids"}
+_WORD, _VERSION = re.compile(r"[A-Za-z0-9_.+-]{1,40}"), re.compile(r"\d[0-9a-z.+]{0,31}")
+_FINGERPRINT, _LONGEST_SETTINGS = re.compile(r"[0-9a-f]{1,32}"), 100
 _COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
 _BLOCK = 2**16  # number of rows that are checked at once, so that a mapped file is never in memory as a whole
 
@@ -411,12 +418,15 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
             raise BundleError("This folder holds something else than a representation.")
         check_nothing_else(path)
         facts, origin = _checked_facts(manifest.get("representation"))
+        _check_entries(manifest, origin)
         arrays = map_arrays(Path(path) / ARRAYS_FILE)
         tagger = public_tagger_from_state(manifest["tagger"], arrays, facts["d"]) if "tagger" in manifest else None
         arrays = {name: array for name, array in arrays.items() if tagger is None or not name.startswith(TAGGER)}
         _check_arrays(arrays, facts)
         offsets = np.array(arrays["offsets"])
         y = tag_rows(facts["tags"], np.array(arrays["tags"]), offsets)
+        if facts["tags"] != sorted_tags(y.data):
+            raise BundleError("The manifest names tags that no token has, or in another order.")
         if facts["tag_scheme"] != tag_scheme_of(facts["tags"]):
             raise BundleError("The manifest names a tag scheme that is not that of its tags.")
         X = TokenVectors(arrays["vectors"], offsets, origin, tagger)
@@ -508,12 +518,31 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
     # An unknown key could carry anything, and nobody would look.
     if facts.keys() != described:
         raise BundleError("The manifest describes something else than this version writes.")
-    if not isinstance(facts["label_scheme"], (str, type(None))):
+    if facts["label_scheme"] not in (None, I2B2_2014.name, MEDDOCAN.name, BINARY.name):
         raise BundleError("The manifest names an invalid label scheme.")
     try:
         return facts, Provenance(**facts["origin"])
     except TypeError:  # the origin is no mapping, or has other keys
         raise BundleError("The manifest does not say who made the representation.") from None
+
+
+def _check_entries(manifest: dict[str, Any], origin: Provenance) -> None:
+    """Raise BundleError if a manifest holds an entry that `save_representation` does not write, or free text."""
+    known = _ENTRIES | ({"tagger"} if "tagger" in manifest else set())
+    noise = _CLASSES if holds_classes(origin) else _NOISE
+    if manifest.keys() != known or (manifest["format"] == _FORMAT and not origin.noise.keys() <= noise):
+        raise BundleError("The manifest describes something else than this version writes.")
+    versions = manifest["library_version"], origin.library_version
+    if not all(isinstance(version, str) and _VERSION.fullmatch(version) for version in versions):
+        raise BundleError("The manifest names an invalid version.")
+    settings = [*origin.settings, *origin.settings.values()]
+    plain = all(_WORD.fullmatch(v) if isinstance(v, str) else _is_short(v) for v in settings)
+    if not plain or len(origin.settings) > _LONGEST_SETTINGS or not _FINGERPRINT.fullmatch(origin.fingerprint):
+        raise BundleError("The settings or the fingerprint in the manifest hold text that no representer has.")
+
+
+def _is_short(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 2**63)
 
 
 def _check_noise_of_file(manifest: dict[str, Any], X: TokenVectors, origin: Provenance) -> None:

@@ -38,8 +38,8 @@ class LeakBound:
     Clopper-Pearson bound for the effective number of cases, which follows from the variance between patients, with
     Student's quantile (Korn & Graubard 1998). Without any leak, or with leaks only, the variance cannot be estimated.
     The effective number is then at most the number of patients, and smaller if a few of them have most cases (Kish's
-    formula). With one case for each patient and equal weights, the bound is the exact
-    Clopper-Pearson bound.
+    formula). The same number is used for few leaks whose bound would be lower than the bound without a leak. With one
+    case for each patient and equal weights, the bound is the exact Clopper-Pearson bound.
 
     References
     ----------
@@ -105,7 +105,12 @@ class LeakBound:
         simple = len(n_cases) == n and bool(np.ptp(weight) == 0)
         # One case for each patient and equal weights: the cases are independent, and the exact bound needs no
         # correction.
-        effective = float(n) if simple else _effective(n_hits, n_cases, share, n, confidence)
+        effective = float(n)
+        if not simple:
+            effective, alone = _effective(n_hits, n_cases, share, n, confidence), _alone(n_cases, n)
+            # One leak says nothing about the variance between patients: a leak must not give a lower bound than none.
+            if upper_bound(share * effective, effective, confidence) < upper_bound(0, alone, confidence):
+                effective = alone
         upper = upper_bound(share * effective, effective, confidence)
         return cls(int(hits.sum()), n, share, upper, confidence, len(n_cases), effective)
 
@@ -159,13 +164,16 @@ def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, co
     from scipy.stats import t as student
 
     n_patients = len(n_cases)
-    # Kish's number of patients with equal weight; the weight of a patient grows with the cases that it stands for.
-    alone = float(n_cases.sum() ** 2 / (n_cases**2).sum())
     if share in (0.0, 1.0) or n_patients < 2:
-        return min(float(n), alone)
+        return _alone(n_cases, n)
     variance = ratio_variance(n_hits, n_cases, share)
     if variance == 0:
-        return min(float(n), alone)
+        return _alone(n_cases, n)
     # As for `Estimate.from_groups`: a variance that is estimated from few patients makes the trials fewer.
     quantiles = float(norm.ppf(confidence) / student.ppf(confidence, n_patients - 1))
     return min(float(n), share * (1 - share) / variance * quantiles**2)
+
+
+def _alone(n_cases: np.ndarray, n: int) -> float:
+    """Kish's number of patients with equal weight; a patient's weight grows with the cases that it stands for."""
+    return min(float(n), float(n_cases.sum() ** 2 / (n_cases**2).sum()))

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sklearn_deid import load, write_corpus
+from sklearn_deid import Document, Span, load, write_corpus
 from sklearn_deid.cli.note_output import NoteOutput
 from sklearn_deid.tagging.note_tagger import NoteTagger
 
@@ -257,3 +257,14 @@ def test_unknown_device_is_fatal(run, raw, model, tmp_path):
     code, _, err = run("redact", raw, "--model", model, "--output", tmp_path / "o", "--device", "cuda:77")
     assert (code, "There is no device cuda:77" in err) == (2, True)
     assert "--device must be auto, cpu" in run("redact", raw, "--model", model, "--output", "o", "--device", "tpu")[2]
+
+
+@pytest.mark.parametrize("label", ["x] Zyxw [", "Dr Zyxw", "ZYXW", "Zyxw", "a" * 65])
+def test_a_label_that_holds_text_is_not_written(run, tmp_path, label):
+    """Labels of a file are written into the redacted notes: a name as a label left with exit code 0."""
+    write_corpus([Document("n1", "Seen by Zyxw.", (Span(8, 12, label),))], tmp_path / "reviewed.jsonl")
+    write_corpus([Document("n1", "Seen by Zyxw.")], tmp_path / "notes", format="text")
+    options = ("--reviewed", tmp_path / "reviewed.jsonl", "--output", tmp_path / "redacted")
+    code, _, err = run("redact", tmp_path / "notes", *options)
+    assert (code, "Zyxw" in err, list(tmp_path.glob("redacted*"))) == (2, False, [])
+    assert "a label is no plain word" in err.lower()

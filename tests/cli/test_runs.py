@@ -386,3 +386,23 @@ def test_a_link_in_the_place_of_the_record_is_not_followed(run, command, tmp_pat
     (tmp_path / "out.run").symlink_to(tmp_path / "precious")
     assert run(*command())[0] == 2
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "kept"
+
+
+def test_a_model_that_is_replaced_while_it_is_loaded_is_refused(run, raw, model, tmp_path, monkeypatch):
+    """The stamp of the run would name a model that has not read the notes."""
+    import shutil
+
+    from sklearn_deid import RuleTagger, save
+    from sklearn_deid.tagging import saving
+
+    shutil.copytree(model, tmp_path / "model")
+    load = saving.load_tagger
+
+    def swapped(*args, **options):
+        save(RuleTagger().fit([["Seen"]], [["O"]]), tmp_path / "model", overwrite=True)
+        return load(*args, **options)
+
+    monkeypatch.setattr(saving, "load_tagger", swapped)
+    code, _, err = run("redact", raw, "--model", tmp_path / "model", "--output", tmp_path / "redacted")
+    assert (code, "replaced while it was loaded" in err) == (2, True), err
+    assert not list(tmp_path.glob("redacted/*"))

@@ -260,3 +260,53 @@ def test_a_release_that_changed_is_refused(run, redacted, tmp_path):
     assert (code, "has changed since the sample was drawn" in err) == (2, True)
     (tmp_path / "work" / "signoff-plan.json").write_text("[]")
     assert "damaged" in run(*command, "--read", tmp_path / "read.jsonl")[2]
+
+
+def test_nobody_knows_the_sample_before_it_is_drawn(run, redacted, tmp_path):
+    """With a known seed, the maker of the release could clean the notes of the sample alone."""
+    seeds = set()
+    for folder in ("a", "b"):
+        assert run("signoff", redacted, "--output", tmp_path / folder, "--sample", 6)[0] == 0
+        plan = json.loads((tmp_path / folder / "signoff-plan.json").read_text())
+        seeds.add(plan["settings"]["random_state"])
+        assert plan["seed"] == "from the operating system"
+    assert len(seeds) == 2, "equal by chance once in 4e9 runs"
+
+
+def test_the_record_counts_the_samples_that_were_drawn(run, redacted, tmp_path):
+    """A seed can be chosen after looking at the samples of others."""
+    for seed in (1, 2, 3):
+        options = ("--sample", 6, "--seed", seed, "--overwrite")
+        assert run("signoff", redacted, "--output", tmp_path, *options)[0] == 0
+    sample = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "signoff.html")]
+    write_corpus(sample, tmp_path / "read.jsonl")
+    run("signoff", redacted, "--output", tmp_path, "--read", tmp_path / "read.jsonl")
+    told = json.loads((tmp_path / "signoff-record.json").read_text())["provenance"]
+    assert told["samples drawn into this folder, this one included"] == 3
+    assert told["seed"] == "given"
+
+
+def test_a_sample_that_the_seed_does_not_draw_is_refused(run, drawn, redacted, tmp_path):
+    """The plan is a file: without a check, its sample could be replaced by notes that are known to be clean."""
+    path = tmp_path / "work" / "signoff-plan.json"
+    plan = json.loads(path.read_text())
+    others = sorted({p.stem for p in redacted.glob("*.txt")} - set(plan["sample"]))[: len(plan["sample"])]
+    path.write_text(json.dumps({**plan, "sample": others}))
+    notes = [Document(name, (redacted / f"{name}.txt").read_bytes().decode()) for name in others]
+    write_corpus(notes, tmp_path / "read.jsonl")
+    code, _, err = run("signoff", redacted, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
+    assert (code, "not the one that its seed draws" in err) == (2, True)
+
+
+def test_the_record_counts_notes_without_a_word(run, tmp_path):
+    """A hundred empty notes make the share of leaking notes small."""
+    (tmp_path / "release").mkdir()
+    for number in range(8):
+        (tmp_path / "release" / f"n{number}.txt").write_text("Seen." if number < 2 else "-" * number)
+    code, _, err = run("signoff", tmp_path / "release", "--output", tmp_path / "work")
+    assert (code, "6 of 8 notes hold no word" in err) == (0, True)
+    sample = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "work" / "signoff.html")]
+    write_corpus(sample, tmp_path / "read.jsonl")
+    run("signoff", tmp_path / "release", "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
+    told = json.loads((tmp_path / "work" / "signoff-record.json").read_text())["provenance"]
+    assert (told["notes without a word"], told["notes with the text of an earlier note"]) == (6, 1)

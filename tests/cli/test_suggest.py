@@ -12,6 +12,7 @@ def test_the_best_notes_are_written_in_order(run, raw, model, notes, tmp_path):
     assert [n.doc_id for n in written] == [notes[place].doc_id for place in suggest_notes(deidentifier, notes, 4)]
     assert [len(n.spans) for n in written] == [len(s) for s in deidentifier.annotate(written)]
     assert run("suggest", raw, "--model", model, "--output", output)[0] == 2, "the output exists"
+    assert output.stat().st_mode & 0o077 == 0, "raw notes, as private as the review page"
 
 
 def test_annotated_notes_are_not_chosen_again(run, raw, model, notes, tmp_path):

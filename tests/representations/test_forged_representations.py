@@ -1,5 +1,7 @@
 """Files of strangers: damaged, mixed up or forged, they are refused or sound."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from sklearn_deid.exceptions import BundleError
 from sklearn_deid.sequences import Provenance
 from sklearn_deid.tagging.saving import load_tagger
 
-from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, content, forge, saved
+from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, content, forge, manifest_of, saved
 
 
 def test_other_folders(tmp_path):
@@ -144,6 +146,24 @@ def in_manifest(**values):
     return lambda folder: forge(folder, lambda facts: facts.update(values))
 
 
+def beside(**values):
+    """Put entries beside the description, with the right digest."""
+
+    def change(folder):
+        manifest = {**manifest_of(folder), **values}
+        del manifest["manifest_sha256"]
+        manifest["manifest_sha256"] = bundle_module._manifest_digest(manifest)
+        (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+
+    return change
+
+
+def twice(folder):
+    """Write a key twice: parsers keep the last value, and the digest is that of the last value."""
+    written = (folder / MANIFEST).read_text(encoding="utf-8")
+    (folder / MANIFEST).write_text('{"class": "Ada", ' + written.lstrip()[1:], encoding="utf-8")
+
+
 def in_noise(**values):
     return lambda folder: forge(folder, lambda facts: facts["origin"]["noise"].update(values))
 
@@ -202,6 +222,20 @@ def in_noise(**values):
         (in_manifest(origin={**ORIGIN.to_dict(), "n_components": 4}), "3 columns, those of their representer 4"),
         (in_manifest(origin={**ORIGIN.to_dict(), "n_components": "4"}), "'n_components' of an origin must be"),
         (in_manifest(text="x"), "something else than this version writes"),
+        (beside(notes=["Ada"]), "something else than this version writes"),
+        (beside(library_version="Ada was here"), "an invalid version"),
+        (in_manifest(label_scheme="Ada"), "an invalid label scheme"),
+        (in_manifest(tags=["O", "B-CITY", "B-DATE", "B-PATIENT", "I-PATIENT", "B-Ada"]), "tags that no token has"),
+        (in_manifest(origin={**ORIGIN.to_dict(), "fingerprint": "Ada"}), "text that no representer has"),
+        (
+            in_manifest(origin={**ORIGIN.to_dict(), "settings": {"training": "Ada was here"}}),
+            "text that no representer",
+        ),
+        (in_manifest(origin={**ORIGIN.to_dict(), "settings": {"Ada was here": 1}}), "text that no representer has"),
+        (in_manifest(origin={**ORIGIN.to_dict(), "settings": {"training": ["Ada"]}}), "text that no representer has"),
+        (in_manifest(origin={**ORIGIN.to_dict(), "library_version": "Ada"}), "an invalid version"),
+        (in_noise(words="Ada"), "something else than this version writes"),
+        (twice, "not valid JSON"),
         (in_noise(generator="seeded"), "names no noise that PrivateRepresenter draws"),
         (in_noise(generator=None), "names no noise that PrivateRepresenter draws"),
         (in_noise(seeded=True), "names no noise that PrivateRepresenter draws"),

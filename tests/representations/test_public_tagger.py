@@ -18,6 +18,7 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.representations.public_tagger import public_tagger_from_state, public_tagger_to_state
 from sklearn_deid.tagging.network_size import DEFAULT_UNITS
 
 from ..tagging.conftest import make_sentences
@@ -142,3 +143,15 @@ def test_forged_states_are_refused(tmp_path, data, fitted, state):
     forge(tmp_path / "a")
     with pytest.raises(BundleError):
         load_representation(tmp_path / "a")
+
+
+def test_nothing_else_leaves_with_a_tagger(tmp_path, data, fitted):
+    """An array or an entry beside the tagger could hold words of notes, and recipients would ignore it."""
+    width = fitted.tagger_.n_features_in_
+    state, arrays = public_tagger_to_state(fitted.tagger_, width)
+    for forged in ({**state, "words": ["Ada"]}, {**state, "parameters": {**state["parameters"], "words": "Ada"}}):
+        with pytest.raises(BundleError):
+            public_tagger_from_state(forged, arrays, width)
+    with pytest.raises(BundleError):
+        public_tagger_from_state(state, {**arrays, "tagger.words": np.arange(3)}, width)
+    assert public_tagger_from_state(state, arrays, width).classes_.tolist() == fitted.tagger_.classes_.tolist()

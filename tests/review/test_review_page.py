@@ -112,6 +112,23 @@ def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):
     assert opened.saved() == corpus
 
 
+def test_two_tabs_share_the_work(opened, tmp_path):
+    """The file of the tab that was opened first held the older work, without the leaks that the second one marked."""
+    driver, first = opened.driver, opened.driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    try:
+        opened.open(tmp_path / "review.html").click("#note mark").press("x").click("#finish")
+        driver.switch_to.window(first)
+        wait_for(opened, "1 of 3 notes finished")
+        assert [spans(note) for note in opened.saved()] == [[]]
+    finally:
+        for handle in driver.window_handles:
+            if handle != first:
+                driver.switch_to.window(handle)
+                driver.close()
+        driver.switch_to.window(first)
+
+
 @pytest.mark.parametrize("spans", [{}, {"spans": None}, {"spans": [{"start": 0, "end": 99, "label": "DATE"}]}])
 def test_lines_without_valid_spans_are_no_finished_notes(opened, tmp_path, spans):
     """A file of raw notes made all notes finished ones without PHI."""

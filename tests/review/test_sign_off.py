@@ -45,6 +45,23 @@ def test_the_bound_holds_for_clustered_leaks():
     assert above / 400 > 0.93  # 0.93 is two standard errors below 0.95
 
 
+@pytest.mark.parametrize("sizes", [[10] * 10, [2] * 50, [1] * 50 + [30], [1, 1, 1, 97]])
+def test_a_leak_never_gives_a_lower_bound_than_no_leak(sizes):
+    """A reader who marks one passage too many would otherwise pass a release that fails without it."""
+    patients = np.repeat(np.arange(len(sizes)), sizes)
+    without = LeakBound.from_notes([0] * len(patients), [1] * len(patients), patients).upper
+    for n_leaks in (1, 2, 3):
+        leaks = np.zeros(len(patients), dtype=int)
+        leaks[np.unique(patients, return_index=True)[1][:n_leaks]] = 1
+        assert LeakBound.from_notes(leaks, [1] * len(patients), patients).upper >= without
+
+
+def test_a_leak_never_gives_a_lower_bound_than_no_leak_with_weights():
+    weights = [1.0] * 50 + [1000.0] * 2
+    bounds = [LeakBound.from_notes([n, *[0] * 51], [1] * 52, range(52), weights).upper for n in (0, 1)]
+    assert bounds[1] >= bounds[0]
+
+
 def test_notes_needed_are_the_smallest_number():
     found = LeakBound.from_notes([0] * 20, [1] * 20, range(20))
     needed = math.ceil(found.cases_needed(0.05, more_leaks=False))

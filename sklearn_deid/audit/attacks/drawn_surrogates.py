@@ -17,7 +17,11 @@ from .declaration import AttackPreset, AuditAttack, timed
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
 _KEPT = "The text shows more words of the originals than surrogates of other keys do: originals were left."
+_LETTERS = "Surrogates have {} of their originals more often than surrogates of other keys: they depend on the text."
+_ALIKE = "A word has the same surrogate with several patients more often than under other keys: patients share a key."
 _CALLS = "Two calls draw the same surrogates: whoever makes a second release can check guesses."
+# Shares of the level. Originals that were left are the gravest fault; four comparisons have the last share.
+_SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.34}, 0.04
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,8 +52,10 @@ class DrawnSurrogatesAttack(AuditAttack):
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
     the audit's own r releases. If the release follows the same law as the r own releases, its count is the only largest
     one with probability at most 1 / (r + 1). The number of such cases is therefore binomial, over all patients and for
-    each patient. In the same way the attack counts the words that a second call repeats. All comparisons together raise
-    a false alarm with probability .0005, if draws for different labels of a patient are independent.
+    each patient. In the same way the attack counts the words that a second call repeats, and the surrogates that have
+    the first letter, the last letter or the length of the original. It also pairs patients who share a word, and
+    compares how often both have the same surrogate with the first of its own releases. All comparisons together raise a
+    false alarm with probability .0005, if draws for different labels of a patient are independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
 
@@ -92,20 +98,66 @@ class DrawnSurrogatesAttack(AuditAttack):
     def attack(self, released: RepeatedSurrogates) -> AttackResult:
         """Compare the releases."""
         cells, members = _cells(released.patients, released.labels)
-        p = {}
-        for fault, reference, candidate in (
-            (_KEPT, released.originals, released.shown),
-            (_CALLS, released.shown, released.again),
-        ):
-            counts = [np.bincount(cells, one == reference, len(members)) for one in (candidate, *released.own)]
-            p[fault] = _p_of_largest(np.stack(counts), members)
+        originals, shown = released.originals, released.shown
+        hits = {
+            _KEPT: [one == originals for one in (shown, *released.own)],
+            _CALLS: [one == shown for one in (released.again, *released.own)],
+        }
+        for name, of in _PROPERTIES.items():
+            known = of(originals)
+            # Words that are equal as a whole are counted above.
+            hits[_LETTERS.format(name)] = [(of(one) == known) & (one != originals) for one in (shown, *released.own)]
+        p = {
+            fault: _p_of_largest(np.stack([np.bincount(cells, hit, len(members)) for hit in found]), members)
+            for fault, found in hits.items()
+        }
+        p[_ALIKE] = _p_of_alike(released)
         return check_result(
             self,
-            [fault for fault, value in p.items() if value < FALSE_ALARM / len(p)],
+            [fault for fault, value in p.items() if value < FALSE_ALARM * _SHARES.get(fault, _SHARE)],
             len(p),
             settings={"level": FALSE_ALARM},
             details={"tokens": len(released.originals), "releases": 2 + len(released.own)},
         )
+
+
+def _lengths(words: np.ndarray) -> np.ndarray:
+    return np.array([len(word) for word in words])
+
+
+def _first(words: np.ndarray) -> np.ndarray:
+    return np.array([word[:1] for word in words], dtype=object)
+
+
+def _last(words: np.ndarray) -> np.ndarray:
+    return np.array([word[-1:] for word in words], dtype=object)
+
+
+# What surrogates of names and places may share with their originals by chance only, or as the method states.
+_PROPERTIES = {"the first letter": _first, "the last letter": _last, "the length": _lengths}
+
+
+def _p_of_alike(released: RepeatedSurrogates) -> float:
+    """Probability of so many equal surrogates of equal words, over pairs of patients; each patient is in one pair."""
+    own = released.own[0]
+    # Words that both releases replace: "Street" stays in many addresses.
+    replaced = np.flatnonzero((released.shown != released.originals) & (own != released.originals))
+    waiting: dict[tuple[str, str], int] = {}
+    pairs: list[tuple[int, int]] = []
+    paired: set[Any] = set()
+    for i in replaced.tolist():
+        other = waiting.setdefault((released.labels[i], released.originals[i]), i)
+        two = {released.patients[i], released.patients[other]}
+        if len(two) == 2 and not two & paired:
+            pairs.append((other, i))
+            paired |= two
+        elif released.patients[other] in paired:
+            waiting[released.labels[i], released.originals[i]] = i
+    # Words of one patient depend on each other; disjoint pairs of patients do not.
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    theirs, ours = released.shown[first] == released.shown[second], own[first] == own[second]
+    only_theirs, only_ours = int((theirs & ~ours).sum()), int((ours & ~theirs).sum())
+    return float(min(1.0, binom.sf(only_theirs - 1, only_theirs + only_ours, 0.5)))
 
 
 def _cells(patients: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

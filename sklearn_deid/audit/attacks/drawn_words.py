@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,19 @@ from .word_draws import WordDraws
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
 _LAW = "The surrogates do not follow the stated law: they are nearer to the originals, or farther, than stated."
+_FIRST = "Surrogates share their first letters with the originals more or less often than stated."
+_LENGTH = "Surrogates share their lengths with the originals more or less often than stated."
 _CALLS = "Two calls draw the same surrogates."
 _FORKS = "Surrogates depend on global random generators: forked processes draw the same surrogates."
 _WORDS = "A word has the same surrogate in draws that must be independent."
-_COMPARED = {_LAW: "nearness", _CALLS: "second call", _WORDS: "other occurrence"}
+_TWO_SIDED = {_LAW, _FIRST, _LENGTH}
+_COMPARED = {
+    _LAW: "nearness",
+    _FIRST: "first letter",
+    _LENGTH: "length",
+    _CALLS: "second call",
+    _WORDS: "other occurrence",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,11 +58,12 @@ class RepeatedTexts:
 class DrawnWordsAttack(AuditAttack):
     """Compare surrogates with draws that the audit makes with the stated mechanism.
 
-    The attack counts three kinds of words: words whose released surrogate is nearer to the original than the audit's
-    own draw, words whose surrogate a second call repeats, and words whose surrogate another occurrence repeats. If the
-    release follows the mechanism, the release and the audit's own draw are equally likely to have such a property, so
-    that each count is binomial. All comparisons together raise a false alarm with probability .0005. Words that one of
-    the releases shows unchanged are left out: `KeptTokensAttack` counts them.
+    The attack counts words whose released surrogate is nearer to the original than the audit's own draw, words whose
+    surrogate has the first letter or the length of the original, words whose surrogate a second call repeats, and words
+    whose surrogate another occurrence repeats. If the release follows the mechanism, the release and the audit's own
+    draw are equally likely to have such a property, so that each count is binomial. All comparisons together raise a
+    false alarm with probability .0005. Words that one of the releases shows unchanged are left out: `KeptTokensAttack`
+    counts them.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
 
@@ -132,12 +142,16 @@ class DrawnWordsAttack(AuditAttack):
         shown = [_folded(release) for release in released.releases]
         changed = [one != _folded(released.originals) for one in (own, *shown)]
         counts = {_LAW: self._nearer(words, released.releases[0], made, changed[0] & changed[1])}
+        both = changed[0] & changed[1]
+        for fault, of in {_FIRST: lambda word: word[:1], _LENGTH: len}.items():
+            own_like, shown_like = (_alike(released.originals, one, of) for one in (own, shown[0]))
+            counts[fault] = _counted(shown_like[both], own_like[both])
         for fault, (one, other) in {_CALLS: (0, 1), _FORKS: (1, 2)}.items():
             if other < len(shown):
                 both = changed[0] & changed[one + 1] & changed[other + 1]
                 counts[fault] = _counted((shown[one] == shown[other])[both], (shown[one] == own)[both])
         counts[_WORDS] = _of_equal_words(words, shown[0], own, changed[0] & changed[1])
-        p = {fault: _p_of(*count, two_sided=fault == _LAW) for fault, count in counts.items()}
+        p = {fault: _p_of(*count, two_sided=fault in _TWO_SIDED) for fault, count in counts.items()}
         return check_result(
             self,
             [fault for fault, value in p.items() if value < FALSE_ALARM / len(p)],
@@ -159,6 +173,11 @@ class DrawnWordsAttack(AuditAttack):
         known = np.all([side.any(axis=1) for side in sides], axis=0)
         ours, theirs = (np.einsum("ij,ij->i", sides[0], side)[known] for side in sides[1:])
         return _counted(ours > theirs, theirs > ours)
+
+
+def _alike(originals: Sequence[str], words: np.ndarray, of: Callable[[str], Any]) -> np.ndarray:
+    """Whether each word has a property of its original."""
+    return np.array([of(own) == of(word.casefold()) for own, word in zip(_folded(originals), words, strict=True)])
 
 
 def _folded(words: Sequence[str]) -> np.ndarray:

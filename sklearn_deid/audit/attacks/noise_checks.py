@@ -14,7 +14,8 @@ from scipy.stats import beta, binomtest, chi2, kstest, norm
 
 _LAGS = 32
 _MOST_PAIRED, _MOST_RANKED = 4096, 50_000
-_TAILS = (3.0, 4.0)
+# The last one is beyond the largest number that 16 random bits make.
+_TAILS = (3.0, 4.0, 4.25)
 # Probabilities of small residuals, whose number is counted.
 _SMALL = (1e-2, 1e-3)
 _REACHES = (4.0, 5.0, 6.0, 7.0)

@@ -160,6 +160,9 @@ def _order_checks(released: SavedSentences) -> Iterator[Check]:
             yield Check("order", float(2.0 * norm.sf(abs(r) * np.sqrt(len(ranks) - 1))), told)
             together = int((np.abs(np.diff(ranks)) == 1).sum())
             yield Check("order", float(poisson.sf(together - 1, 2.0)), told)
+            # Each of 2n steps between neighbours is expected once at most; a regular order repeats one of them.
+            most = int(np.unique(np.diff(ranks), return_counts=True)[1].max())
+            yield Check("order", min(1.0, 2.0 * len(ranks) * float(poisson.sf(most - 1, 1.0))), told)
 
 
 def _p_of_neighbours(values: np.ndarray) -> float:

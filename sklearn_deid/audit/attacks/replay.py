@@ -19,6 +19,8 @@ from .noise_checks import best_pairs, p_of_cosine
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_template import NoiseTemplate
 
+# Of this many calls, two share one of 2^16 keys with probability .976 (of 2^20 keys, .21).
+N_CALLS = 700
 _SHIFTS = range(-8, 9)
 _MOST_PAIRED = 2048
 _SMALLEST = 1e-3
@@ -36,11 +38,14 @@ class RepeatedReleases:
         Names of two releases, and the fault if their noise is shared.
     has_size : bool
         Whether the noise of each release must be as large as stated.
+    short : ndarray of shape (n_calls, n_numbers), optional
+        Vectors of one short sentence in many calls, a row for each call.
     """
 
     releases: Mapping[str, np.ndarray]
     pairs: tuple[tuple[str, str, str], ...] = field(default=())
     has_size: bool = False
+    short: np.ndarray | None = None
 
 
 class ReplayAttack(AuditAttack):
@@ -50,6 +55,9 @@ class ReplayAttack(AuditAttack):
     generators of Python, NumPy and PyTorch in the same state. The copies represent processes that received the pickled
     estimator. Equal states represent forked processes, whose memory is equal at the start. If noise returns, an
     attacker with a second release can remove it.
+
+    It also releases one short sentence in many calls. If the noise has few keys, such as 2^16 seeds or the time of a
+    clock, two of the calls have the same noise.
 
     Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
     between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. The noise of
@@ -100,7 +108,7 @@ class ReplayAttack(AuditAttack):
     def run(self, release: Any) -> list[AttackResult]:
         """Release the measured sentences several times, and compare."""
         template, releases = release.template_of_repeated("test"), release.repeated_releases("test")
-        return [self.fit(template).attack(releases)]
+        return [self.fit(template).attack(replace(releases, short=release.short_calls(N_CALLS)))]
 
     def fit(self, knowledge: NoiseTemplate) -> ReplayAttack:
         """Store the template of the sentences."""
@@ -132,6 +140,8 @@ class ReplayAttack(AuditAttack):
             if _equal_rows(released.releases[one], released.releases[other], template)
             or (known and p_of_shared(rest[one], rest[other]) < level)
         ]
+        if _has_equal_calls(released.short, template):
+            faults.append("Of many calls, some have the same noise: it has so few keys that anyone can try them all.")
         control = None
         if known:
             small = [_p_of_less(standardised(v, template, rng), template) for v in released.releases.values()]
@@ -143,7 +153,7 @@ class ReplayAttack(AuditAttack):
         return check_result(
             self,
             faults,
-            len(released.pairs) + len(released.releases) * released.has_size,
+            len(released.pairs) + len(released.releases) * released.has_size + (released.short is not None),
             positive_control=control,
             min_positive_control=None if control is None else 1.0,
             settings={"level": REPLAY_LEVEL},
@@ -206,3 +216,11 @@ def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> 
     rare = np.minimum(1.0, template.grid / np.maximum(3.5 * template.std, 1e-300)).prod()
     equal = int((one == other).all(axis=1).sum())
     return equal > 0 and len(one) * rare < 1e-6
+
+
+def _has_equal_calls(short: np.ndarray | None, template: NoiseTemplate) -> bool:
+    """Whether two calls have equal vectors, which rounding to the grid does not explain."""
+    if short is None or not (template.std > 0.0).all():
+        return False
+    rare = np.minimum(1.0, template.grid / (3.5 * template.std)).prod() ** (short.shape[1] / len(template.std))
+    return len(np.unique(short, axis=0)) < len(short) and len(short) ** 2 / 2.0 * rare < 1e-6

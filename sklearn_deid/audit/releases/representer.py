@@ -261,6 +261,15 @@ class ReleasedRepresenter(VectorRelease):
         )
         return RepeatedReleases(found, pairs, has_size=True)
 
+    def short_calls(self, n: int) -> np.ndarray:
+        """Release a short sentence in n calls of `transform`; shape (n, n_numbers)."""
+        rows = self.data.test
+        lengths = self.data.X.lengths[rows]
+        # The shortest sentence that is not empty.
+        X = self.data.X[rows[[int(np.argmin(np.where(lengths > 0, lengths, np.inf)))]]]
+        caller = self._drawing(_REPEATED + len(_PARTS) + 1)
+        return np.stack([self._checked(caller.transform(X), X).data[:, : self._d].ravel() for _ in range(n)])
+
     def wrong_statements(self) -> list[str]:
         """Statements of the release about itself that are wrong without any test, one sentence each."""
         origin, found = self._released["test"].origin, []

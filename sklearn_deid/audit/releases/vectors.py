@@ -98,6 +98,18 @@ class ReleasedVectors(VectorRelease):
         )
         return RepeatedReleases(found, pairs, has_size=True)
 
+    def short_calls(self, n: int) -> np.ndarray | None:
+        """Release a sentence with a moved token in n calls; None for a seeded step, which repeats itself on purpose."""
+        if self._perturber.random_state is not None:
+            return None
+        row = int(np.searchsorted(self.data.X.offsets, self._moved[0], side="right")) - 1
+        rows, start = np.array([row]), self.data.X.offsets[row]
+        X, y, groups = self.data.X[rows], self.data.y[rows], self.data.groups_of(rows)
+        released = [
+            self._perturber.sample(X, y, groups).data[self._moved[0] - start, : self._public.dim] for _ in range(n)
+        ]
+        return np.stack(released)
+
     @cached_property
     def _moved(self) -> np.ndarray:
         """Positions of the PHI tokens whose vectors the perturber moves."""

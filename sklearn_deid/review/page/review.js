@@ -462,6 +462,16 @@
     if (unsaved) event.preventDefault();
   });
 
+  // Another tab with this page has changed a note: the file of this tab would hold the older work.
+  addEventListener("storage", ({ key }) => {
+    const prefix = slot("");
+    if (!key || !key.startsWith(prefix)) return;
+    recall(Number(key.slice(prefix.length)));
+    touched();
+    chosen = Math.min(chosen, work[now].spans.length - 1);
+    showAll();
+  });
+
   const keys = {
     arrowleft: () => choose(chosen - 1), arrowright: () => choose(chosen + 1), enter: accept, m: mark, u: undo, "?": actions["help-button"],
     delete: remove, n: () => goTo(now + 1), b: () => goTo(now - 1),

@@ -58,6 +58,42 @@ def test_faults_are_named(kind, fault, data):
     assert any(fault in issue for issue in report.blocking_issues) and not report.passed(0.01)
 
 
+class SameInitials(SurrogatePseudonymizer):
+    """Of four surrogates, takes one that begins as the original."""
+
+    def sample(self, X, y=None, groups=None):
+        several = [super(SameInitials, self).sample(X, y, groups) for _ in range(4)]
+        words = several[0].data.copy()
+        for i, (own, *drawn) in enumerate(zip(X.data, *(one.data for one in several), strict=True)):
+            words[i] = next((word for word in drawn if word[0] == own[0] and word != own), words[i])
+        return TokenSequences(words, X.offsets)
+
+
+class OfTheWord(SurrogatePseudonymizer):
+    """A word has one surrogate in a release, whoever the patient is."""
+
+    def sample(self, X, y=None, groups=None):
+        made, known = super().sample(X, y, groups), {}
+        words = [new if own == new else known.setdefault(own, new) for own, new in zip(X.data, made.data, strict=True)]
+        return TokenSequences(np.array(words, dtype=object), X.offsets)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        (SameInitials, "the first letter of their originals"),
+        (OfTheWord, "patients share a key"),
+        (SurrogatePseudonymizer, None),
+    ],
+)
+def test_surrogates_that_depend_on_the_text_are_named(kind, fault):
+    """No word is equal to its original, and two calls differ: only a comparison with other keys shows the fault."""
+    notes = make_clinical_notes(60, n_patients=60, random_state=5).to_sentences()
+    data = notes.X, notes.y, notes.groups
+    (result,) = auditor(["drawn_surrogates"]).audit(kind(locale="en").fit(*data), *data).results
+    assert any(fault in one for one in result.faults) if fault else result.faults == ()
+
+
 @pytest.mark.parametrize("parameters", [{}, {"random_state": 0}, {"keep_gender": False, "ages": "shift"}])
 def test_intact_surrogates_are_not_blamed(parameters, data):
     intact = SurrogatePseudonymizer(locale="en", **parameters).fit(*data)

@@ -59,6 +59,15 @@ class OfTheWord(Changed):
         return candidates[1 + candidates[0] * 7 % 11]
 
 
+class Initials(Changed):
+    """A random neighbour that begins as the word, if there is one."""
+
+    def one_of(self, candidates):
+        names = self.mechanism_.vocabulary
+        like = [one for one in candidates[1:] if names[one][0] == names[candidates[0]][0]]
+        return np.random.default_rng().choice(like or candidates[1:])
+
+
 class Forked(Changed):
     def one_of(self, candidates):
         return candidates[1 + int(np.random.random() * 11)]
@@ -83,6 +92,7 @@ class Raw(NeighborPseudonymizer):
     [
         (Nearest, "do not follow the stated law"),
         (Few, "do not follow the stated law"),
+        (Initials, "share their first letters"),
         (OfTheWord, "A word has the same surrogate"),
         (Forked, "forked processes draw the same"),
         (Repeated, "Two calls draw the same surrogates"),

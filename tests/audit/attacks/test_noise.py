@@ -227,6 +227,22 @@ def test_shared_noise_of_two_releases_is_found_however_it_is_moved(unit_norm):
         assert compared(moved).faults == ("Shared.",)
 
 
+def test_few_keys_are_found_by_many_calls():
+    """A seed of 16 bits, or the time of a clock: each pair of calls looks independent, but keys soon repeat."""
+    rng = np.random.default_rng(0)
+    template = NoiseTemplate(np.zeros((300, 4)), np.full(4, 0.5), False, 2.0**-6, False)
+    one, two = 0.5 * rng.normal(size=(2, 300, 4))
+    attack, pairs = ReplayAttack(random_state=0).fit(template), (("a", "b", "Shared."),)
+    noise = np.rint(0.5 * rng.normal(size=(2**16, 12)) * 64) / 64
+
+    def faults(keys):
+        releases = RepeatedReleases({"a": one, "b": two}, pairs, short=noise[keys])
+        return attack.attack(releases).faults
+
+    assert faults(np.arange(700)) == ()
+    assert "few keys" in faults(rng.integers(0, 2**16, 700))[0]
+
+
 def test_wrong_data_are_refused():
     template, offsets, _ = made()
     with pytest.raises(ValueError, match="needs the template"):

@@ -100,3 +100,20 @@ def test_faults_are_named(broken, fault, data):
 def test_intact_noise_is_not_blamed(intact, data):
     report = auditor(CHECKS).audit(intact.fit(*data), *data)
     assert [(result.status, result.faults) for result in report.results] == [("ok", ())] * 2
+
+
+class FewKeys(GaussianNoisePerturber):
+    """One of 64 keys in each call."""
+
+    def sample(self, X, y=None, groups=None):
+        self.random_state = random.SystemRandom().getrandbits(6)
+        try:
+            return super().sample(X, y, groups)
+        finally:
+            self.random_state = None
+
+
+def test_few_keys_are_named(data):
+    X, y, groups = data
+    report = auditor(CHECKS).audit(FewKeys(embeddings=VECTORS, scale=1.0).fit(X, y), X, y, groups)
+    assert any("so few keys" in issue for issue in report.blocking_issues)
