@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -13,12 +12,9 @@ from typing import Any
 from ..exceptions import DeidError, WithheldWarning
 from ..io import iter_documents
 from ..io.registry import unanswered_ids
-from ..surrogates.label_kinds import known_labels
-from ..text import BINARY, I2B2_2014, MEDDOCAN, Document, Span
+from ..text import Document, Span
 from .failures import one_line
-
-# Labels are written into redacted notes, so that a label must not be able to hold a text.
-_LABEL = re.compile(r"\w[\w./:-]{0,63}")
+from .label_texts import check_labels
 
 Annotated = tuple[Document, tuple[Span, ...] | None]
 
@@ -51,7 +47,8 @@ class ReviewedNotes:
                 "saved. If the reader found no PHI in all of its notes, use --model without --reviewed.",
                 path=str(path),
             )
-        _check_labels(self._notes.values())
+        # Labels are written into the redacted notes.
+        check_labels(self._notes.values())
         self._unchanged: list[str] = []
         self._model: Any = None
         parts = ((n.doc_id, n.text, [(s.start, s.end, s.label) for s in n.spans]) for n in self._notes.values())
@@ -111,21 +108,6 @@ class ReviewedNotes:
         if not reviewed.spans:
             self._unchanged.append(document.doc_id)
         return document, reviewed.spans
-
-
-def _check_labels(notes: Iterable[Document]) -> None:
-    """Refuse a label that would write text into the redacted notes, such as a name that was typed as a label."""
-    known = {*known_labels(), *I2B2_2014.labels, *MEDDOCAN.labels, *BINARY.labels}
-    spans = [(note, span) for note in notes for span in note.spans]
-    texts = {note.text[span.start : span.end].casefold() for note, span in spans}
-    for note, span in spans:
-        if span.label in known:
-            continue
-        if not _LABEL.fullmatch(span.label) or span.label.casefold() in texts:
-            raise DeidError(
-                "A label is no plain word, or is the text of a span: it would be written into the redacted notes.",
-                doc_id=note.doc_id,
-            )
 
 
 def _withheld(document: Document, reason: str) -> Annotated:

@@ -320,3 +320,12 @@ def test_the_price_of_recall_is_measured_on_what_the_tagger_reads(monkeypatch, c
     notes = Corpus([Document("n", "J&#111;hn A\u200blder left.", (Span(0, 16, "PATIENT"),))])
     train._show_scores(NoteDeidentifier(RuleTagger()).fit(notes), notes, None)
     assert read == [["John", "Alder", "left", "."]] and "price of recall" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("label", ["x] Zyxw [", "Dr Zyxw", "zyxw", "a" * 65])
+def test_a_label_that_holds_text_is_no_class_of_a_model(run, tmp_path, label):
+    note = Document("n1", "Seen by Zyxw.", (Span(8, 12, label),))
+    write_corpus([note, *(Document(str(i), "No pain.") for i in range(3))], tmp_path / "notes.jsonl")
+    code, _, err = run("train", tmp_path / "notes.jsonl", "--model", tmp_path / "model", "--epochs", 1)
+    assert (code, "Zyxw" in err, (tmp_path / "model").exists()) == (2, False, False)
+    assert "A label is no plain word" in err and "n1" in err
