@@ -55,12 +55,12 @@ class LocalPool:
     def __init__(self, n_jobs, initializer, initargs):
         initializer(*pickle.loads(pickle.dumps(initargs)))
 
-    def submit(self, function, texts):
+    def submit(self, function, batch):
         future = Future()
-        if "end" in texts:
+        if "end" in batch.texts:
             future.set_exception(BrokenExecutor())
         else:
-            future.set_result(pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(texts))))))
+            future.set_result(pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(batch))))))
         return future
 
     def shutdown(self, wait, kill_workers):
