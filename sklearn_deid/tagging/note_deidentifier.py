@@ -66,10 +66,10 @@ class NoteDeidentifier(BaseEstimator):
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
 
     memory_unit : {"note", "patient"}, default="note"
-        Where a tagger remembers the words that it has found (`DeidTagger.note_memory_`). "note" is each note alone.
-        "patient" is all notes that follow one another with the same ``Document.patient_id``; keep the notes of a
-        patient together. They are tagged in one batch, of at most ten times ``batch_size`` notes. A note then has other
-        spans than alone. `save` does not store this parameter.
+        Where a `DeidTagger` remembers the words that it has found. "note" is each note alone. "patient" is all notes
+        that follow one another with the same ``Document.patient_id``; keep the notes of a patient together. They are
+        tagged in one batch, of at most ten times ``batch_size`` notes. A note then has other spans than alone. `save`
+        does not store this parameter.
     self_training : SelfTraining, optional
         How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
