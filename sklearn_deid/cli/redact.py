@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..io.tables.sql import SqlTable, connect
 from ..surrogates import (
     LOCALES,
     MODES,
+    RULES,
     SURROGATE,
     MappingFile,
     Replacement,
@@ -349,7 +351,9 @@ def _surrogate_stamp(arguments: argparse.Namespace, key: bytes | None) -> dict[s
     if arguments.mode != SURROGATE:
         return {}
     digest = None if key is None else sha256(key).hexdigest()
-    return {"locale": arguments.locale, "date_shift": arguments.date_shift, "key_sha256": digest}
+    # The lists of Faker are drawn from: other lists give other surrogates for the same key.
+    rules = {"rules": RULES, "faker": version("faker")}
+    return {"locale": arguments.locale, "date_shift": arguments.date_shift, "key_sha256": digest, **rules}
 
 
 def _result(arguments: argparse.Namespace, key: bytes | None, stack: ExitStack) -> tuple[Result, Learn | None]:

@@ -10,7 +10,7 @@ from .label_kinds import label_kinds
 from .locale_words import LOCALES
 from .mapping_file import MappingFile, read_mapping
 from .names import given_name, initials_of, misspell_name, surname
-from .note_rewriter import MODES, SURROGATE, note_replacements, note_rewriter
+from .note_rewriter import MODES, RULES, SURROGATE, note_replacements, note_rewriter
 from .number_surrogates import random_of_form
 from .placeholders import PlaceholderFiller, is_name_label
 from .surrogate_engine import Replacement, SurrogateEngine, joined_overlaps, rewrite_note, rewritten
@@ -27,6 +27,7 @@ __all__ = [
     "KeyedChance",
     "LOCALES",
     "MODES",
+    "RULES",
     "MappingFile",
     "PlaceholderFiller",
     "SURROGATE",

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, Span, load, save, write_corpus
+from sklearn_deid.cli import redact
 from sklearn_deid.cli.note_output import NoteOutput
 from sklearn_deid.cli.table_output import TableOutput
 from sklearn_deid.io.tables import json_lines
@@ -40,6 +41,17 @@ def test_texts_are_those_of_the_library(run, notes, model, tmp_path):
     lines = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["text"] for line in lines] == expected
     assert not any(document.patient_id in "".join(lines) for document in notes)
+
+
+@pytest.mark.parametrize("changed", ["RULES", "version"])
+def test_a_run_does_not_go_on_with_other_rules_or_lists(run, raw, model, tmp_path, monkeypatch, changed):
+    """The same key gives other surrogates there, so that one person would get two."""
+    options = ("--mode", "surrogate", "--key-file", tmp_path / "key", "--output", tmp_path / "out")
+    assert run("redact", raw, "--model", model, *options)[0] == 0
+    assert run("redact", raw, "--model", model, *options, "--resume")[0] == 0
+    monkeypatch.setattr(redact, changed, {"RULES": redact.RULES + 1, "version": lambda name: "0"}[changed])
+    code, _, err = run("redact", raw, "--model", model, *options, "--resume")
+    assert (code, {"RULES": "rules", "version": "faker"}[changed] in err) == (2, True)
 
 
 def test_bare_years_move_with_the_other_dates(run, tmp_path):
