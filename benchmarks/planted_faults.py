@@ -6,8 +6,9 @@
 Each fault is planted into the release of generated notes, and must be named by a blocking issue of ``attacks="quick"``.
 Intact releases are those of representers, which differ in noise, encoder, scaling, casing and form (estimator, saved
 folder), of pseudonymizers and of word classes. They must have no blocking issue. Finished audits are kept in the file
-of ``--runs``, from which an interrupted benchmark goes on. Prints a table on standard error, and one JSON object with
-the seconds and the issues of each audit.
+of ``--runs``, from which an interrupted benchmark goes on. Joined files of several machines are one file of finished
+audits. Prints a table on standard error, and one JSON object with the seconds, the issues and the machine of each
+audit.
 
 A fault is a function of a `Scene` and a folder: it returns what is audited and words that an issue must contain. To add
 one, write the function and decorate it with ``@fault``.
@@ -433,14 +434,24 @@ def notes_of(notes: int, seed: int) -> tuple[Any, Any]:
 
 
 @cache
-def scene_of(notes: int, epochs: int, seed: int) -> Scene:
-    """What the faults are planted into."""
-    train, released = notes_of(notes, seed)
-    representer = PrivateRepresenter(**options_of(epochs)).fit(*train)
-    ensemble = DSSGDEnsemble(DeidTagger(hidden_size=8), n_workers=3, strategy="dssgd", n_epochs=2, keep_exchange=True)
-    ensemble.fit(released.X, released.y, groups=released.groups)
-    bare = PrivateRepresenter(**options_of(epochs), casing=False).fit(*train)
-    return Scene(representer, released.X, released.y, released.groups, ensemble, bare)
+def representer_of(notes: int, epochs: int, seed: int, casing: bool = True) -> PrivateRepresenter:
+    """Representer that faults are planted into."""
+    train, _ = notes_of(notes, seed)
+    return PrivateRepresenter(**options_of(epochs), casing=casing).fit(*train)
+
+
+def scene_of(notes: int, epochs: int, seed: int, release: str) -> Scene:
+    """What a fault is planted into; parts that only one fault needs are not made for the others."""
+    _, released = notes_of(notes, seed)
+    ensemble, bare = None, None
+    if release == "renamed_attribute":
+        ensemble = DSSGDEnsemble(
+            DeidTagger(hidden_size=8), n_workers=3, strategy="dssgd", n_epochs=2, keep_exchange=True
+        ).fit(released.X, released.y, groups=released.groups)
+    if release == "casing":
+        bare = representer_of(notes, epochs, seed, casing=False)
+    one = representer_of(notes, epochs, seed)
+    return Scene(one, released.X, released.y, released.groups, ensemble, bare)
 
 
 def options_of(epochs: int) -> dict[str, Any]:
@@ -455,7 +466,7 @@ def run(arguments: argparse.Namespace, release: str, seed: int) -> dict[str, Any
         folder = Path(name) / "release"
         number = 0 if release in FAULTS else int(release.removeprefix("intact-"))
         if release in FAULTS:
-            audited = FAULTS[release](scene_of(arguments.notes, arguments.epochs, seed), folder)
+            audited = FAULTS[release](scene_of(arguments.notes, arguments.epochs, seed, release), folder)
         else:
             train, released = notes_of(arguments.notes, seed)
             scene = Scene(None, released.X, released.y, released.groups)
@@ -472,6 +483,7 @@ def run(arguments: argparse.Namespace, release: str, seed: int) -> dict[str, Any
         "cpu_seconds": round(time.process_time() - cpu, 1),
         "score": report.score,
         "issues": issues,
+        "machine": describe()["machine"],
     }
 
 
