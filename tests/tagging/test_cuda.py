@@ -1,11 +1,11 @@
-"""CPU and CUDA give the same losses, gradients, paths and predictions."""
+"""CPU and CUDA give the same losses, gradients, paths, predictions and spans."""
 
 import pickle
 
 import pytest
 import torch
 
-from sklearn_deid import DeidTagger
+from sklearn_deid import DeidTagger, load_model, make_clinical_notes
 from sklearn_deid.tagging import LinearChainCRF
 
 from .conftest import SMALL as FEW_EPOCHS
@@ -80,3 +80,11 @@ def test_tags_of_a_mixed_precision_training_do_not_depend_on_the_device():
 def test_tags_that_force_the_next_ones_learn():
     X, y, _ = make_sentences(120)
     assert DeidTagger(**{**SMALL, "device": "cuda", "tag_scheme": "bioes"}).fit(X, y).score(X, y) > 0.9
+
+
+def test_spans_of_raw_notes_do_not_depend_on_device_and_processes():
+    texts = [note.text for note in make_clinical_notes(40, random_state=0)]
+    on_cpu = load_model(labels="all").redact(texts)
+    on_cuda = load_model(labels="all", device="cuda").set_params(batch_size=10)
+    assert on_cuda.redact(texts) == on_cpu
+    assert on_cuda.set_params(n_jobs=2).redact(texts) == on_cpu
