@@ -129,12 +129,12 @@ class DeidTagger(TokenTagger, TaggingNet):
         data or an invented one. `fit` draws the replacements anew in each epoch. Swapped spans teach the tagger to read
         the context instead of remembering names. A float means ``SpanSwap(share)``.
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
-        Transformer that perturbs the training sentences anew in each epoch. "auto" means ``NoteAugmenter()`` if the
+        Transformer that perturbs the training sentences anew in each epoch. "auto" means a `NoteAugmenter` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. From 150 batches an epoch on, "auto" means ``NoteAugmenter(copies=0.1)``. A
-        `NoteAugmenter` adds altered copies to the sentences; with another augmenter the network never sees the original
-        sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger
-        fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
+        `PretrainedEncoder`. Its ``copies`` are about 30 batches an epoch: at least 0.1 and at most a third of the
+        documents. A `NoteAugmenter` adds altered copies to the sentences; with another augmenter the network never sees
+        the original sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences.
+        The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss, at least 0. The tags are those of ``tag_scheme``, such as "B-DATE". Tags that
         are missing in the dict have weight 1. `fit` warns of keys that are no tags of the network.
