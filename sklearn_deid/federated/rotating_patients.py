@@ -9,24 +9,23 @@ import numpy as np
 # As the value of ``validation_fraction``.
 ROTATING = "rotating"
 _MOST_TURNS = 10
-# With six patients, leaving out one of them in each pass cost 2.9 F1 points; with 20, two of them cost nothing.
-_FEWEST_TO_LEAVE_OUT = 10
+# Passes for each turn of a site with fewer patients than turns.
+_PASSES_OF_A_TURN = 1
 
 
 class RotatingPatients:
     """A tenth of the patients, at least one, tests downloads in each pass over the notes, in turn.
 
-    With ten patients or more, those of a pass are left out of the pass. A download can so be tested on patients who
-    were not in the last local epoch, and all notes are trained on. Other sentences are drawn twice in their place, so
-    that an epoch has as many words as without a test. With fewer patients, nobody is left out, because every patient
-    is needed: downloads are tested on patients of the training.
+    The patients of a pass are left out of the pass. A download can so be tested on patients whom the worker has not
+    read since the download before, and all notes are trained on. The patients of the pass before are read twice in
+    their place, so that all patients are read equally often. With a single patient, nobody is left out.
 
     Parameters
     ----------
     patients : ndarray of shape (n_rows,)
         Patient of each sentence.
     seed : int
-        Random seed of the order of the patients, and of the sentences that are drawn twice.
+        Random seed of the order of the patients.
 
     Attributes
     ----------
@@ -45,12 +44,13 @@ class RotatingPatients:
 
     def __init__(self, patients: np.ndarray, seed: int) -> None:
         names, self._turn_of = np.unique(patients, return_inverse=True)
-        self.n_turns, self._seed = min(_MOST_TURNS, len(names)), seed
-        self.leaves_out = len(names) >= _FEWEST_TO_LEAVE_OUT
+        self.n_turns = min(_MOST_TURNS, len(names))
+        self.leaves_out = self.n_turns > 1
+        self._spacing = 1 if self.n_turns == _MOST_TURNS else _PASSES_OF_A_TURN
         # shape: (n_patients,): equal numbers of patients in each turn, in a random order
         turn = np.random.default_rng(seed).permutation(np.arange(len(names)) % self.n_turns)
         self._turn_of = turn[self._turn_of]
-        self._items: list[tuple[np.ndarray, np.ndarray]] = []
+        self._items: list[np.ndarray] = []
         self._tests: list[Any] = []
 
     @classmethod
@@ -71,7 +71,7 @@ class RotatingPatients:
             Random seed.
         """
         rotating = cls(np.arange(len(part.X)) if part.groups is None else part.groups, seed)
-        rotating._items = [(rows[data.first_rows], data.unit_lengths) for rows, data in zip(own, train, strict=True)]
+        rotating._items = [rows[data.first_rows] for rows, data in zip(own, train, strict=True)]
         chosen = map(rotating.rows, range(rotating.n_turns))
         rotating._tests = [tagger._training_data(part.X, part.tags, None, rows, held_out=True) for rows in chosen]
         return rotating
@@ -80,30 +80,28 @@ class RotatingPatients:
         """Leave the patients of the pass out of the data set of the next epoch, after ``n_epochs`` epochs."""
         if self.leaves_out:
             n_passes, number = divmod(n_epochs, len(self._items))
-            data.drawn = self.drawn(*self._items[number], n_passes, n_epochs)
+            turn, rest = divmod(n_passes, self._spacing)
+            data.drawn = None if rest else self.drawn(self._items[number], turn)
 
     def tests(self, n_epochs: int) -> Any:
         """Data set of the patients of the last pass, after ``n_epochs`` epochs; at first those of the first pass."""
-        return self._tests[max(0, n_epochs - 1) // len(self._items) % self.n_turns]
+        return self._tests[max(0, n_epochs - 1) // len(self._items) // self._spacing % self.n_turns]
 
     def rows(self, n_passes: int) -> np.ndarray:
         """Sentences of the patients whose turn is the pass with this number."""
         return np.flatnonzero(self._turn_of == n_passes % self.n_turns)
 
-    def drawn(self, rows: np.ndarray, sizes: np.ndarray, n_passes: int, n_epochs: int) -> np.ndarray:
-        """Items to draw in an epoch: those of the other patients, some of them twice.
+    def drawn(self, rows: np.ndarray, n_passes: int) -> np.ndarray:
+        """Items to draw in an epoch: those of the other patients, and those of the pass before twice.
 
         Parameters
         ----------
         rows : ndarray of shape (n_items,)
             A sentence of each item, from which its patient follows.
-        sizes : ndarray of shape (n_items,)
-            Number of words of each item.
-        n_passes, n_epochs : int
-            Number of passes and of local epochs before this epoch.
+        n_passes : int
+            Number of passes before this epoch.
         """
-        is_left_out = self._turn_of[rows] == n_passes % self.n_turns
-        kept = np.flatnonzero(~is_left_out)
-        again = np.random.default_rng([self._seed, n_epochs]).permutation(kept)
-        n_again = np.searchsorted(np.cumsum(sizes[again]), sizes[is_left_out].sum())
-        return np.concatenate([kept, again[:n_again]])
+        turn = self._turn_of[rows]
+        kept, again = turn != n_passes % self.n_turns, turn == (n_passes - 1) % self.n_turns
+        # One part of very few sentences may hold those of a single turn: an epoch must read something.
+        return np.concatenate([np.flatnonzero(kept), np.flatnonzero(again)]) if kept.any() else np.arange(len(rows))

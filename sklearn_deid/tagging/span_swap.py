@@ -51,8 +51,15 @@ class SpanSwapper:
         self.count = counts[inverse][: len(starts)]
         self.first = (np.cumsum(counts) - counts)[inverse][: len(starts)]
 
-    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, rng: np.random.Generator, is_free: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw new data.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of the random numbers. Their count does not depend on ``is_free``.
+        is_free : ndarray of shape (n_spans + n_more,), bool, optional
+            Which spans may replace others. A span for which another one was drawn stays. By default all.
 
         Returns
         -------
@@ -64,7 +71,10 @@ class SpanSwapper:
         n = len(self.starts)
         # The spans of a label are a row in `order`, so that a uniform number times their count picks one of them.
         drawn = self.order[self.first + (rng.random(n) * self.count).astype(np.int64)]
-        source = np.where(rng.random(n) < self.share, drawn, np.arange(n))
+        is_replaced = rng.random(n) < self.share
+        if is_free is not None:
+            is_replaced &= is_free[drawn]
+        source = np.where(is_replaced, drawn, np.arange(n))
         # The new data is a list of 2 * n + 1 pieces: text before the first span, first replacement, text between the
         # first two spans, second replacement, ..., text after the last span.
         begin = np.empty(2 * n + 1, dtype=np.int64)

@@ -235,6 +235,7 @@ class SwappingDataset(SentenceDataset):
         super().__init__(**arrays)
         self._redrawn, self._copies = redrawn, copies
         # Numbers of the items of an epoch, for a worker that leaves patients out in turn. None means all items once.
+        # Spans of sentences that are left out replace no others.
         self.drawn: np.ndarray | None = None
         self.n_copied_epochs = 0
         self._n_draws = 0
@@ -270,7 +271,7 @@ class SwappingDataset(SentenceDataset):
         self.offsets, self.words, self.vectors, self.tags, self.features, self.units = self._original
         index = np.arange(int(self.offsets[-1]))
         if self._swapper is not None:
-            index, self.offsets = self._swapper.draw(rng)
+            index, self.offsets = self._swapper.draw(rng, self._spans_of_the_epoch())
             self.words = None if self.words is None else self.words[index]
             self.vectors = None if self.vectors is None else self.vectors[index]
             self.tags = None if self.tags is None else self.tags[index]
@@ -281,6 +282,18 @@ class SwappingDataset(SentenceDataset):
             self.offsets, self.tags, self.units = arrays["offsets"], arrays["tags"], arrays["units"]
             self.words, self.features = arrays["words"], arrays["features"]
         self.lengths = np.diff(self.offsets)
+
+    def _spans_of_the_epoch(self) -> np.ndarray | None:
+        """Which spans of the swapper are in sentences that the epoch reads, shape (n_spans + n_more,); None: all."""
+        if self.drawn is None or self._swapper is None:
+            return None
+        is_read = np.zeros(len(self.offsets) - 1, dtype=bool)
+        is_read[self.drawn if self.units is None else self.units.rows[self.units.places(self.drawn.tolist())]] = True
+        begins = self._swapper.begins
+        inside = begins < self.offsets[-1]  # the others follow the sentences, and belong to nobody
+        is_free = np.ones(len(begins), dtype=bool)
+        is_free[inside] = is_read[np.searchsorted(self.offsets, begins[inside], side="right") - 1]
+        return is_free
 
 
 def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

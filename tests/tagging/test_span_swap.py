@@ -67,6 +67,16 @@ def test_spans_are_drawn_evenly_from_their_label():
     assert (drawn[:, 3] == 3).all()
 
 
+def test_only_free_spans_replace_others():
+    n, is_free = 6, np.array([True, False, True, True, False, False])
+    swapper = SpanSwapper(np.arange(n + 1), np.arange(n), np.arange(n) + 1, np.array([0, 0, 0, 1, 1, 2]), 1.0)
+    drawn = np.array([swapper.draw(np.random.default_rng(seed), is_free)[0] for seed in range(200)])
+    found = [set(column.tolist()) for column in drawn.T]
+    assert found == [{0, 2}, {0, 1, 2}, {0, 2}, {3}, {3, 4}, {5}]
+    free = np.array([swapper.draw(np.random.default_rng(seed))[0] for seed in range(200)])
+    assert (drawn[np.isin(free, np.flatnonzero(is_free))] == free[np.isin(free, np.flatnonzero(is_free))]).all()
+
+
 def test_further_spans_are_drawn_evenly_and_never_replaced():
     more = (np.array([4, 6, 7]), np.array([6, 7, 8]), np.array([0, 0, 1]))
     swapper = SpanSwapper(np.array([0, 4]), np.array([1, 3]), np.array([2, 4]), np.array([0, 1]), 1.0, more)
