@@ -115,6 +115,13 @@ class BidirectionalRecurrent(nn.Module):
         self.output_size = 2 * hidden_size
         self.trains_in_bfloat16 = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        # cuDNN wants the weights of a layer in one piece of memory. Unpickled ones are apart: cuDNN would copy them in
+        # each call, and warn in every process that tags notes.
+        for layer in (*self.ahead, *self.back):
+            layer.flatten_parameters()
+
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """Encode (batch, time, input_size) to (batch, time, 2 * hidden_size). Ignore the values at padded positions."""
         # Both directions use one order, and its own gradient is faster than that of `gather`.

@@ -1,5 +1,7 @@
 """The encoder without packing against PyTorch's packed sequences."""
 
+import pickle
+
 import pytest
 import torch
 from torch import nn
@@ -73,3 +75,13 @@ def test_stack_of_two_cells_is_one_after_the_other(cell, kinds):
         one.ahead[0], one.back[0] = encoder.ahead[layer], encoder.back[layer]
         hidden = one(hidden, lengths)
     torch.testing.assert_close(encoder(x, lengths), hidden)
+
+
+def test_unpickled_weights_are_put_in_one_piece(monkeypatch):
+    """Weights in several pieces made cuDNN copy them in each call of every process that tags notes."""
+    done = []
+    monkeypatch.setattr(torch.nn.LSTM, "flatten_parameters", lambda layer: done.append(layer))
+    network = BidirectionalRecurrent(3, 2, n_layers=2)
+    done.clear()
+    copied = pickle.loads(pickle.dumps(network))
+    assert set(map(id, done)) == {id(layer) for layer in (*copied.ahead, *copied.back)}
