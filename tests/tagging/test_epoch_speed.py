@@ -4,19 +4,28 @@ import json
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks.epoch_speed import HERE, compared, measured, write_notes
+from benchmarks.epoch_speed import HERE, MEASURES, compared, mean_epoch, measured, write_notes
 from sklearn_deid import make_clinical_notes
 
 
 def test_ratio_is_that_of_the_fastest_turns_and_below_one_if_this_checkout_is_slower():
-    turns = [({"epoch": 9.0, "tagging": 4.0}, {"epoch": 12.0, "tagging": 2.0})]
-    turns.append(({"epoch": 10.0, "tagging": 3.0}, {"epoch": 10.0, "tagging": 6.0}))
-    result = compared(turns)
-    assert result["seconds"] == {"other": {"epoch": 9.0, "tagging": 3.0}, "this": {"epoch": 10.0, "tagging": 2.0}}
-    assert result["ratio"] == {"epoch": 0.9, "tagging": 1.5}
-    assert result["ratio_of_turns"] == {"epoch": [0.75, 1.0], "tagging": [2.0, 0.5]}
+    seconds = [[(9, 4, 4), (12, 5, 2)], [(10, 6, 3), (10, 8, 6)]]
+    result = compared([tuple(dict(zip(MEASURES, side, strict=True)) for side in turn) for turn in seconds])
+    assert list(result["seconds"]["other"].values()) == [9, 4, 3]
+    assert list(result["seconds"]["this"].values()) == [10, 5, 2]
+    assert list(result["ratio"].values()) == [0.9, 0.8, 1.5]
+    assert list(result["ratio_of_turns"].values()) == [[0.75, 1.0], [0.8, 0.75], [2.0, 0.5]]
+
+
+@pytest.mark.parametrize("n_copied, n_plain", [(1, 0), (2, 0), (2, 1), (4, 1), (16, 4)])
+def test_epochs_with_and_without_copies_count_by_their_number(n_copied, n_plain):
+    n_epochs = n_copied + n_plain
+    # Other load slows down all epochs of a kind but one.
+    seconds = np.append(np.linspace(3, 4, n_copied)[::-1], np.linspace(1.5, 2, n_plain)[::-1])
+    assert mean_epoch(seconds) == pytest.approx((3 * n_copied + 1.5 * n_plain) / n_epochs)
 
 
 def test_written_notes_hold_text_spans_and_patients(tmp_path: Path):
