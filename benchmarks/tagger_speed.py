@@ -4,9 +4,8 @@
 
 The plain way is the same network with packed sequences, pytorch-crf unmodified, batches of 32 sentences in random order
 and one sentence after the other when tagging. Generated notes; prints one JSON object with tokens per CPU second and
-ratios. An epoch of the tagger also reads altered copies of half of the documents: "training" counts the tokens of the
-data alone, "training_with_copies" all tokens that are trained on. The time of an epoch includes that of preparing the
-data.
+ratios. An epoch of the tagger also reads altered copies of some documents: "training" counts the tokens of the data
+alone, "training_with_copies" all tokens that are trained on. The time of an epoch includes that of preparing the data.
 """
 
 from __future__ import annotations
