@@ -129,7 +129,8 @@ def _attack(
 def _phi_log_odds(model: Any, sentences: list[list[str]]) -> np.ndarray:
     """Mean log-odds that the words of a name are PHI, shape (names,)."""
     outside = list(model.classes_).index("O")
-    inner = [p[2:-1, outside].clip(1e-9, 1 - 1e-9) for p in model.predict_proba(sentences)]
+    # In float32, 1 - 1e-9 is 1, and a certain network would have infinite odds.
+    inner = [p[2:-1, outside].astype(np.float64).clip(1e-9, 1 - 1e-9) for p in model.predict_proba(sentences)]
     return np.array([np.mean(np.log1p(-p) - np.log(p)) for p in inner])
 
 

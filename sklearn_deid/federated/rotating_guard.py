@@ -17,7 +17,7 @@ _WORST, _WORST_AT_END, _WORST_EVER, _SLACK = 6.0, 2.0, 15.0, 0.02
 
 
 class RotatingGuard:
-    """Test of downloads on patients who take turns (`RotatingPatients`), if there are ten, outside of the last pass.
+    """Test of downloads on patients who take turns (`RotatingPatients`), and were left out of the last pass.
 
     The worker's own network and the download are compared on the same patients. A download is left out in three cases.
     Its loss is more than six times that of the own network. Its loss is more than 15 times the smallest loss of the own

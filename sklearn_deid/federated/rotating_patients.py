@@ -9,8 +9,6 @@ import numpy as np
 # As the value of ``validation_fraction``.
 ROTATING = "rotating"
 _MOST_TURNS = 10
-# Passes for each turn of a site with fewer patients than turns.
-_PASSES_OF_A_TURN = 1
 
 
 class RotatingPatients:
@@ -46,7 +44,6 @@ class RotatingPatients:
         names, self._turn_of = np.unique(patients, return_inverse=True)
         self.n_turns = min(_MOST_TURNS, len(names))
         self.leaves_out = self.n_turns > 1
-        self._spacing = 1 if self.n_turns == _MOST_TURNS else _PASSES_OF_A_TURN
         # shape: (n_patients,): equal numbers of patients in each turn, in a random order
         turn = np.random.default_rng(seed).permutation(np.arange(len(names)) % self.n_turns)
         self._turn_of = turn[self._turn_of]
@@ -80,12 +77,11 @@ class RotatingPatients:
         """Leave the patients of the pass out of the data set of the next epoch, after ``n_epochs`` epochs."""
         if self.leaves_out:
             n_passes, number = divmod(n_epochs, len(self._items))
-            turn, rest = divmod(n_passes, self._spacing)
-            data.drawn = None if rest else self.drawn(self._items[number], turn)
+            data.drawn = self.drawn(self._items[number], n_passes)
 
     def tests(self, n_epochs: int) -> Any:
         """Data set of the patients of the last pass, after ``n_epochs`` epochs; at first those of the first pass."""
-        return self._tests[max(0, n_epochs - 1) // len(self._items) // self._spacing % self.n_turns]
+        return self._tests[max(0, n_epochs - 1) // len(self._items) % self.n_turns]
 
     def rows(self, n_passes: int) -> np.ndarray:
         """Sentences of the patients whose turn is the pass with this number."""

@@ -291,8 +291,8 @@ class TaggerLearner:
             Number of local epochs of a whole training. None means epochs with a constant learning rate.
         validation_fraction : float in (0, 1) or "rotating", optional
             Fraction of the patients that is held out to measure F1 after each epoch. With "rotating", a tenth of the
-            patients tests downloads in each pass in turn, and is left out of the pass if there are enough
-            (`RotatingPatients`); not with ``privacy``, because the tests would reveal something about the patients.
+            patients tests downloads in each pass in turn, and is left out of the pass (`RotatingPatients`); not with
+            ``privacy``, because the tests would reveal something about the patients.
         n_parts : int, default=1
             Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
             exchange updates several times in a pass. Without effect with ``privacy``, which draws patients.

@@ -57,3 +57,15 @@ def test_names_of_one_site_are_told_and_common_ones_left_out(attack):
     assert attack({site: [Knowing(())] for site in NAMES}, candidates) == {"a": 0.5, "b": 0.5}
     assert attack({"a": models["b"], "b": models["a"]}, candidates) == {"a": 0.0, "b": 0.0}
     assert attack(models, {"a": candidates["a"], "b": set()}) == {}
+
+
+class Certain(Knowing):
+    """A model whose float32 probabilities are exactly 0 and 1, as of a network rebuilt from masked updates."""
+
+    def predict_proba(self, sentences):
+        return [np.array([[w in self.known, w not in self.known] for w in s], np.float32) for s in sentences]
+
+
+def test_a_certain_model_has_finite_odds():
+    models = {site: [Certain(own - {"Both Of"})] for site, own in NAMES.items()}
+    assert name_attack(models, NAMES) == {"a": 1.0, "b": 1.0}

@@ -41,10 +41,9 @@ class SiteSettings:
     noise_multiplier, norm_bound : float or None, default=None
         Parameters of Gaussian noise (`federated.GaussianUpload`). Set both or neither.
     validation_fraction : float, "rotating" or None, default="rotating"
-        Patients on whom the site tests every download: with "rotating", a tenth of the patients in turn, who are left
-        out of one pass if there are at least ten patients (`federated.RotatingPatients`). A fraction of the patients
-        is held out of the whole training (`federated.HeldOutGuard`), and also measures F1 for the site's own log. None
-        tests nothing.
+        Patients on whom the site tests every download: with "rotating", a tenth of the patients in turn, at least one,
+        who are left out of the pass before (`federated.RotatingPatients`). A fraction of the patients is held out of
+        the whole training (`federated.HeldOutGuard`), and also measures F1 for the site's own log. None tests nothing.
     patient_epsilon : float or None, default=None
         Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without this noise.
     patient_delta, patient_clip, patient_sampling_rate : float, default=1e-5, 1.0, 0.25
