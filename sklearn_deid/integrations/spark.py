@@ -8,6 +8,7 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
+from ..text.arrow_values import texts_by_row
 from .row_redactor import RowRedactor
 
 
@@ -80,10 +81,7 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
     names = batch.schema.names
     values = {name: batch.column(names.index(name)).to_pylist() for name in redactor.read_columns}
     copied = [at for at, name in enumerate(names) if name not in redactor.read_columns]
-    texts = (
-        batch.column(at).to_pylist() for at in copied if batch.schema.types[at] in (pa.string(), pa.large_string())
-    )
-    redactor.check_copies(values, texts)
+    redactor.check_copies(values, (list(texts_by_row(batch.column(at))) for at in copied))
     new = redactor(values, batch.num_rows)
     arrays = list(batch.columns)
     for name in redactor.columns:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from .normalization import normalize
 
@@ -50,14 +52,28 @@ def is_alike(name: str, other: str) -> bool:
 
 
 def repeats(text: Any, others: Iterable[Any]) -> bool:
-    """Whether a text of five words or more is also one of the other values of its row.
+    """Whether a text of five words or more is also one of the other values of its row, or inside of one.
+
+    Case and blanks do not matter.
 
     Examples
     --------
-    >>> repeats("Seen today by Dr. Alder", [1, "Seen today by Dr. Alder"]), repeats("No pain", ["No pain"])
+    >>> repeats("Seen today by Dr. Alder", [1, ["seen today by Dr.  Alder"]]), repeats("No pain", ["No pain"])
     (True, False)
     """
-    return isinstance(text, str) and len(text.split()) >= _FEWEST_WORDS and any(text == other for other in others)
+    words = text.casefold().split() if isinstance(text, str) else []
+    return len(words) >= _FEWEST_WORDS and any(_is_of(words, other) for other in others)
+
+
+def _is_of(words: Sequence[str], value: Any) -> bool:
+    """Whether a value, or a value inside of it, consists of these words."""
+    if isinstance(value, Mapping):
+        return any(_is_of(words, inner) for inner in value.values())
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return any(_is_of(words, inner) for inner in value)
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return isinstance(value, str) and value.casefold().split() == words
 
 
 def has_words(value: Any) -> bool:
@@ -73,6 +89,22 @@ def has_words(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(has_words, value))
     return isinstance(value, str) and len(value.split()) > 1
+
+
+def names_inside(values: Iterable[Any]) -> Iterator[str]:
+    """Keys of all objects among decoded JSON values and inside of them.
+
+    Examples
+    --------
+    >>> list(names_inside(["a", [{"label": {"text": "b"}}]]))
+    ['label', 'text']
+    """
+    for value in values:
+        if isinstance(value, Mapping):
+            yield from value
+            yield from names_inside(value.values())
+        elif isinstance(value, list):
+            yield from names_inside(value)
 
 
 @lru_cache(maxsize=4096)
