@@ -26,6 +26,8 @@ ALIKE = (
 #: What is wrong with a column that nobody has named and that holds a text of a column of texts.
 REPEATED = "Another column repeats a text of the column {!r}, which would be copied: name it, too, or remove it."
 _FEWEST_WORDS = 5  # short texts are equal by chance
+# Values that can be, or contain, a text of so many words.
+_WIDE = (str, bytes, Mapping, list, tuple, np.ndarray)
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
@@ -61,15 +63,23 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
     >>> repeats("Seen today by Dr. Alder", [1, ["seen today by Dr.  Alder"]]), repeats("No pain", ["No pain"])
     (True, False)
     """
-    words = text.casefold().split() if isinstance(text, str) else []
-    return len(words) >= _FEWEST_WORDS and any(_is_of(words, other) for other in others)
+    # Most values are too short, and texts are long.
+    wide = [other for other in others if isinstance(other, _WIDE) and not _is_short(other)]
+    words = text.casefold().split() if wide and isinstance(text, str) else []
+    return len(words) >= _FEWEST_WORDS and any(_is_of(words, other) for other in wide)
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, (str, bytes)) and len(value) < 2 * _FEWEST_WORDS - 1
 
 
 def _is_of(words: Sequence[str], value: Any) -> bool:
     """Whether a value, or a value inside of it, consists of these words."""
     if isinstance(value, Mapping):
         return any(_is_of(words, inner) for inner in value.values())
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    if isinstance(value, (list, tuple)):
         return any(_is_of(words, inner) for inner in value)
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")

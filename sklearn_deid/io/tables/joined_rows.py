@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 # Files that follow one another may differ in their delimiters.
 _DELIMITERS = re.compile(r"[,;|\t]")
@@ -23,7 +24,7 @@ def names_columns(row: Sequence[str], header: Sequence[str]) -> bool:
     >>> names_columns(["3", "text", "A1"], header), names_columns(["3", "text"], header[:2])
     (False, False)
     """
-    names = {_plain(name) for name in header} - {""}
+    names = _names(tuple(header))
     cells = row if len(row) == len(header) else [part for cell in row for part in _DELIMITERS.split(cell)]
     found = [at for at, cell in enumerate(cells) if _plain(cell) in names]
     if not found or 2 * len(found) < len(cells):
@@ -56,6 +57,11 @@ def holds_rows(cell: str, at: int, width: int, delimiter: str) -> bool:
     lines = cell.splitlines()
     whole = [width - 1] * (len(lines) - 2)
     return len(lines) > 1 and [line.count(delimiter) for line in lines] == [width - 1 - at, *whole, at]
+
+
+@lru_cache(maxsize=8)
+def _names(header: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_plain, header)) - {""}
 
 
 def _plain(name: str) -> str:
