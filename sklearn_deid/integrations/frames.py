@@ -9,7 +9,7 @@ from .._optional import import_optional
 from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, known_id
 from ..text.arrow_metadata import without_texts
-from ..text.column_names import ALIKE, REPEATED, is_alike, repeats, resembled
+from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 
 _TEXT_TYPES = ("String", "Object", "Categorical", "Enum", "Binary", "List", "Array", "Struct")
@@ -187,6 +187,8 @@ def _cells(
         copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
         if copied:
             raise CorpusFormatError(REPEATED.format(copied[0]))
+        if (alike := resembled(names_inside(values), names, ())) is not None:
+            raise CorpusFormatError(INSIDE.format(alike))
     return cells
 
 

@@ -25,6 +25,9 @@ ALIKE = (
 
 #: What is wrong with a column that nobody has named and that holds a text of a column of texts.
 REPEATED = "Another column repeats a text of the column {!r}, which would be copied: name it, too, or remove it."
+
+#: What is wrong with a name inside of the values of a column that nobody has named.
+INSIDE = "A value of another column holds a name like {!r}, whose text would be copied. Rename or remove it."
 _FEWEST_WORDS = 5  # short texts are equal by chance
 # Values that can be, or contain, a text of so many words.
 _WIDE = (str, bytes, Mapping, list, tuple, np.ndarray)
@@ -113,7 +116,7 @@ def names_inside(values: Iterable[Any]) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield from value
             yield from names_inside(value.values())
-        elif isinstance(value, list):
+        elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
             yield from names_inside(value)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
-from ...text.column_names import REPEATED, has_words, is_alike, names_inside, repeats
+from ...text.column_names import INSIDE, REPEATED, has_words, is_alike, names_inside, repeats
 from ..checking import SourceLocation
 from ..strict_json import parse_json
 from .columns import Columns
@@ -26,7 +26,6 @@ _UNREAD = (
     "The line has no text in a text column, and has one under a key that no line with such a text has. If the key is "
     "misspelt, correct it; if its texts are to be redacted, name it by --text-column, too."
 )
-_INSIDE = "An object inside of the line has a key like {!r}, whose text would be copied. Rename or remove it."
 
 
 class TextField(NamedTuple):
@@ -104,7 +103,7 @@ class JsonLinesTable:
             self._check_alike(name, content)
             others = [value for key, value in content.items() if key not in self._named()]
             if any(is_alike(key, name) for key in names_inside(others)):
-                raise SourceLocation(str(self.path)).error(_INSIDE.format(name))
+                raise SourceLocation(str(self.path)).error(INSIDE.format(name))
             if repeats(content.get(name), others):
                 raise SourceLocation(str(self.path)).error(REPEATED.format(name))
             if place is None or place.value in (None, ""):

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from ..._optional import import_optional
 from ...text.arrow_metadata import without_texts
 from ...text.arrow_values import names_inside, texts_by_row
-from ...text.column_names import REPEATED, is_alike, repeats
+from ...text.column_names import INSIDE, REPEATED, repeats, resembled
 from ..checking import SourceLocation
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
@@ -99,13 +99,9 @@ class ParquetTable:
 
     def _check_names(self, kinds: Iterable[Any]) -> None:
         """Refuse a field inside of a column that is copied, if its name is like that of a column of texts."""
-        for inner in (name for kind in kinds for name in names_inside(kind)):
-            for name in self.columns.texts:
-                if is_alike(inner, name):
-                    raise SourceLocation(str(self.path)).error(
-                        f"A field inside of another column has a name like {name!r}, and its texts would be copied. "
-                        "Rename or remove it."
-                    )
+        inner = (name for kind in kinds for name in names_inside(kind))
+        if (alike := resembled(inner, self.columns.texts, ())) is not None:
+            raise SourceLocation(str(self.path)).error(INSIDE.format(alike))
 
     def _check_copies(self, batch: Any, named: dict[str, list[Any]]) -> None:
         """Refuse a column that nobody has named and that repeats a text, such as the index of a pandas frame."""
