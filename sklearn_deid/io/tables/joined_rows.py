@@ -61,7 +61,8 @@ def holds_rows(cell: str, at: int, width: int, delimiter: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _names(header: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(_plain, header)) - {""}
+    # Numbers are the names of columns without names, and also data.
+    return frozenset(name for name in map(_plain, header) if any(map(str.isalpha, name)))
 
 
 def _plain(name: str) -> str:

@@ -67,6 +67,7 @@ def test_rows_that_hold_a_name_of_a_column_are_data(tmp_path):
     content = b"id,text,ward\ntext,fine,A\n1,Ward,A\n2,text,B\n3,the id and ward,id text\n,,\n"
     expected = b"id,text,ward\ntext,FINE,A\n1,WARD,A\n2,TEXT,B\n3,THE ID AND WARD,id text\n,,\n"
     assert rendered(chunks_of(tmp_path, content)) == expected
+    assert not names_columns(["1", "0", "a note"], ["0", "1", "text"]), "pandas numbers columns without names"
     assert not names_columns(["", "", "x"], ["", "text", "ward"]), "the index of pandas has no name"
 
 
