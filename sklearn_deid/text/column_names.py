@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -59,7 +60,7 @@ def is_alike(name: str, other: str) -> bool:
 def repeats(text: Any, others: Iterable[Any]) -> bool:
     """Whether a text of five words or more is also one of the other values of its row, or inside of one.
 
-    Case and blanks do not matter.
+    Case and blanks do not matter. Strings of JSON are read.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
     # Most values are too short, and texts are long.
     wide = [other for other in others if isinstance(other, _WIDE) and not _is_short(other)]
     words = text.casefold().split() if wide and isinstance(text, str) else []
-    return len(words) >= _FEWEST_WORDS and any(_is_of(words, other) for other in wide)
+    return len(words) >= _FEWEST_WORDS and any(_is_of(words, part) for part in _parts(wide))
 
 
 def _is_short(value: Any) -> bool:
@@ -77,16 +78,33 @@ def _is_short(value: Any) -> bool:
 
 
 def _is_of(words: Sequence[str], value: Any) -> bool:
-    """Whether a value, or a value inside of it, consists of these words."""
-    if isinstance(value, Mapping):
-        return any(_is_of(words, inner) for inner in value.values())
-    if isinstance(value, np.ndarray):
-        value = value.ravel().tolist()
-    if isinstance(value, (list, tuple)):
-        return any(_is_of(words, inner) for inner in value)
+    """Whether a text consists of these words, or is JSON with such a text."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
-    return isinstance(value, str) and value.casefold().split() == words
+    if not isinstance(value, str):
+        return False
+    parts = _parts([_loaded(value)]) if value.lstrip()[:1] in ("{", "[") else (value,)
+    return any(isinstance(part, str) and part.casefold().split() == words for part in (value, *parts))
+
+
+def _parts(values: Iterable[Any]) -> Iterator[Any]:
+    """Values, and those inside of lists and objects, to any depth."""
+    left = list(values)
+    while left:
+        value = left.pop()
+        yield value
+        if isinstance(value, Mapping):
+            left += value.values()
+        elif isinstance(value, (list, tuple, np.ndarray)):
+            left += value.ravel().tolist() if isinstance(value, np.ndarray) else value
+
+
+def _loaded(value: str) -> Any:
+    """Value of a JSON string; None if it is none."""
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def has_words(value: Any) -> bool:
@@ -112,12 +130,9 @@ def names_inside(values: Iterable[Any]) -> Iterator[str]:
     >>> list(names_inside(["a", [{"label": {"text": "b"}}]]))
     ['label', 'text']
     """
-    for value in values:
+    for value in _parts(values):
         if isinstance(value, Mapping):
             yield from value
-            yield from names_inside(value.values())
-        elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
-            yield from names_inside(value)
 
 
 @lru_cache(maxsize=4096)

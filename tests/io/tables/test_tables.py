@@ -374,7 +374,15 @@ LONG = "seen today on the ward by Zyxwvutski"
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize(
     ("copy", "is_refused"),
-    [(LONG, True), (f" {LONG.upper()}\n", True), ("No pain", False), (f"{LONG}.", False)],
+    [
+        (LONG, True),
+        (f" {LONG.upper()}\n", True),
+        (json.dumps({"n": [{"note": LONG}]}), True),
+        ("[" * 9999, False),
+        ("[" * 700 + f'"{LONG}"' + "]" * 700, True),
+        ("No pain", False),
+        (f"{LONG}.", False),
+    ],
 )
 def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refused):
     """A copy of the notes under another name was copied with its texts, at exit code 0."""
