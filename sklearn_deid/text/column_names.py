@@ -115,11 +115,7 @@ def has_words(value: Any) -> bool:
     >>> has_words({"codes": ["A1", {"display": "seen today"}]}), has_words(["A1", 3])
     (True, False)
     """
-    if isinstance(value, Mapping):
-        return any(map(has_words, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(has_words, value))
-    return isinstance(value, str) and len(value.split()) > 1
+    return any(isinstance(part, str) and len(part.split()) > 1 for part in _parts([value]))
 
 
 def names_inside(values: Iterable[Any]) -> Iterator[str]:

@@ -157,6 +157,8 @@ class JsonLinesTable:
                 parsed[number] = self._parsed(line, number)
             except CorpusFormatError as error:
                 problem = error.message
+            except RecursionError:
+                problem = f"Line {number} is nested too deeply."
             if problem is not None:
                 problems.append((place_of(number), problem))
         unread = self._unread()

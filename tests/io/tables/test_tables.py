@@ -448,6 +448,21 @@ def test_a_name_of_a_text_inside_of_another_value_is_refused(tmp_path):
         change(open_table(tmp_path / "plain.parquet", tmp_path / "out.parquet", Columns((name,))), output, str)
 
 
+@pytest.mark.parametrize("depth", [700, 9999])
+def test_deeply_nested_lines_end_no_run(tmp_path, depth):
+    """A search through all levels of a line raised a RecursionError, and the other lines were not redacted."""
+    path, output, deep = tmp_path / "notes.jsonl", tmp_path / "out.jsonl", "[" * depth + "]" * depth
+    path.write_text(f'{{"text": "a"}}\n{{"x": {deep}}}\n{{"text": "b"}}\n')
+    (chunk,) = change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert [place for place, _ in chunk.problems] == ["row 2"] * (depth > 1000)
+    assert output.read_text().startswith('{"text": "A"}\n') and output.read_text().endswith('{"text": "B"}\n')
+    resource = '{"resourceType": "Observation", "valueString": "a"'
+    path.write_text(f'{resource}}}\n{resource}, "component": {deep}}}\n{resource}}}\n')
+    (chunk,) = change(open_table(path, output, fhir={"Observation": ["valueString"]}), output, str.upper)
+    assert [place for place, _ in chunk.problems] == ["row 2"]
+    assert output.read_text() == f"{resource}}}\n".replace('"a"', '"A"') * 2
+
+
 @pytest.mark.parametrize("empty", [None, ""])
 def test_line_with_an_empty_text_but_a_text_under_a_key_of_its_own_is_left_out(tmp_path, empty):
     """The key of the texts of a part of the lines was missed where exports write nulls."""
