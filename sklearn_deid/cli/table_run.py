@@ -157,7 +157,7 @@ class _TableRun:
         self.table, self.output, self.result, self.again = table, output, result, again
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
-        self.n_without = 0
+        self.n_without = self.n_blank = 0
         self.field_counts: Counter[str] = Counter()
         self.is_complete = False
         self.account = Account()
@@ -168,6 +168,7 @@ class _TableRun:
             for name, n in chunk.field_counts.items():
                 self.field_counts[name] += n
             self.n_without += chunk.n_without
+            self.n_blank += chunk.n_blank
             earlier = self.output.finished(number, chunk)
             if earlier is not None:
                 self.account.skipped += len(chunk.cells) - len(earlier)
@@ -252,6 +253,8 @@ class _TableRun:
             if self.n_without:
                 # Exports leave out nulls, so that this is no failure.
                 lines.append(f"{self.n_without} times a line lacks a text column. The rest of the line was copied.")
+            if self.n_blank:
+                lines.append(f"Blank lines that were left out: {self.n_blank}.")
             lines.append("All other columns, fields and metadata were copied unchanged. They are not de-identified.")
         else:
             lines.append("The run has ended early, and the table is not complete.")

@@ -9,10 +9,10 @@ from .._optional import import_optional
 from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, known_id
 from ..text.arrow_metadata import without_texts
-from ..text.column_names import ALIKE, REPEATED, is_alike, repeats, resembled
+from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 
-_TEXT_TYPES = ("String", "Object", "Categorical")
+_TEXT_TYPES = ("String", "Object", "Categorical", "Enum", "Binary", "List", "Array", "Struct")
 #: What is wrong with a frame whose index repeats its texts.
 TEXT_IN_INDEX = "The index of the data frame holds a text of a column of texts. Reset it first."
 
@@ -183,10 +183,12 @@ def _cells(
     if index_has_text(getattr(table.to_native(), "index", None), (cell.text for _, _, cell in cells)):
         raise CorpusFormatError(TEXT_IN_INDEX)
     for other in set(table.columns).difference(names, keys):
-        values = table.get_column(other).to_list() if str(table.schema[other]) in _TEXT_TYPES else ()
+        values = table.get_column(other).to_list() if str(table.schema[other]).startswith(_TEXT_TYPES) else ()
         copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
         if copied:
             raise CorpusFormatError(REPEATED.format(copied[0]))
+        if (alike := resembled(names_inside(values), names, ())) is not None:
+            raise CorpusFormatError(INSIDE.format(alike))
     return cells
 
 

@@ -15,7 +15,7 @@ from ..tagging.note_tagger import NoteFailure, UnlikeNote
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, known_id
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from ..text.column_names import ALIKE, REPEATED, repeats, resembled
+from ..text.column_names import ALIKE, INSIDE, REPEATED, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 
 _BATCH = 64
@@ -131,9 +131,12 @@ class RowRedactor:
         Raises
         ------
         DeidError
-            If a text of five words or more is also the value of another column in its row.
+            If a text of five words or more is also the value of another column in its row, or if an object inside of
+            another column has a key like a column of texts.
         """
         for other in others:
+            if (alike := resembled(names_inside(other), self.columns, ())) is not None:
+                raise DeidError(INSIDE.format(alike))
             for name in self.columns:
                 if any(repeats(text, [copy]) for text, copy in zip(values[name], other, strict=True)):
                     raise DeidError(REPEATED.format(name))

@@ -8,6 +8,8 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
+from ..text.arrow_values import names_inside, texts_by_row
+from ..text.column_names import INSIDE, resembled
 from .row_redactor import RowRedactor
 
 
@@ -80,10 +82,10 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
     names = batch.schema.names
     values = {name: batch.column(names.index(name)).to_pylist() for name in redactor.read_columns}
     copied = [at for at, name in enumerate(names) if name not in redactor.read_columns]
-    texts = (
-        batch.column(at).to_pylist() for at in copied if batch.schema.types[at] in (pa.string(), pa.large_string())
-    )
-    redactor.check_copies(values, texts)
+    inner = (name for at in copied for name in names_inside(batch.schema.types[at]))
+    if (alike := resembled(inner, redactor.columns, ())) is not None:
+        raise DeidError(INSIDE.format(alike))
+    redactor.check_copies(values, (list(texts_by_row(batch.column(at))) for at in copied))
     new = redactor(values, batch.num_rows)
     arrays = list(batch.columns)
     for name in redactor.columns:

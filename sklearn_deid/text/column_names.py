@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from .normalization import normalize
 
@@ -23,7 +26,12 @@ ALIKE = (
 
 #: What is wrong with a column that nobody has named and that holds a text of a column of texts.
 REPEATED = "Another column repeats a text of the column {!r}, which would be copied: name it, too, or remove it."
+
+#: What is wrong with a name inside of the values of a column that nobody has named.
+INSIDE = "A value of another column holds a name like {!r}, whose text would be copied. Rename or remove it."
 _FEWEST_WORDS = 5  # short texts are equal by chance
+# Values that can be, or contain, a text of so many words.
+_WIDE = (str, bytes, Mapping, list, tuple, np.ndarray)
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
@@ -50,14 +58,53 @@ def is_alike(name: str, other: str) -> bool:
 
 
 def repeats(text: Any, others: Iterable[Any]) -> bool:
-    """Whether a text of five words or more is also one of the other values of its row.
+    """Whether a text of five words or more is also one of the other values of its row, or inside of one.
+
+    Case and blanks do not matter. Strings of JSON are read.
 
     Examples
     --------
-    >>> repeats("Seen today by Dr. Alder", [1, "Seen today by Dr. Alder"]), repeats("No pain", ["No pain"])
+    >>> repeats("Seen today by Dr. Alder", [1, ["seen today by Dr.  Alder"]]), repeats("No pain", ["No pain"])
     (True, False)
     """
-    return isinstance(text, str) and len(text.split()) >= _FEWEST_WORDS and any(text == other for other in others)
+    # Most values are too short, and texts are long.
+    wide = [other for other in others if isinstance(other, _WIDE) and not _is_short(other)]
+    words = text.casefold().split() if wide and isinstance(text, str) else []
+    return len(words) >= _FEWEST_WORDS and any(_is_of(words, part) for part in _parts(wide))
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, (str, bytes)) and len(value) < 2 * _FEWEST_WORDS - 1
+
+
+def _is_of(words: Sequence[str], value: Any) -> bool:
+    """Whether a text consists of these words, or is JSON with such a text."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if not isinstance(value, str):
+        return False
+    parts = _parts([_loaded(value)]) if value.lstrip()[:1] in ("{", "[") else (value,)
+    return any(isinstance(part, str) and part.casefold().split() == words for part in (value, *parts))
+
+
+def _parts(values: Iterable[Any]) -> Iterator[Any]:
+    """Values, and those inside of lists and objects, to any depth."""
+    left = list(values)
+    while left:
+        value = left.pop()
+        yield value
+        if isinstance(value, Mapping):
+            left += value.values()
+        elif isinstance(value, (list, tuple, np.ndarray)):
+            left += value.ravel().tolist() if isinstance(value, np.ndarray) else value
+
+
+def _loaded(value: str) -> Any:
+    """Value of a JSON string; None if it is none."""
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def has_words(value: Any) -> bool:
@@ -68,11 +115,20 @@ def has_words(value: Any) -> bool:
     >>> has_words({"codes": ["A1", {"display": "seen today"}]}), has_words(["A1", 3])
     (True, False)
     """
-    if isinstance(value, Mapping):
-        return any(map(has_words, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(has_words, value))
-    return isinstance(value, str) and len(value.split()) > 1
+    return any(isinstance(part, str) and len(part.split()) > 1 for part in _parts([value]))
+
+
+def names_inside(values: Iterable[Any]) -> Iterator[str]:
+    """Keys of all objects among decoded JSON values and inside of them.
+
+    Examples
+    --------
+    >>> list(names_inside(["a", [{"label": {"text": "b"}}]]))
+    ['label', 'text']
+    """
+    for value in _parts(values):
+        if isinstance(value, Mapping):
+            yield from value
 
 
 @lru_cache(maxsize=4096)

@@ -194,7 +194,7 @@ def test_a_text_under_a_key_of_its_own_is_left_out(run, rules, tmp_path):
     code, _, err = run(*command, "--text-column", "text")
     # The first key differs from that of the texts in an invisible character.
     reasons = [
-        err.count(reason) for reason in ("under a key that no line with the column has", "letters that look alike")
+        err.count(reason) for reason in ("under a key that no line with such a text has", "letters that look alike")
     ]
     assert (code, reasons, "Zyxwvutski" in err) == (1, [1, 1], False)
     assert "row 4]" in err and "row 5]" in err
@@ -212,7 +212,7 @@ def test_a_text_under_a_key_of_its_own_is_left_out_beside_another_text_column(ru
     write(tmp_path / "notes.jsonl", [*good, *wrong, *good])
     command = ["redact", tmp_path / "notes.jsonl", "--model", rules, "--output", tmp_path / "out.jsonl", "--quiet"]
     code, _, err = run(*command, "--text-column", "text", "--text-column", "plan")
-    assert (code, err.count("under a key that no line with the column has")) == (1, 2)
+    assert (code, err.count("under a key that no line with such a text has")) == (1, 2)
     assert "row 4]" in err and "row 5]" in err and "Zyxwvutski" not in err
     assert read(tmp_path / "out.jsonl") == [good[0], {"text": "[EMAIL]", "ward": "B 2"}, good[2]] * 2
 

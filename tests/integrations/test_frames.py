@@ -1,5 +1,7 @@
 """Data frames come back as the same kind, with other texts and everything else as it was."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger
@@ -99,6 +101,26 @@ def test_a_column_that_repeats_a_text_is_refused(kind):
     with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
         redact_frame(MODEL, frame, "note")
     redact_frame(MODEL, frame, ["note", "raw"])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("wrapped", [lambda t: [t], lambda t: {"line": t}, str.encode, lambda t: [{"lines": [t]}]])
+def test_a_text_that_is_repeated_in_another_form_is_refused(kind, wrapped):
+    """Lists, structs and bytes stayed in the frame."""
+    long = "seen today on the ward by Zyxwvutski"
+    for copies, is_refused in (([long, "b"], True), (["b", long], False)):
+        frame = made(kind, {"n": [1, 2], "note": [long, "No pain"], "raw": list(map(wrapped, copies))})
+        with pytest.raises(CorpusFormatError, match="repeats a text") if is_refused else nullcontext():
+            redact_frame(MODEL, frame, "note")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_name_of_a_text_inside_of_another_value_is_refused(kind):
+    """Texts of spans in another column stayed in the frame."""
+    for name, is_refused in (("Note", True), ("end", False)):
+        frame = made(kind, {"n": [1, 2], "note": ["fine", "fine"], "spans": [[], [{"start": 0, name: 4}]]})
+        with pytest.raises(CorpusFormatError, match="a name like 'note'") if is_refused else nullcontext():
+            redact_frame(MODEL, frame, "note")
 
 
 @pytest.mark.parametrize("columns", [[], ()])

@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+from contextlib import nullcontext
 
 import pytest
 
@@ -186,6 +187,18 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
     with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
         list(arrow_redactor(RowRedactor(rules, "note"))([batch]))
     assert len(list(arrow_redactor(RowRedactor(rules, ["note", "raw"]))([batch]))) == 1
+
+
+def test_a_name_of_a_text_inside_of_another_value_is_refused(rules):
+    """Texts of spans in another column came back in clear."""
+    bag, pa = (pytest.importorskip(name) for name in ("dask.bag", "pyarrow"))
+    for name, is_refused in (("Note", True), ("end", False)):
+        records = [{"note": "fine", "spans": [{"start": 1, name: 4}]}]
+        with pytest.raises(DeidError, match="a name like 'note'") if is_refused else nullcontext():
+            lazy = bag.from_sequence(records, npartitions=1)
+            redact_dask(rules, lazy, "note").compute(scheduler="synchronous")
+        with pytest.raises(DeidError, match="a name like 'note'") if is_refused else nullcontext():
+            list(arrow_redactor(RowRedactor(rules, "note"))([pa.RecordBatch.from_pylist(records)]))
 
 
 def test_rows_with_surrogates_shift_bare_years_too(tmp_path):

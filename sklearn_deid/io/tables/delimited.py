@@ -14,6 +14,7 @@ from ...text.column_names import REPEATED, repeats
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
+from .joined_rows import holds_rows, names_columns
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 # A quote that is never closed would take the rest of the file into one cell.
@@ -21,6 +22,10 @@ _LONGEST_CELL = 2**26
 # The csv module of Python 3.10 refuses NUL. This half of a character takes its place: no decoded text holds one.
 _FOR_NUL = "\ud800"
 _CUT = "A carriage return ends the row, and a line feed other rows. A cell with a carriage return needs quotes."
+_SWALLOWED = (
+    "A cell that would be copied has lines like rows of the table: a quote may not be closed. If it is a text, name "
+    "its column by --text-column, too."
+)
 
 
 class _Form(NamedTuple):
@@ -30,6 +35,9 @@ class _Form(NamedTuple):
 
 class DelimitedTable:
     """CSV or TSV file with a header line. The output is UTF-8; cells are quoted where necessary.
+
+    A blank line is no row, as for the csv module and pandas. A row that names the columns again ends the run: files in
+    a row may have their columns in another order, and texts would be copied.
 
     Parameters
     ----------
@@ -48,9 +56,11 @@ class DelimitedTable:
     ) -> None:
         self.path, self.output, self.columns = path, output, columns
         self.delimiter, self.encoding = delimiter, encoding or "utf-8-sig"
+        self._n_blank = 0
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the header as a chunk without cells, and then the rows."""
+        self._n_blank = 0
         with open_decompressed(self.path) as binary:
             text = io.TextIOWrapper(binary, encoding=self.encoding, newline="")
             first = self._next(text) or ""
@@ -61,7 +71,8 @@ class DelimitedTable:
             places = self.columns.places(header, str(self.path))
             yield TableChunk(_digest([header]), [], [], lambda texts: _render([header], [], texts, form))
             number = 0
-            while block := list(islice(rows, CHUNK_ROWS)):
+            # Blank lines behind the last row are in a chunk of their own.
+            while (block := list(islice(rows, CHUNK_ROWS))) or self._n_blank:
                 yield self._chunk(block, number, len(header), places, form)
                 number += len(block)
 
@@ -89,18 +100,33 @@ class DelimitedTable:
             # A blank line is no row.
             reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
             was_cut = was_escaped = False
+            header: list[str] = []
             while (row := self._next(reader)) is not None:
                 was_escaped = self._check_escapes(row, was_escaped)
-                if any(map(_begins_a_quote, row)):
-                    raise SourceLocation(str(self.path)).error(
-                        f"A cell before line {reader.line_num} has a blank before its quote, so that the quote does "
-                        "not hold it together. Take out the blanks between cells."
-                    )
+                self._check_row(row, header, reader.line_num)
+                self._n_blank += not row
                 if row:
+                    header = header or row
                     yield [] if was_cut or is_cut() else [cell.replace(_FOR_NUL, "\0") for cell in row]
                     was_cut = is_cut()
         finally:
             csv.field_size_limit(limit)
+
+    def _check_row(self, row: list[str], header: list[str], line: int) -> None:
+        """Refuse a row whose cells, or those of the rows behind it, may be in other columns."""
+        reason = None
+        if any(map(_begins_a_quote, row)):
+            reason = (
+                f"A cell before line {line} has a blank or a byte order mark before its quote, so that the quote does "
+                "not hold it together. Take it out."
+            )
+        elif row and header and names_columns(row, header):
+            reason = (
+                f"Line {line} names the columns again, so that the next rows may have them in another order. Redact "
+                "each table alone, or take the line out. If it is data, rename the columns."
+            )
+        if reason is not None:
+            raise SourceLocation(str(self.path)).error(reason)
 
     def _check_escapes(self, row: list[str], was_escaped: bool) -> bool:
         """Refuse a quote after a backslash that ends a cell within its text; return whether a cell may end this way."""
@@ -136,20 +162,26 @@ class DelimitedTable:
         targets: list[tuple[int, int]] = []
         problems: list[tuple[str, str]] = []
         kept: list[list[str]] = []
+        texts = {places[name] for name in self.columns.texts}
+        n_blank, self._n_blank = self._n_blank, 0
         for number, row in enumerate(rows, start=before + 1):
             if len(row) != width:
                 reason = f"The row has {len(row)} cells and the header {width}." if row else _CUT
                 problems.append((place_of(number), reason))
                 continue
+            if any(at not in texts and holds_rows(row[at], at, width, self.delimiter) for at in range(width)):
+                problems.append((place_of(number), _SWALLOWED))
+                continue
             row_id, patient_id = self.columns.identifiers({name: row[at] for name, at in places.items()})
             for name in self.columns.texts:
-                if row.count(row[places[name]]) > 1:
-                    self._check_copies(name, row, places)
+                self._check_copies(name, row, places)
                 if row[places[name]]:
                     cells.append(Cell(number, name, row[places[name]], row_id, patient_id))
                     targets.append((len(kept), places[name]))
             kept.append(row)
-        return TableChunk(_digest(rows), cells, problems, lambda texts: _render(kept, targets, texts, form))
+        return TableChunk(
+            _digest(rows), cells, problems, lambda texts: _render(kept, targets, texts, form), n_blank=n_blank
+        )
 
     def _check_copies(self, name: str, row: list[str], places: dict[str, int]) -> None:
         others = [cell for at, cell in enumerate(row) if at not in places.values()]
@@ -159,7 +191,9 @@ class DelimitedTable:
 
 def _begins_a_quote(cell: str) -> bool:
     """Whether a quote after a blank is not closed in its cell: the rest of the note would be other cells."""
-    return cell[:1].isspace() and cell.lstrip()[:1] == '"' and cell.count('"') % 2 == 1
+    # A byte order mark is in front of each file, and so in the middle of joined ones.
+    inner = cell.lstrip().lstrip("\ufeff").lstrip()
+    return len(inner) < len(cell) and inner[:1] == '"' and cell.count('"') % 2 == 1
 
 
 def _digest(rows: list[list[str]]) -> str:

@@ -55,6 +55,11 @@ _PERSON = "authorString"
 _CONTROLS = re.compile(r"[\x00-\x20\s]")
 _HTML = ("text/html", "application/xhtml+xml")
 _REFERENCE = re.compile(r"(?:^|/)(?P<patient>Patient/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]*)?$")
+# Address of a resource. Any other address of an attachment can hold a name, such as that of a file.
+_RESOURCE = re.compile(
+    r"(?:https?://[^\s?#@]+/)?(?:Binary|DocumentReference|Media|ImagingStudy)/[A-Za-z0-9.-]{1,64}(?:/_history/[0-9]+)?"
+    r"|urn:uuid:[0-9a-f-]{36}"
+)
 #: Start of a path that names a structured date.
 DATE_PATH = "date:"
 # date, dateTime and instant of FHIR R4
@@ -68,7 +73,8 @@ class FhirLines(JsonLinesTable):
 
     Contained resources are read as resources of their own; their texts belong to the patient of the whole resource.
 
-    Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. Their ``size`` and ``hash`` are
+    Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. The address of an attachment is
+    replaced as a whole unless it is that of a resource. Their ``size`` and ``hash`` are
     recomputed: with the old hash, readers could test guesses about the old text. A line is left out and listed if it is
     no valid resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
 
@@ -196,6 +202,11 @@ class FhirLines(JsonLinesTable):
             found = [
                 TextField(Cell(number, f"{name}.title", title.value, None, patient), partial(_changed, title))
                 for title in titles
+            ]
+            found += [
+                TextField(Cell(number, f"{name}.url[{at}]", url.value, None, patient, "URL"), partial(_changed, url))
+                for at, url in enumerate(find_values(line, ["url"], place.start))
+                if isinstance(url.value, str) and _RESOURCE.fullmatch(url.value) is None
             ]
             data = [] if value.get("data") is None else [self._attachment(line, number, name, place, patient)]
             return found + data

@@ -31,6 +31,17 @@ _OF_ELEMENT = {
     **dict.fromkeys("assigner custodian location managingOrganization organization serviceProvider".split(), _HOSPITAL),
 }
 
+# Code systems whose displays the publisher of a terminology has written. People type the displays of all other codes.
+_TERMINOLOGY = re.compile(
+    r"https?://(?:"
+    r"snomed\.info|loinc\.org|unitsofmeasure\.org|(?:(?:terminology|www)\.)?hl7\.org"
+    r"|www\.nlm\.nih\.gov/research/umls|fdasis\.nlm\.nih\.gov|ncithesaurus\.nci\.nih\.gov|ncimeta\.nci\.nih\.gov"
+    r"|www\.cms\.gov|www\.ama-assn\.org|www\.ada\.org|id\.who\.int|www\.who\.int|www\.whocc\.no|fhir\.de"
+    r"|dicom\.nema\.org|varnomen\.hgvs\.org|www\.genenames\.org|human-phenotype-ontology\.org|www\.orpha\.net"
+    r")(?:[/|][^\s?#@]*)?"
+    # Code systems of HL7 and those that it has registered; tables of version 2; standards of ISO and IETF.
+    r"|urn:oid:2\.16\.840\.1\.113883\.(?:5|6|12)(?:\.[0-9]+)+|urn:(?:iso:std:iso|ietf:bcp):[0-9:-]+"
+)
 # A word of a text. Identifiers, times and samples are made of digits and single letters.
 _WORD = re.compile(r"[^\W\d_]{3,}")
 # Words of units, such as "mm Hg" and "beats per minute".
@@ -42,9 +53,10 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False, place:
     """Marks of the texts and names of a resource, in the form that `find_marked` takes.
 
     These are the ``text`` of a concept or annotation, unless it repeats the display of one of its codes; the
-    ``display`` of a reference, or of a coding without a code; the ``authorString`` of an annotation; and strings of
-    extensions. With ``place``, also any other text of several words where FHIR defines codes, numbers and identifiers,
-    or nothing. Contained resources are left out: they are resources of their own.
+    ``display`` of a reference, and of a coding unless it has a code of a standard terminology; the ``authorString`` of
+    an annotation; and strings of extensions, and codes of those that no standard defines. With ``place``, also any
+    other text of several words where FHIR defines codes, numbers and identifiers, or nothing. Contained resources are
+    left out: they are resources of their own.
 
     Parameters
     ----------
@@ -94,7 +106,8 @@ def _mark(holder: Mapping[str, Any], key: str, value: str, element: str, is_exte
         return _of_display(holder, element)
     if key == "authorString":
         return _DOCTOR
-    return TEXT if is_extension and key in _TEXTS_OF_EXTENSIONS else None
+    is_local = key == "valueCode" and not _is_standard(holder.get("url"))
+    return TEXT if is_extension and (key in _TEXTS_OF_EXTENSIONS or is_local) else None
 
 
 def _is_unread(key: str, value: str, element: str, place: str | None) -> bool:
@@ -116,11 +129,16 @@ def _displays(concept: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _has_code(coding: Mapping[str, Any]) -> bool:
-    return isinstance(coding.get("code"), str) and isinstance(coding.get("system"), str)
+    """Whether a coding has a code of a standard terminology."""
+    return isinstance(coding.get("code"), str) and _is_standard(coding.get("system"))
+
+
+def _is_standard(address: Any) -> bool:
+    return isinstance(address, str) and _TERMINOLOGY.fullmatch(address) is not None
 
 
 def _of_display(holder: Mapping[str, Any], element: str) -> str | None:
-    if "code" in holder or "system" in holder:
+    if "reference" not in holder and ("code" in holder or "system" in holder):
         return None if _has_code(holder) else TEXT
     target = holder.get("reference") or holder.get("type")
     found = _REFERENCE.search(target) if isinstance(target, str) else None

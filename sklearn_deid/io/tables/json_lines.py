@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
-from ...text.column_names import REPEATED, has_words, is_alike, repeats
+from ...text.column_names import INSIDE, REPEATED, has_words, is_alike, names_inside, repeats
 from ..checking import SourceLocation
 from ..strict_json import parse_json
 from .columns import Columns
@@ -23,7 +23,7 @@ _NOT_WRITTEN = (
     "is no date."
 )
 _UNREAD = (
-    "The line lacks a text column, and has a text under a key that no line with the column has. If the key is "
+    "The line has no text in a text column, and has one under a key that no line with such a text has. If the key is "
     "misspelt, correct it; if its texts are to be redacted, name it by --text-column, too."
 )
 
@@ -101,20 +101,21 @@ class JsonLinesTable:
         for name in (*self.columns.texts, *self.columns.optional):
             place = find_member(line, name)
             self._check_alike(name, content)
-            named = self._named()
-            if repeats(content.get(name), (value for key, value in content.items() if key not in named)):
+            others = [value for key, value in content.items() if key not in self._named()]
+            if any(is_alike(key, name) for key in names_inside(others)):
+                raise SourceLocation(str(self.path)).error(INSIDE.format(name))
+            if repeats(content.get(name), others):
                 raise SourceLocation(str(self.path)).error(REPEATED.format(name))
-            if place is None:
+            if place is None or place.value in (None, ""):
                 if name in self.columns.texts:
-                    self._n_without += 1
+                    self._n_without += place is None
                     self._lacking.append((number, name, content))
                 continue
             if name in self._known_keys:
                 self._known_keys[name].update(content)
-            if place.value not in (None, ""):
-                # A list or a number under the key is no text: the cell is withheld.
-                cell = Cell(number, name, place.value, row_id, patient_id)
-                found.append(TextField(cell, lambda text, place=place: [(place, text)]))  # type: ignore[misc]
+            # A list or a number under the key is no text: the cell is withheld.
+            cell = Cell(number, name, place.value, row_id, patient_id)
+            found.append(TextField(cell, lambda text, place=place: [(place, text)]))  # type: ignore[misc]
         return found
 
     def _check_columns(self) -> None:
@@ -156,6 +157,8 @@ class JsonLinesTable:
                 parsed[number] = self._parsed(line, number)
             except CorpusFormatError as error:
                 problem = error.message
+            except RecursionError:
+                problem = f"Line {number} is nested too deeply."
             if problem is not None:
                 problems.append((place_of(number), problem))
         unread = self._unread()

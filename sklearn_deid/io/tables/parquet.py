@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 
 from ..._optional import import_optional
 from ...text.arrow_metadata import without_texts
-from ...text.column_names import REPEATED, repeats
+from ...text.arrow_values import names_inside, texts_by_row
+from ...text.column_names import INSIDE, REPEATED, repeats, resembled
 from ..checking import SourceLocation
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
@@ -40,14 +41,14 @@ class ParquetTable:
 
     def __init__(self, path: Path, columns: Columns) -> None:
         self.path, self.columns = path, columns
-        self._pa, self._pq, self._pc = (
-            import_optional(name, extra="tables", purpose="parquet files")
-            for name in ("pyarrow", "pyarrow.parquet", "pyarrow.compute")
+        self._pa, self._pq = (
+            import_optional(name, extra="tables", purpose="parquet files") for name in ("pyarrow", "pyarrow.parquet")
         )
         self._file = self._opened()
         schema = self._file.schema_arrow
         self.columns = columns = columns.of(schema.names)
         places = columns.places(schema.names, str(path))
+        self._check_names(field.type for at, field in enumerate(schema) if at not in places.values())
         for at, field in enumerate(schema):
             schema = schema.set(at, field.with_metadata(without_texts(field.metadata)))
         for name in columns.texts:
@@ -96,21 +97,20 @@ class ParquetTable:
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
 
+    def _check_names(self, kinds: Iterable[Any]) -> None:
+        """Refuse a field inside of a column that is copied, if its name is like that of a column of texts."""
+        inner = (name for kind in kinds for name in names_inside(kind))
+        if (alike := resembled(inner, self.columns.texts, ())) is not None:
+            raise SourceLocation(str(self.path)).error(INSIDE.format(alike))
+
     def _check_copies(self, batch: Any, named: dict[str, list[Any]]) -> None:
         """Refuse a column that nobody has named and that repeats a text, such as the index of a pandas frame."""
-        for at, field in enumerate(self._schema):
-            if at in self._places.values() or field.type not in (self._pa.string(), self._pa.large_string()):
-                continue
-            for name in self.columns.texts:
-                # Compared by arrow: most columns hold no copy, and Python need not read them.
-                equal = self._pc.equal(batch.column(at).cast(self._pa.large_binary()), self._bytes_of(batch, name))
-                found = [named[name][row] for row, same in enumerate(equal.to_pylist()) if same]
-                if any(repeats(text, [text]) for text in found):
-                    raise SourceLocation(str(self.path)).error(REPEATED.format(name))
-
-    def _bytes_of(self, batch: Any, name: str) -> Any:
-        # Bytes, because values that are not UTF-8 have no order as strings.
-        return batch.column(self._places[name]).cast(self._pa.large_binary())
+        for at, column in enumerate(batch.columns):
+            copies = None if at in self._places.values() else texts_by_row(column)
+            for row, values in enumerate(copies or ()):
+                for name in self.columns.texts:
+                    if values and repeats(named[name][row], values):
+                        raise SourceLocation(str(self.path)).error(REPEATED.format(name))
 
     def _values(self, column: Any) -> list[Any]:
         """Values of a column. A value that is not UTF-8 stays as bytes and is not read as text."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._optional import import_optional
 from ...exceptions import DeidError
-from ...text.column_names import REPEATED, repeats
+from ...text.column_names import INSIDE, REPEATED, names_inside, repeats, resembled
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
@@ -129,8 +129,11 @@ class SqlTable:
         named = {*self.columns.texts, *self.columns.keys()}
         for at, row in enumerate(rows):
             row_id, patient_id = self.columns.identifiers(row)
+            others = [value for key, value in row.items() if key not in named]
+            if (alike := resembled(names_inside(others), self.columns.texts, ())) is not None:
+                raise DeidError(INSIDE.format(alike))
             for name in self.columns.texts:
-                if repeats(row[name], (value for key, value in row.items() if key not in named)):
+                if repeats(row[name], others):
                     raise DeidError(REPEATED.format(name))
                 if row[name] not in (None, ""):
                     cells.append(Cell(before + at + 1, name, row[name], row_id, patient_id))

@@ -78,6 +78,8 @@ class TableChunk:
         Number of texts in each field that a profile of the user names. A field without texts may be misspelt.
     n_without : int, default=0
         Number of rows that lack a text column.
+    n_blank : int, default=0
+        Number of blank lines before the last row, which are left out.
     """
 
     digest: str
@@ -88,6 +90,7 @@ class TableChunk:
     check: Callable[[Sequence[str | None]], Sequence[tuple[int, str]]] | None = None
     field_counts: Mapping[str, int] = field(default_factory=dict)
     n_without: int = 0
+    n_blank: int = 0
 
 
 class Table(Protocol):

@@ -539,3 +539,26 @@ def test_attachments_with_texts_in_other_places_are_left_out(tmp_path, attachmen
 def test_end_tags_have_no_attributes():
     assert marked_text("<div>x</div class='Zyxwvutski'>") is None
     assert marked_text("<div>x</div >").tags == ("<div>", "</div >")
+
+
+@pytest.mark.parametrize(
+    ("url", "is_copied"),
+    [
+        ("Binary/b-1", True),
+        ("https://fhir.example.org/r4/Binary/b-1/_history/2", True),
+        ("urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0", True),
+        (f"urn:uuid:{NAME}", False),
+        (f"https://files.example.org/{NAME}.pdf", False),
+        (f"https://files.example.org/{NAME}/ann.txt", False),
+        (f"file:///{NAME}", False),
+        (f"Binary/1?of={NAME}", False),
+    ],
+)
+def test_addresses_of_attachments_are_replaced(tmp_path, url, is_copied):
+    """They were copied, and can hold the name of a file."""
+    whole = {"resourceType": "DocumentReference", "content": [{"attachment": {"title": NAME, "url": url}}]}
+    found, problems, chunks = redacted(tmp_path, [json.dumps(whole)], lambda text: "[X]")
+    whole["content"][0]["attachment"] = {"title": "[X]", "url": url if is_copied else "[X]"}
+    assert (found, problems) == ([json.dumps(whole)], [])
+    labels = [cell.label for chunk in chunks for cell in chunk.cells]
+    assert labels == [None] if is_copied else [None, "URL"]

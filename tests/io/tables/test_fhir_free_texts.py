@@ -48,3 +48,48 @@ def test_texts_in_data_types_are_marked_in_known_resources(resource, marks):
     found = free_texts(resource, place="Observation")
     assert repr(marks) in repr(found) if isinstance(marks, str) else found == marks
     assert free_texts(resource) == {}, "the elements of other resources are not known"
+
+
+@pytest.mark.parametrize(
+    ("system", "is_read"),
+    [
+        ("http://snomed.info/sct", False),
+        ("http://snomed.info/sct/900000000000207008", False),
+        ("http://loinc.org", False),
+        ("http://hl7.org/fhir/sid/icd-10-cm", False),
+        ("http://terminology.hl7.org/CodeSystem/v3-ActCode", False),
+        ("http://hl7.org/fhir/ValueSet/observation-codes|4.0.1", False),
+        ("http://unitsofmeasure.org", False),
+        ("http://www.nlm.nih.gov/research/umls/rxnorm", False),
+        ("http://www.ama-assn.org/go/cpt", False),
+        ("urn:oid:2.16.840.1.113883.6.96", False),
+        ("urn:iso:std:iso:3166", False),
+        ("http://hospital.example.org/codes", True),
+        ("http://loinc.org.example.org", True),
+        ("http://loinc.org@example.org", True),
+        ("http://example.org/http://loinc.org", True),
+        ("urn:oid:2.16.840.1.113883.3.1234", True),
+        ("http://loinc.org said Roe", True),
+        ("local", True),
+        ("", True),
+        (None, True),
+        (["http://loinc.org"], True),
+    ],
+)
+def test_displays_of_codes_are_copied_for_standard_terminologies_only(system, is_read):
+    """The display of any coding with a code and a system was copied."""
+    coding = {"system": system, "code": "1", "display": "clinic of Roe"}
+    read = {"coding": {0: {"display": TEXT}}, "text": TEXT} if is_read else {}
+    assert free_texts({"code": {"coding": [coding], "text": "Clinic of Roe"}}).get("code", {}) == read
+    named = {"subject": {"reference": "Patient/1", **coding}}
+    assert free_texts(named)["subject"]["display"] == "PATIENT", "a reference is no coding"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_read"), [("http://hl7.org/fhir/StructureDefinition/x", False), ("http://x.org", True), (None, True)]
+)
+def test_codes_of_extensions_are_copied_for_standards_only(url, is_read):
+    """A name of one word as a code was copied."""
+    marks = {"extension": {0: {"valueCode": TEXT}}} if is_read else {}
+    assert free_texts({"extension": [{"url": url, "valueCode": "Roe"}]}) == marks
+    assert free_texts({"valueCode": "Roe"}) == {}

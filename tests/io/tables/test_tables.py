@@ -204,7 +204,7 @@ def test_categories_of_parquet_stay_and_count_as_content(tmp_path):
 
 def test_other_bytes_of_json_lines_stay(tmp_path):
     path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
-    line = '{ "n" : 1.50e0, "text":"a\\u00e9", "big":123456789012345678901234567890,"x":{"text":"\\u0041"} }\r\n'
+    line = '{ "n" : 1.50e0, "text":"a\\u00e9", "big":123456789012345678901234567890,"x":{"kind":"\\u0041"} }\r\n'
     path.write_bytes(line.encode() + b"\n")
     change(open_table(path, output, Columns(("text",))), output, lambda text: text + "!")
     assert output.read_bytes().decode() == line.replace("a\\u00e9", "aé!") + "\n"
@@ -269,8 +269,8 @@ def test_broken_lines_and_rows_are_left_out_and_listed(tmp_path):
     ("name", "content", "message"),
     [
         ("a.csv", b'id,text\n1,"Zyxw\n2,b\n', "a quote is not closed"),
-        ("a.csv", b'id,text\n1, "one\nZyxw, two"\n', "has a blank before its quote"),
-        ("a.tsv", b'id\ttext\n1\t "one\nZyxw\ttwo"\n', "has a blank before its quote"),
+        ("a.csv", b'id,text\n1, "one\nZyxw, two"\n', "has a blank or a byte order mark before its quote"),
+        ("a.tsv", b'id\ttext\n1\t "one\nZyxw\ttwo"\n', "has a blank or a byte order mark before its quote"),
         ("a.csv", b"id,text\n1,Zyxw \xff\n", "not in the encoding utf-8"),
         ("a.csv", b"id,note\n1,Zyxw\n", "no column of the name 'text'"),
         ("a.csv", b"text,text\n1,Zyxw\n", "more than one column"),
@@ -372,10 +372,21 @@ LONG = "seen today on the ward by Zyxwvutski"
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize(("copy", "is_refused"), [(LONG, True), ("No pain", False), (f"{LONG}.", False)])
+@pytest.mark.parametrize(
+    ("copy", "is_refused"),
+    [
+        (LONG, True),
+        (f" {LONG.upper()}\n", True),
+        (json.dumps({"n": [{"note": LONG}]}), True),
+        ("[" * 9999, False),
+        ("[" * 700 + f'"{LONG}"' + "]" * 700, True),
+        ("No pain", False),
+        (f"{LONG}.", False),
+    ],
+)
 def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refused):
     """A copy of the notes under another name was copied with its texts, at exit code 0."""
-    rows = [{"text": "No pain", "raw": "b"}, {"text": copy if copy != f"{LONG}." else LONG, "raw": copy}]
+    rows = [{"text": "No pain", "raw": "b"}, {"text": copy if copy == "No pain" else LONG, "raw": copy}]
     path, output = written(tmp_path / f"notes.{kind}", rows), tmp_path / f"out.{kind}"
     table = open_table(path, output, Columns(("text",)))
     if kind == "jsonl":
@@ -386,6 +397,81 @@ def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refuse
     with pytest.raises(CorpusFormatError, match="repeats a text of the column 'text'") if is_refused else nullcontext():
         change(table, output, str)
     change(open_table(path, output, Columns(("text", "raw"))), output, str)
+
+
+@pytest.mark.parametrize("inner", [[LONG], {"n": 1, "note": LONG}, [{"lines": [None, LONG]}]])
+def test_a_text_repeated_inside_of_another_value_is_refused(tmp_path, inner):
+    """Only a string under another name was compared."""
+    for kind in ("jsonl", "parquet"):
+        other = [{"lines": ["b"]}] if inner == [{"lines": [None, LONG]}] else type(inner)()
+        path = written(tmp_path / f"notes.{kind}", [{"text": "a", "raw": other}, {"text": LONG, "raw": inner}])
+        table, output = open_table(path, tmp_path / f"out.{kind}", Columns(("text",))), tmp_path / f"out.{kind}"
+        if kind == "jsonl":
+            assert [place for place, _ in change(table, output, str)[0].problems] == ["row 2"]
+        else:
+            with pytest.raises(CorpusFormatError, match="repeats a text"):
+                change(table, output, str)
+
+
+def test_a_text_repeated_in_another_type_of_parquet_is_refused(tmp_path):
+    """Only a column of strings was compared: categories and bytes were copied."""
+    texts = pa.array(["a", LONG, None])
+    copies = [
+        texts.dictionary_encode(),
+        texts.cast(pa.binary()),
+        pa.array([None, b"\xff", LONG.encode()]).take(pa.array([0, 2, 1])),
+        pa.array([[], [("note", LONG)], None], pa.map_(pa.string(), pa.string())),
+        pa.array([None, [LONG, "b"], ["c", "d"]], pa.list_(pa.string(), 2)),
+    ]
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    for copy in copies:
+        for values, is_refused in ((copy, True), (copy.take(pa.array([2, 0, 1])), False)):
+            pq.write_table(pa.table({"text": texts, "raw": values}), path)
+            with pytest.raises(CorpusFormatError, match="repeats a text") if is_refused else nullcontext():
+                change(open_table(path, output, Columns(("text",))), output, str)
+                assert pq.read_table(output).equals(pq.read_table(path))
+
+
+def test_a_name_of_a_text_inside_of_another_value_is_refused(tmp_path):
+    """Texts under the name of the column, such as those of spans in an export of annotations, were copied."""
+    rows = [{"text": "a", "spans": [{"start": 3}]}, {"text": "b", "spans": [{"Text": "Zyxwvutski"}]}]
+    path, output = written(tmp_path / "notes.jsonl", rows), tmp_path / "out.jsonl"
+    (chunk,) = change(open_table(path, output, Columns(("text",))), output, str)
+    assert [(place, "holds a name like" in why) for place, why in chunk.problems] == [("row 2", True)]
+    assert "Zyxwvutski" not in output.read_text() + str(chunk.problems)
+    path = written(tmp_path / "notes.parquet", rows)
+    with pytest.raises(CorpusFormatError, match="holds a name like 'text'"):
+        open_table(path, tmp_path / "out.parquet", Columns(("text",)))
+    for name in ("key", "value", "item", "element", "list"):
+        maps = pa.array([[("a", "b")]], pa.map_(pa.string(), pa.string()))
+        pq.write_table(pa.table({name: ["a"], "m": maps, "l": [["c"]]}), tmp_path / "plain.parquet")
+        change(open_table(tmp_path / "plain.parquet", tmp_path / "out.parquet", Columns((name,))), output, str)
+
+
+@pytest.mark.parametrize("depth", [700, 9999])
+def test_deeply_nested_lines_end_no_run(tmp_path, depth):
+    """A search through all levels of a line raised a RecursionError, and the other lines were not redacted."""
+    path, output, deep = tmp_path / "notes.jsonl", tmp_path / "out.jsonl", "[" * depth + "]" * depth
+    path.write_text(f'{{"text": "a"}}\n{{"x": {deep}}}\n{{"text": "b"}}\n')
+    (chunk,) = change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert [place for place, _ in chunk.problems] == ["row 2"] * (depth > 1000)
+    assert output.read_text().startswith('{"text": "A"}\n') and output.read_text().endswith('{"text": "B"}\n')
+    resource = '{"resourceType": "Observation", "valueString": "a"'
+    path.write_text(f'{resource}}}\n{resource}, "component": {deep}}}\n{resource}}}\n')
+    (chunk,) = change(open_table(path, output, fhir={"Observation": ["valueString"]}), output, str.upper)
+    assert [place for place, _ in chunk.problems] == ["row 2"]
+    assert output.read_text() == f"{resource}}}\n".replace('"a"', '"A"') * 2
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_line_with_an_empty_text_but_a_text_under_a_key_of_its_own_is_left_out(tmp_path, empty):
+    """The key of the texts of a part of the lines was missed where exports write nulls."""
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    lines = [{"text": "a", "ward": "A 1"}, {"text": empty, "ward": "B 2"}, {"text": empty, "note": "by Zyxwvutski"}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (chunk,) = change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert ([place for place, _ in chunk.problems], chunk.n_without) == (["row 3"], 0)
+    assert "Zyxwvutski" not in output.read_text() and "B 2" in output.read_text()
 
 
 def test_index_of_pandas_that_repeats_a_text_is_refused(tmp_path):
