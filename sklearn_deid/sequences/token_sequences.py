@@ -33,7 +33,8 @@ class TokenSequences(RaggedArray):
         flat: list[str] = []
         offsets = [0]
         for number, row in enumerate(rows):
-            if isinstance(row, NO_ROW) or not hasattr(row, "__iter__"):
+            # Asking for the type of a list first saves the slow questions to abstract classes.
+            if type(row) is not list and (isinstance(row, NO_ROW) or not hasattr(row, "__iter__")):
                 raise SequenceError(
                     f"'{name}' must be a sequence of sentences, each a sequence of tokens. Row {number} is a "
                     f"{type(row).__name__}. A single sentence must be wrapped: [tokens]."

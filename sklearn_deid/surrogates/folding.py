@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 
+from ..text.tokens import is_latin_1
+
+# Letters of Latin-1, and what is left of each in lower case without accents.
+_LATIN_1 = {
+    code: "".join(sign for sign in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(sign))
+    for code in range(0x80, 0x100)
+}
+
 
 def fold(text: str) -> str:
     """Lower case without accents and with single spaces.
@@ -16,7 +24,10 @@ def fold(text: str) -> str:
     # No cache: a module must not keep words of notes.
     if text.isascii():
         return " ".join(text.lower().split())
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    folded = text.casefold()
+    if is_latin_1(folded):
+        return " ".join(folded.translate(_LATIN_1).split())
+    plain = unicodedata.normalize("NFKD", folded)
     return " ".join("".join(sign for sign in plain if not unicodedata.combining(sign)).split())
 
 

@@ -51,6 +51,11 @@ class KnownNames:
     def __repr__(self) -> str:  # counts only: the words are note text
         return f"KnownNames({len(self.persons)} persons)"
 
+    @property
+    def n_words(self) -> int:
+        """Number of known spellings. They are only ever added, so that equal numbers mean equal roles."""
+        return sum(map(len, self._known.values()))
+
     def learn(self, names: Iterable[tuple[NamePart, ...]]) -> None:
         """Learn the names of a note; those with the most words first."""
         for parts in sorted(names, key=lambda parts: -sum(part.role in self._known for part in parts)):

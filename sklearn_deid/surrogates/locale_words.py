@@ -334,11 +334,18 @@ def guess_locale(text: str, default: str = "en") -> str:
     """
     # "7:40 am" is no German word.
     tokens = Counter(re.findall(r"(?<![^\W_])(?<!\d )[^\W\d_]{2,}", text.casefold()))
+    counts = {code: sum(map(tokens.__getitem__, words)) for code, words in _telling_words().items()}
+    best = max(counts, key=counts.__getitem__)
+    listed = locale_words(best).block("function words")
+    return best if counts[best] and sum(word in tokens for word in listed) > 1 else default
+
+
+@cache
+def _telling_words() -> dict[str, tuple[str, ...]]:
+    """Function words of each locale that no other locale has."""
     listed = {locale: locale_words(locale).block("function words") for locale in LOCALES}
     n_locales = Counter(word for words in listed.values() for word in words)
-    counts = {code: sum(tokens[word] for word in words if n_locales[word] == 1) for code, words in listed.items()}
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] and sum(word in tokens for word in listed[best]) > 1 else default
+    return {code: tuple(word for word in words if n_locales[word] == 1) for code, words in listed.items()}
 
 
 def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) -> str:

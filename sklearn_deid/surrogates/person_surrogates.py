@@ -47,6 +47,8 @@ class PersonSurrogates:
         self._owners: dict[tuple[str, str], str] = {}
         self._sexes: dict[str, str] = {}
         self._fixed: dict[str, tuple[NamePart, ...]] = {}
+        # Parts of a name, and the number of words that were known when it was parsed.
+        self._parsed: dict[tuple[str, str], tuple[int, tuple[NamePart, ...]]] = {}
         # surname -> sexes that titles before it tell (Mr. Alder)
         self._titled: dict[str, set[str]] = {}
 
@@ -99,7 +101,12 @@ class PersonSurrogates:
         # A name is parsed before and after the other names of the note are known, and once for each mention.
         if text not in self._fixed:
             self._fixed[text] = fixed_parts(text, self._words)
-        return parse_name(text, self._words, kind, self.known.role_of, self._fixed[text])
+        n_known = self.known.n_words
+        if self._parsed.get((text, kind), (-1,))[0] != n_known:
+            # Roles of words depend on the names that are known, and on nothing else that changes.
+            parts = parse_name(text, self._words, kind, self.known.role_of, self._fixed[text])
+            self._parsed[text, kind] = n_known, parts
+        return self._parsed[text, kind][1]
 
     def _written(self, part: NamePart, sex: str, surnames: tuple[str, ...]) -> str:
         if part.role == KEPT:

@@ -61,6 +61,8 @@ class PlaceSurrogates:
         self._names = OwnNames(chance, words, avoided)
         # Drawn once for a patient: all addresses of a patient lie in one country.
         self._home, self._towns = self._country_and_towns()
+        # Names of towns to draw from, by the number of their words.
+        self._town_names: dict[int, tuple[str, ...]] = {}
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
         self._dotted = {fold(word) for word in words.block("street tail words") if "." in word[:-1]}
@@ -129,7 +131,7 @@ class PlaceSurrogates:
         # Countries that notes name often, and any other one. A corpus may name all of the first kind.
         often = tuple(country for country in self._words.abroad if fold(country) not in self._avoided)
         listed = often if chance.happens(0.5) and often else self._words.countries
-        return with_case(draw_other(chance, _alike(listed, text), self._avoided), text)
+        return with_case(draw_other(chance, _alike(listed, len(text.split())), self._avoided), text)
 
     def _initials(self, text: str, chance: Chance) -> str | None:
         """Initials that replace those of a country (US, U.S.A.); None for other forms or without such initials.
@@ -182,11 +184,14 @@ class PlaceSurrogates:
 
     def _town(self, text: str) -> Town:
         chance = self._chance.again("town", fold(text))
-        name = draw_other(chance, _alike([town.name for town in self._towns], text), self._avoided)
+        n_words = len(text.split())
+        if n_words not in self._town_names:
+            self._town_names[n_words] = _alike([town.name for town in self._towns], n_words)
+        name = draw_other(chance, self._town_names[n_words], self._avoided)
         # By name, since the draw chose among names: two towns of one name are one surrogate.
         town = next(town for town in self._towns if town.name == name)
         # A tagger that is trained on surrogates would learn the listed towns by heart.
-        invented = self._invented_town(chance, len(text.split())) if chance.happens(_INVENTED_SHARE) else None
+        invented = self._invented_town(chance, n_words) if chance.happens(_INVENTED_SHARE) else None
         return town if invented is None else town._replace(name=invented)
 
     def _invented_town(self, chance: Chance, n_words: int) -> str | None:
@@ -203,7 +208,9 @@ class PlaceSurrogates:
         """Country of the patient, and its towns outside of the corpus if there are enough; else those of the locale."""
         chance = self._chance.of("country of the patient")
         country = chance.pick(tuple(self._words.abroad))
-        left = tuple(town for town in self._words.abroad[country] if fold(town.name) not in self._avoided)
+        left = self._words.abroad[country]
+        if self._avoided:
+            left = tuple(town for town in left if fold(town.name) not in self._avoided)
         is_abroad = chance.happens(_ABROAD_SHARE) and len(left) >= _ENOUGH_TOWNS and fold(country) not in self._avoided
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
 
@@ -324,11 +331,10 @@ def with_case(name: str, text: str) -> str:
     return name.lower() if text.islower() else name
 
 
-def _alike(names: Sequence[str], text: str) -> Sequence[str]:
-    """Names with the same number of words as the text, if there are enough names to draw from."""
-    blanks = len(text.split()) - 1
-    alike = [name for name in names if name.count(" ") == blanks]
-    return alike if len(alike) >= _ENOUGH_TOWNS else names
+def _alike(names: Sequence[str], n_words: int) -> tuple[str, ...]:
+    """Names with this number of words, if there are enough names to draw from; otherwise all."""
+    alike = tuple(name for name in names if name.count(" ") == n_words - 1)
+    return alike if len(alike) >= _ENOUGH_TOWNS else tuple(names)
 
 
 def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:

@@ -259,7 +259,7 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
         parts += [before, surrogate]
         # An empty text leaves no passage to which a span could point.
         if surrogate:
-            spans.append(replace(span, start=start, end=start + len(surrogate)))
+            spans.append(Span(start, start + len(surrogate), span.label, span.category, span.confidence))
         position, length = span.end, start + len(surrogate)
     parts.append(document.text[position:])
     return Document(document.doc_id, "".join(parts), tuple(spans), document.patient_id)

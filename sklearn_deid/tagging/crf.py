@@ -8,13 +8,15 @@ node per time step. Viterbi decoding, including back-tracing, runs on the whole 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torchcrf import CRF
 
-from .crf_steps import LogPartitionBySteps, viterbi_by_steps
+from .crf_steps import LogPartitionBySteps, TimeOrder, stays_at_first, viterbi_by_steps, viterbi_in_order
 
 # Largest number of elements of one (pairs, K, K, K) block in the max-plus product.
 _BLOCK = 2**27
@@ -267,10 +269,41 @@ class LinearChainCRF(CRF):
 
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
         """Most likely tag sequences (Viterbi), one list of tag numbers for each sentence."""
-        mask = self._checked_mask(emissions, mask)
-        # One transfer from the device for the whole batch.
-        paths = self.best_paths(emissions, mask).tolist()
-        return [path[:n] for path, n in zip(paths, mask.sum(1).tolist(), strict=True)]
+        return self.decode_all([(emissions, self._checked_mask(emissions, mask))])[0]
+
+    def decode_all(self, batches: Sequence[tuple[Tensor, Tensor]]) -> list[list[list[int]]]:
+        """Results of `decode` for each pair of emissions and mask.
+
+        A CPU takes the steps of all batches together, and none for sentences that obviously have tag 0 throughout: most
+        sentences hold no PHI.
+        """
+        if batches and batches[0][0].is_cuda:
+            # One transfer from the device for each whole batch.
+            found = [(self.best_paths(*batch).tolist(), batch[1].sum(1).tolist()) for batch in batches]
+            return [[path[:n] for path, n in zip(*one, strict=True)] for one in found]
+        with torch.no_grad():
+            return self._decode_on_cpu(batches)
+
+    def _decode_on_cpu(self, batches: Sequence[tuple[Tensor, Tensor]]) -> list[list[list[int]]]:
+        scores = self.scores(never=-torch.inf)
+        lengths = [mask.sum(1) for _, mask in batches]
+        begins = [0, *accumulate(mask.numel() for _, mask in batches)]
+        first = [
+            torch.arange(begin, begin + mask.numel(), mask.shape[1])
+            for begin, (_, mask) in zip(begins, batches, strict=False)
+        ]
+        searched = torch.cat([~stays_at_first(emissions, *scores, mask) for emissions, mask in batches])
+        # shape: (n_cells,): the tags of all batches, one after the other
+        paths = torch.zeros(begins[-1], dtype=torch.long)
+        if searched.any():
+            order = TimeOrder(torch.cat(lengths)[searched], torch.cat(first)[searched])
+            cells = torch.cat([emissions.flatten(0, 1) for emissions, _ in batches])
+            paths[order.cells] = viterbi_in_order(cells, *scores, order)
+        flat = paths.tolist()
+        return [
+            [flat[begin : begin + n] for begin, n in zip(places.tolist(), sizes.tolist(), strict=True)]
+            for places, sizes in zip(first, lengths, strict=True)
+        ]
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
         """Probability of each tag at each token, shape (batch, time, n_tags). Padded positions hold zeros.

@@ -23,12 +23,14 @@ _THIN, _FEW_TAGS = 2, 24
 
 
 class TimeOrder:
-    """Order of time of the tokens of a padded batch.
+    """Order of time of the tokens of sentences.
 
     Parameters
     ----------
-    mask : BoolTensor of shape (batch, time)
-        True at tokens. Padding is on the right, and each sentence has at least one token.
+    lengths : LongTensor of shape (batch,)
+        Number of tokens of each sentence, at least 1.
+    first : LongTensor of shape (batch,)
+        Cell of the first token of each sentence, in flattened batches.
 
     Attributes
     ----------
@@ -37,36 +39,41 @@ class TimeOrder:
     rows : LongTensor of shape (n_tokens,)
         Sentence of each token.
     cells : LongTensor of shape (n_tokens,)
-        Cell of each token in the flattened batch.
+        Cell of each token in the flattened batches.
     mirror : LongTensor of shape (n_tokens,)
         Number of the token that is as far from the end of the sentence as this one is from the start.
 
     Examples
     --------
-    >>> order = TimeOrder(torch.tensor([[True, False], [True, True]]))
+    >>> order = TimeOrder.of(torch.tensor([[True, False], [True, True]]))
     >>> order.cells.tolist(), order.steps, order.mirror.tolist()
     ([2, 0, 3], [slice(0, 2, None), slice(2, 3, None)], [2, 1, 0])
     """
 
-    def __init__(self, mask: Tensor) -> None:
-        batch, time = mask.shape
-        lengths, by_length = torch.sort(mask.sum(1), descending=True, stable=True)
-        position = torch.arange(time, device=mask.device)
+    def __init__(self, lengths: Tensor, first: Tensor) -> None:
+        batch, time = len(lengths), int(lengths.max())
+        lengths, by_length = torch.sort(lengths, descending=True, stable=True)
+        position = torch.arange(time, device=lengths.device)
         # shape: (time, batch)
         on = position.unsqueeze(1) < lengths
         counts = [n for n in on.sum(1).tolist() if n]
         borders = [0, *accumulate(counts)]
         self.steps = [slice(a, b) for a, b in zip(borders[:-1], borders[1:], strict=True)]
         # shape: (n_tokens,): place of the sentence of each token among the sorted sentences, and its step
-        place = torch.arange(batch, device=mask.device).expand(time, batch)[on]
+        place = torch.arange(batch, device=lengths.device).expand(time, batch)[on]
         step = position.unsqueeze(1).expand(time, batch)[on]
         self.rows = by_length[place]
-        self.cells = self.rows * time + step
-        first = torch.tensor(borders, device=mask.device)
+        self.cells = first[self.rows] + step
+        first = torch.tensor(borders, device=lengths.device)
         self.mirror = first[lengths[place] - 1 - step] + place
         # shape: (n_tokens - batch,): number of the token before each token that is not the first of its sentence
         self.before = first[step[batch:] - 1] + place[batch:]
         self.batch = batch
+
+    @classmethod
+    def of(cls, mask: Tensor) -> TimeOrder:
+        """Order of the tokens of one batch; ``mask`` of shape (batch, time) is True at tokens, padded on the right."""
+        return cls(mask.sum(1), torch.arange(0, mask.numel(), mask.shape[1], device=mask.device))
 
 
 class LogPartitionBySteps(torch.autograd.Function):
@@ -78,7 +85,7 @@ class LogPartitionBySteps(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
-        order = TimeOrder(mask)
+        order = TimeOrder.of(mask)
         # shape: (n_tokens, K)
         scores = emissions.flatten(0, 1).index_select(0, order.cells)
         peak = scores.amax(1, keepdim=True)
@@ -113,6 +120,8 @@ class LogPartitionBySteps(torch.autograd.Function):
         expected = states[0] * behind * (weight / overlap)
         by_emission = expected.new_zeros(ctx.shape)
         by_emission.view(-1, ctx.shape[2]).index_copy_(0, order.cells, expected)
+        if not any(ctx.needs_input_grad[1:]):
+            return by_emission, None, None, None, None
         # Expected counts of transitions: sum over tokens of before(from) * step(from, to) * message(to).
         message = states[1].index_select(0, order.mirror[order.batch :])
         message = message * (weight[order.batch :] / (arrived[order.batch :] * message).sum(1, keepdim=True))
@@ -188,11 +197,44 @@ class _Step:
         return torch.cat([reached, reduce(torch.maximum, thin)]).index_select(0, self._order)
 
 
+def stays_at_first(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+    """Sentences whose best path surely has tag 0 at each token, shape (batch,); parameters as of `viterbi_by_steps`.
+
+    A path leaves tag 0 in runs of other tags. Each token of a run loses at least the margin of tag 0 over the other
+    tags. A run gains at most what it takes to enter, to leave and, for each token behind the first, to go on. If the
+    smallest margin of a sentence is larger than both gains, no run pays. Rounding is taken into account.
+    """
+    if emissions.shape[2] == 1:
+        return torch.ones_like(mask[:, 0])
+    stay, others = transitions[0, 0], emissions[:, :, 1:].amax(2)
+    enter = torch.maximum(transitions[0, 1:].amax() - stay, start[1:].amax() - start[0])
+    leave = torch.maximum(transitions[1:, 0].amax() - stay, end[1:].amax() - end[0])
+    gain = torch.maximum(enter + leave, transitions[1:, 1:].amax() - stay).clamp(min=0)
+    # shape: (batch,)
+    margin = (emissions[:, :, 0] - others).masked_fill(~mask, torch.inf).amin(1)
+    scores = torch.cat([transitions.flatten(), start, end])
+    largest = torch.stack(torch.aminmax(emissions)).abs().amax() + scores[torch.isfinite(scores)].abs().amax()
+    # Scores of paths are sums of 2 * time terms; each of the sums and of the two sides may be rounded.
+    rounding = 4 * torch.finfo(emissions.dtype).eps * mask.shape[1] ** 2 * largest
+    return margin > gain + rounding
+
+
 def viterbi_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
     """Tags of the best path, shape (batch, time), 0 at padding. The scores of illegal tags are minus infinity."""
-    order = TimeOrder(mask)
+    order = TimeOrder.of(mask)
+    out = torch.zeros_like(mask, dtype=torch.long)
+    out.view(-1).index_copy_(0, order.cells, viterbi_in_order(emissions.flatten(0, 1), transitions, start, end, order))
+    return out
+
+
+def viterbi_in_order(cells: Tensor, transitions: Tensor, start: Tensor, end: Tensor, order: TimeOrder) -> Tensor:
+    """Tag of each token on the best path, in the order of time, shape (n_tokens,).
+
+    ``cells`` of shape (n_cells, K) are the emissions of flattened batches. The scores of illegal tags are minus
+    infinity.
+    """
     # shape: (K, n_tokens)
-    scores = emissions.flatten(0, 1).index_select(0, order.cells).t().contiguous()
+    scores = cells.index_select(0, order.cells).t().contiguous()
     into = transitions.t().contiguous()
     step = _Step(into)
     best = [scores[:, order.steps[0]] + start.unsqueeze(1)]
@@ -207,6 +249,4 @@ def viterbi_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor, end:
         on = score[: len(tag)] + into.index_select(0, tag)
         tag = torch.cat([on, score[len(tag) :] + end]).argmax(1)
         path[part] = tag
-    out = torch.zeros_like(mask, dtype=torch.long)
-    out.view(-1).index_copy_(0, order.cells, path)
-    return out
+    return path

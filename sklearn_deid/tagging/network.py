@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -143,10 +143,14 @@ class TaggerModule(nn.Module):
 
     def decode(self, emissions: Tensor, mask: Tensor) -> list[list[int]]:
         """Best tag sequence of each sentence: Viterbi path (CRF), or most likely tag of each token (softmax)."""
+        return self.decode_all([(emissions, mask)])[0]
+
+    def decode_all(self, batches: Sequence[tuple[Tensor, Tensor]]) -> list[list[list[int]]]:
+        """Results of `decode` for each pair of emissions and mask; the CRF decodes the batches together."""
         if self.crf is not None:
-            return self.crf.decode(emissions, mask)
-        best = emissions.argmax(2).tolist()
-        return [row[:n] for row, n in zip(best, mask.sum(1).tolist(), strict=True)]
+            return self.crf.decode_all(batches)
+        found = [(emissions.argmax(2).tolist(), mask.sum(1).tolist()) for emissions, mask in batches]
+        return [[row[:n] for row, n in zip(*one, strict=True)] for one in found]
 
     def marginals(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """Probability of each tag at each token, shape (batch, time, n_tags)."""

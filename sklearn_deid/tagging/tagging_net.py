@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from ..sequences import RaggedArray, TokenSequences, check_sequences, object_rows
 from ..text import convert_tags, repair_tags
+from .batching import SentenceBatch, SentenceDataset
 from .note_memory import NoteMemory, Repeats
 from .training_loop import SequenceNet
 
 _NOTHING = np.zeros(0)
+# Padded cells whose best paths are searched together: most steps then have many sentences.
+_DECODED_CELLS = 32_768
 
 
 class TaggingNet(SequenceNet):
@@ -44,8 +50,7 @@ class TaggingNet(SequenceNet):
         # Sentences without tokens are in no batch. Their results stay empty.
         tags: list[list[str]] = [[] for _ in range(len(dataset))]
         confidence = [np.zeros(0, dtype=np.float32) for _ in range(len(dataset) if return_confidence else 0)]
-        for rows, batch, emissions in self._outputs(dataset, table):
-            paths = self.module_.decode(emissions, batch.mask)
+        for rows, batch, emissions, paths in self._decoded(dataset, table):
             for row, path in zip(rows, paths, strict=True):
                 tags[row] = self._outer_tags(path)
             if return_confidence or not kept.keys().isdisjoint(rows):
@@ -89,6 +94,19 @@ class TaggingNet(SequenceNet):
         if repeats is not None and self.note_memory_ is not None:
             self.note_memory_.correct(out, repeats, self.classes_)
         return object_rows(out)
+
+    def _decoded(
+        self, dataset: SentenceDataset, table: Tensor | None
+    ) -> Iterator[tuple[list[int], SentenceBatch, Tensor, list[list[int]]]]:
+        """Yield the batches of `_outputs`, with the tags of their sentences; a few batches are decoded together."""
+        held: list[tuple[list[int], SentenceBatch, Tensor]] = []
+        for output in chain(self._outputs(dataset, table), [None]):
+            held += [] if output is None else [output]
+            n_cells = sum(batch.mask.numel() for _, batch, _ in held)
+            if n_cells >= _DECODED_CELLS or (output is None and held):
+                found = self.module_.decode_all([(emissions, batch.mask) for _, batch, emissions in held])
+                yield from ((*one, paths) for one, paths in zip(held, found, strict=True))
+                held = []
 
     def _learn_memory(self, X: RaggedArray, tags: TokenSequences) -> None:
         """Count repeated words of the training notes."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from math import ceil, exp, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,14 +20,14 @@ from .sentences import (
     line_borders,
     sentence_ranges,
     starts_sentence,
+    word_before,
 )
 from .tokens import tokenize
 
 # A word between spaces and punctuation, with the full stop that follows it. Parts of addresses of the net and of codes
 # are no words.
 _WORD = re.compile(r"(?<![\w@./\\-])([^\W\d_]+)(?![\w@/\\-])(?!\.\w)(\.?)")
-_INSIDE = re.compile(r"[\w,] (?=\w)")
-_LETTERS, _LAST_WORD = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W_]+\Z")
+_LETTERS = re.compile(r"[^\W\d_]+")
 # Ordinals, days, items of a list, house numbers: "27. März", "2. Home", "Mayor 3. B".
 _ORDINAL = re.compile(r"\d{1,3}|[ivxIVX]{2,4}")
 _LONGEST_WORD = 40
@@ -164,12 +164,10 @@ class LearnedSegmenter:
         """
         self._check_fitted()
         own, caseless = _counts(text), is_caseless(text)
-        ends = [
-            end
-            for start, end in (gap.span() for gap in AFTER_FINAL.finditer(text))
-            if self._ends_sentence(text, start, end, own, caseless)
-        ]
-        tokens, lines = tokenize(text), line_borders(text)
+        ends, stops = _final_marks(text)
+        known = self._known((word.lower() for stop in stops for word in (stop.before, stop.after)), own)
+        ends += [stop.end for stop in stops if self._ends_sentence(stop, known, caseless)]
+        tokens, lines = tokenize(text), line_borders(text, caseless)
         wrapped = lines.bare_share > self.bare_break_limit_ and self._has_full_stops(own)
         starts = {*lines.starts}.difference(lines.bare if wrapped else ())
         return bounded(Segmentation(tokens, sentence_ranges(text, tokens, {*starts, *ends})))
@@ -200,46 +198,33 @@ class LearnedSegmenter:
         segmenter.words_, segmenter.full_stop_rate_, segmenter.bare_break_limit_ = words, rate, limit
         return segmenter
 
-    def _ends_sentence(self, text: str, start: int, end: int, own: dict[str, list[int]], caseless: bool) -> bool:
-        """Whether a sentence ends before a gap of white space; ``own`` are the counts of the note."""
-        final = final_mark(text, start)
-        if text[final] not in FINALS or not starts_sentence(text, end, text[final] == "."):
-            return False
-        if text[final] != ".":
-            return True
-        found = _LAST_WORD.search(text, max(0, final - _LONGEST_WORD), final)
-        before = "" if found is None else found[0]
-        # "C/. Mayor", initials, ordinals, and the last letter of "e.g."
-        if _ORDINAL.fullmatch(before) or text[final - 1 : final] == "/" or (len(before) == 1 and before.isupper()):
-            return False
-        if found is not None and text[found.start() - 1 : found.start()] == ".":
-            return False
-        counts = self._count(before.lower(), own)
+    def _ends_sentence(self, stop: _FullStop, known: dict[str, list[int]], caseless: bool) -> bool:
+        """Whether a full stop ends a sentence; ``known`` are the counts of the words around it."""
+        _, before, after = stop
+        counts = known[before.lower()]
         if self._is_abbreviation(before, counts):
             return False
-        following = _LETTERS.search(text, end)
-        after = "" if following is None else following[0]
         if caseless or after[:1].lower() == after[:1].upper():
             # A capital proves nothing here: the word before must show that it needs no full stop.
             return bool(counts[_PLAIN]) or not before
-        counts = self._count(after.lower(), own)
-        return bool(counts[_LOWER] > counts[_CAPITAL])
+        counts = known[after.lower()]
+        return counts[_LOWER] > counts[_CAPITAL]
 
     def _has_full_stops(self, own: dict[str, list[int]]) -> bool:
         """Whether a note has a quarter of the usual full stops at least: without them, all breaks look bare."""
         stopped, plain = (sum(counts[kind] for counts in own.values()) for kind in (_STOPPED, _PLAIN))
         return stopped >= _FEWEST_FULL_STOPS * self.full_stop_rate_ * (stopped + plain)
 
-    def _count(self, word: str, own: dict[str, list[int]]) -> list[int]:
-        """Four counts of a word in the notes of `fit` and in the note."""
-        counts = own.get(word, [0, 0, 0, 0])
-        number = _hash(word)
+    def _known(self, words: Iterable[str], own: dict[str, list[int]]) -> dict[str, list[int]]:
+        """Four counts of each word in the notes of `fit` and in the note."""
+        known = {word: own.get(word, [0, 0, 0, 0]) for word in words}
         # The rows are in the order of their hashes, so that no dictionary has to be built when a model is loaded.
-        row = int(np.searchsorted(self.words_[:, 0], number))
-        if row < len(self.words_) and self.words_[row, 0] == number:
-            # Arrays of four numbers would take longer than lists.
-            return [here + there for here, there in zip(counts, self.words_[row, 1:].tolist(), strict=True)]
-        return counts
+        hashes = np.array([_hash(word) for word in known], dtype=np.uint32)
+        first, stop = (np.searchsorted(self.words_[:, 0], hashes, side).tolist() for side in ("left", "right"))
+        for (word, here), row, end in zip([*known.items()], first, stop, strict=True):
+            if row < end:
+                known[word] = [a + b for a, b in zip(here, self.words_[row, 1:].tolist(), strict=True)]
+        return known
 
     def _is_abbreviation(self, word: str, counts: Sequence[int]) -> bool:
         """Whether a word almost always has a full stop (Kiss & Strunk 2006, section 4.1)."""
@@ -267,19 +252,59 @@ _STOPPED, _PLAIN, _LOWER, _CAPITAL = range(4)
 def _counts(text: str) -> dict[str, list[int]]:
     """How often a note writes each word with a full stop, without one, in lower case, and with an inner capital."""
     counts: dict[str, list[int]] = {}
-    # A capital inside a sentence follows a word or a comma and one space.
-    inner = {match.end() for match in _INSIDE.finditer(text)}
     for match in _WORD.finditer(text):
-        written, word = match[1], match[1].lower()
-        if len(word) > _LONGEST_WORD:
-            continue
-        row = counts.setdefault(word, [0, 0, 0, 0])
-        row[_STOPPED if match[2] else _PLAIN] += 1
+        written, stop = match.groups()
+        word = written.lower()
+        if (row := counts.get(word)) is None:
+            if len(word) > _LONGEST_WORD:
+                continue
+            row = counts[word] = [0, 0, 0, 0]
+        row[_STOPPED if stop else _PLAIN] += 1
         if written == word:
             row[_LOWER] += 1
-        elif match.start() in inner:
+        elif _is_inner(text, match.start()):
             row[_CAPITAL] += 1
     return counts
+
+
+def _is_inner(text: str, start: int) -> bool:
+    """Whether a word is inside a sentence: behind another word or a comma, and one space."""
+    if start < 2 or text[start - 1] != " ":
+        return False
+    before = text[start - 2]
+    return before in ",_" or before.isalnum()
+
+
+class _FullStop(NamedTuple):
+    """Full stop that may end a sentence: end of the gap behind it, and the words around it."""
+
+    end: int
+    before: str
+    after: str
+
+
+def _final_marks(text: str) -> tuple[list[int], list[_FullStop]]:
+    """Ends of the gaps behind marks that end a sentence whatever the words are, and full stops that may end one."""
+    ends: list[int] = []
+    stops: list[_FullStop] = []
+    for gap in AFTER_FINAL.finditer(text):
+        start, end = gap.span()
+        final = final_mark(text, start)
+        if text[final] not in FINALS or not starts_sentence(text, end, text[final] == "."):
+            continue
+        if text[final] != ".":
+            ends.append(end)
+            continue
+        before = word_before(text, final, _LONGEST_WORD)
+        # "C/. Mayor", initials, ordinals, and the last letter of "e.g."
+        if _ORDINAL.fullmatch(before) or text[final - 1 : final] == "/" or (len(before) == 1 and before.isupper()):
+            continue
+        begin = final - len(before)
+        if before and text[begin - 1 : begin] == ".":
+            continue
+        following = _LETTERS.search(text, end)
+        stops.append(_FullStop(end, before, "" if following is None else following[0]))
+    return ends, stops
 
 
 def _words_by_place(text: str, spans: Sequence[Span]) -> tuple[set[str], set[str]]:

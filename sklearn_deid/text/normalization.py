@@ -69,6 +69,10 @@ _BETWEEN_SINGLES = re.compile(rf"(?<=(?<!\S)[!-~{_LETTERS}]) (?=[!-~{_LETTERS}](
 _FEWEST_SINGLES, _SHARE_OF_SINGLES = 40, 0.6
 _ONE_SPACE = re.compile(r"(?<=\S) (?=\S)")
 _FEWEST_LETTERS, _FEWEST_DIGITS = 4, 7
+# Signs before a line break, without which no line is joined.
+_BREAK_AFTER_SIGN = re.compile(rf"[-/\u00ad\u2010\u2011\u2013][ \t]{{0,4}}{_BREAK}")
+# Characters that no rule for unusual forms of single characters changes: ASCII and the letters of Latin-1.
+_USUAL = re.compile("[\x00-\x7f\xa0-\xac\xae-\xff]*")
 _WIDE_SIGNS = "\uff20\uff0e\uff0d\uff0f\uff0b\uff3f\uff03\uff06\uff07"
 _WIDE_SIGN = re.compile(rf"(?<=[A-Za-z0-9])[{_WIDE_SIGNS}]|[{_WIDE_SIGNS}](?=[A-Za-z0-9])")
 
@@ -137,7 +141,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
         reading = reading.edited(_underscores(reading.text))
     if layout:
         reading = _joined_lines(reading)
-    if not reading.text.isascii():
+    if not reading.text.isascii() and not _USUAL.fullmatch(reading.text):
         reading = reading.edited(_hidden(reading.text))
         reading = reading.edited([Edit(*found.span(), _unmarked(found[0])) for found in _MARKED.finditer(reading.text)])
         # After the marks: a digit or letter of another form may have carried one.
@@ -188,6 +192,8 @@ def _hidden(text: str) -> list[Edit]:
 
 
 def _joined_lines(reading: NormalizedText) -> NormalizedText:
+    if not _BREAK_AFTER_SIGN.search(reading.text):
+        return reading
     edits = []
     for found in _HYPHENATED.finditer(reading.text):
         word, after = found[0][: found.start("hyphen") - found.start()], reading.text[found.end() : found.end() + 2]

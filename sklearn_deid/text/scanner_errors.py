@@ -7,10 +7,12 @@ name or of a date.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from .normalized_text import Edit
 
-# Runs of letters and digits with both.
+# Runs of letters and digits with both, and the digits at which a run changes from one to the other.
+_CHANGE = re.compile(r"\d(?:(?<=[^\W\d_]\d)|(?=[^\W\d_]))")
 _MIXED = re.compile(r"(?<![^\W_])(?<!\d[.,/:-])(?=\d*[^\W\d_])(?=[^\W\d_]*\d)[^\W_]+")
 _NUMERAL = "0-9OoIlSZBb"  # digits, and letters that are read instead of them
 _DIGITS = str.maketrans("OoIlSZBb", "00115286")
@@ -56,6 +58,7 @@ _COUNTED = re.compile(
 )
 _FREQUENCY = re.compile(r"[qQxX]\d")
 # A small "l" in a word of capitals.
+_L_BEFORE_CAPITAL = re.compile("l[A-Z]")
 _SMALL_L = re.compile(r"(?<![^\W_])(?=[A-Zl]{4,}(?![^\W_]))(?=l*[A-Z]{2}|[A-Z]l+[A-Z])(?:l*[A-Z])*l+[A-Z]+")
 
 
@@ -74,13 +77,29 @@ def scanner_repairs(text: str) -> list[Edit]:
     for found in _WITH_SIGNS.finditer(text):
         if not found[0].replace("-", "").isdigit():
             _change(changes, found.start(), found[0], _formed(found[0]))
-    for found in _MIXED.finditer(text):
+    for found in _mixed_runs(text):
         if found.start() not in changes and found.end() - 1 not in changes:
             _change(changes, found.start(), found[0], _meant(found[0], text[found.end() : found.end() + 7]))
-    if "l" in text:
+    if _L_BEFORE_CAPITAL.search(text):
         for found in _SMALL_L.finditer(text):
             _change(changes, found.start(), found[0], found[0].replace("l", "I"))
     return [Edit(at, at + 1, sign) for at, sign in sorted(changes.items())]
+
+
+def _mixed_runs(text: str) -> Iterator[re.Match[str]]:
+    """The matches of ``_MIXED``. Most words have no digit, and trying the pattern at each of them takes longer."""
+    end = 0
+    for change in _CHANGE.finditer(text):
+        if change.start() < end:
+            continue
+        start = change.start()
+        while start > end and text[start - 1].isalnum():
+            start -= 1
+        end = change.end()
+        while end < len(text) and text[end].isalnum():
+            end += 1
+        if found := _MIXED.match(text, start):
+            yield found
 
 
 def _change(changes: dict[int, str], start: int, written: str, meant: str) -> None:

@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from string import ascii_lowercase
 from typing import NamedTuple
 
-from .tokens import Tokens
+from .tokens import Tokens, is_latin_1
 
 # Abbreviations: a full stop after one of these words does not end a sentence, even before a capital letter. The words
 # are titles, parts of addresses and names, and references.
@@ -36,7 +36,7 @@ _NUMBER_SIGNS = frozenset(("nº", "núm"))
 _ADDRESS_PARTS = frozenset("bajo piso puerta planta portal escalera apt apto suite floor unit".split())
 AFTER_FINAL = re.compile(r"(?<=[.!?…؟۔।\"'”’»)\]])\s+(?=\S)")
 _IDEOGRAPHIC_FINAL = re.compile(r"[。！？｡]+[」』）”’]*")
-_LAST_WORD, _WORD = re.compile(r"[^\W_]+\Z"), re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+")
 _ITEM_NUMBER = re.compile(r"\d{1,3}|[ivxIVX]{2,4}")
 FINALS = ".!?…؟۔।"
 _CLOSING, _OPENING = "\"'”’»)]", "\"'“‘«(["
@@ -61,14 +61,14 @@ def starts_sentence(text: str, position: int, after_full_stop: bool) -> bool:
 
 def _is_abbreviation(text: str, stop: int, following: int, starts: set[int]) -> bool:
     """Whether the full stop at offset ``stop`` belongs to the word before it; ``starts`` as for `_ends_sentence`."""
-    found = _LAST_WORD.search(text, max(0, stop - _LONGEST_ABBREVIATION - 1), stop)
-    if found is None:
+    word = word_before(text, stop, _LONGEST_ABBREVIATION + 1)
+    if not word:
         return text[stop - 1 : stop] == "/"  # "C/. Mayor"
-    word = found[0]
+    start = stop - len(word)
     if len(word) == 1 and word.isalpha():
         # Initials and the last letter of "e.g." are abbreviations. The unit in "5 g. Then" ends the sentence.
-        return word.isupper() or word in _ABBREVIATIONS or text[found.start() - 1 : found.start()] == "."
-    if found.start() in starts and _ITEM_NUMBER.fullmatch(word):
+        return word.isupper() or word in _ABBREVIATIONS or text[start - 1 : start] == "."
+    if start in starts and _ITEM_NUMBER.fullmatch(word):
         return True  # "2. Home"
     match = _WORD.match(text, following)
     after = match[0].lower() if match else ""
@@ -83,6 +83,21 @@ def _ends_sentence(text: str, gap_start: int, gap_end: int, starts: set[int]) ->
     if text[final] not in FINALS or not starts_sentence(text, gap_end, text[final] == "."):
         return False
     return text[final] != "." or not _is_abbreviation(text, final, gap_end, starts)
+
+
+def word_before(text: str, end: int, longest: int) -> str:
+    """Letters and digits before an offset, at most ``longest`` of them.
+
+    Examples
+    --------
+    >>> word_before("Seen by Dr. Who", 10, 40), word_before("Seen by Dr. Who", 10, 1), word_before("(3)", 3, 40)
+    ('Dr', 'r', '')
+    """
+    # A regular expression that must end at the offset would be tried from each of the characters before.
+    start, first = end, max(0, end - longest)
+    while start > first and text[start - 1].isalnum():
+        start -= 1
+    return text[start:end]
 
 
 def final_mark(text: str, gap_start: int) -> int:
@@ -131,7 +146,7 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
 
 def sentence_ranges(text: str, tokens: Tokens, borders: Iterable[int]) -> list[tuple[int, int]]:
     """Token ranges between the given offsets and the ideographic full stops of a text."""
-    borders = {*borders, *(final.end() for final in _IDEOGRAPHIC_FINAL.finditer(text))}
+    borders = {*borders, *(() if is_latin_1(text) else (final.end() for final in _IDEOGRAPHIC_FINAL.finditer(text)))}
     # A border inside a token moves to the start of the next token: a sentence never cuts a token.
     n_tokens = len(tokens.starts)
     cuts = sorted({0, n_tokens, *(bisect_left(tokens.starts, border) for border in borders)})
@@ -163,7 +178,8 @@ class _Line(NamedTuple):
     length: int  # columns up to the last visible character, indentation included
     needed: int  # columns that its first word would have needed at the end of the line before, with its space
     text: str  # visible part
-    after_blank: bool  # nothing but white space in the line before
+    begins: bool  # an item of a list, or nothing but white space in the line before
+    is_row: bool  # a row of dashes
 
 
 def _visible_lines(text: str) -> list[_Line]:
@@ -176,7 +192,8 @@ def _visible_lines(text: str) -> list[_Line]:
         if visible:
             # With this many more columns, the first word and a space would have fitted into the line before.
             needed = 1 + len(visible.split(None, 1)[0])
-            lines.append(_Line(start + len(raw) - len(visible), len(raw), needed, visible, after_blank))
+            begins, is_row = after_blank or _ITEM.match(visible) is not None, not visible.strip("-=_*~#. ")
+            lines.append(_Line(start + len(raw) - len(visible), len(raw), needed, visible, begins, is_row))
         after_blank = not visible
         start = following
     return lines
@@ -195,8 +212,7 @@ def _breaks_off(line: _Line, following: _Line, caseless: bool) -> bool:
 
 def _may_run_on(line: _Line, following: _Line) -> bool:
     """False if a line starts a new paragraph for any width: after a blank line or a row of dashes, or a list item."""
-    is_row = not line.text.strip("-=_*~#. ")
-    return not (following.after_blank or is_row or _ITEM.match(following.text))
+    return not (following.begins or line.is_row)
 
 
 def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
@@ -296,8 +312,15 @@ class LineBorders(NamedTuple):
     bare_share: float
 
 
-def line_borders(text: str) -> LineBorders:
+def line_borders(text: str, caseless: bool | None = None) -> LineBorders:
     r"""Find the lines that do not continue the line before, and those of them after a bare break.
+
+    Parameters
+    ----------
+    text : str
+        Unchanged text of the note.
+    caseless : bool, optional
+        Result of ``is_caseless(text)``, if it is known.
 
     Examples
     --------
@@ -307,7 +330,7 @@ def line_borders(text: str) -> LineBorders:
     lines = _visible_lines(text)
     if not lines:
         return LineBorders([], [], 0.0)
-    caseless = is_caseless(text)
+    caseless = is_caseless(text) if caseless is None else caseless
     width = _wrap_width(lines, caseless)
     borders = [(line, after) for line, after in pairwise(lines) if not _runs_on(line, after, width, caseless)]
     bare = [after.start for line, after in borders if _is_bare(line, after)]

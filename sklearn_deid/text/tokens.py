@@ -99,6 +99,17 @@ def _character_classes() -> dict[str, str]:
     return classes
 
 
+def is_latin_1(text: str) -> bool:
+    """Whether all characters of a text are among the first 256 of Unicode.
+
+    Examples
+    --------
+    >>> is_latin_1("Jos\u00e9"), is_latin_1("\u20ac 5")
+    (True, False)
+    """
+    return text.isascii() or len(text.encode("latin-1", "ignore")) == len(text)
+
+
 @lru_cache(maxsize=1)
 def _token_pattern() -> re.Pattern[str]:
     """Regular expression of a token; every character except white space and ignored characters matches a branch."""
@@ -116,6 +127,23 @@ def _token_pattern() -> re.Pattern[str]:
     return re.compile("|".join(branches))
 
 
+@lru_cache(maxsize=1)
+def _latin_1_pattern() -> re.Pattern[str]:
+    """The same for texts of the first 256 characters of Unicode; its small character classes are much faster."""
+    signs = [chr(code) for code in range(256)]
+    kinds = [_KINDS.get(unicodedata.category(sign)) for sign in signs]
+    upper, letter = ("".join(s for s, k in zip(signs, kinds, strict=True) if k == ord(kind)) for kind in "UN")
+    # Of the marks and joiners, the first 256 characters hold the soft hyphen alone.
+    mark, ignored = ("".join(filter(re.compile(f"[{members}]").match, signs)) for members in (_JOINERS, _IGNORED))
+    branches = (
+        rf"[{letter}{mark}]+",
+        rf"[0-9][0-9{mark}]*",
+        rf"[{upper}][{upper}{mark}]*[{letter}{mark}]*",
+        rf"[^\s{ignored}][{mark}]*",
+    )
+    return re.compile("|".join(branches))
+
+
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
@@ -124,8 +152,10 @@ def _entity_text(entity: str) -> str:
     return unescape(entity) if entity[1] == "#" or entity[1:] in html5 else ""
 
 
-def _append_tokens(tokens: Tokens, text: str, start: int, end: int, known: dict[str, str]) -> None:
-    found = _token_pattern().finditer(text, start, end)
+def _append_tokens(
+    tokens: Tokens, text: str, start: int, end: int, known: dict[str, str], pattern: re.Pattern[str]
+) -> None:
+    found = pattern.finditer(text, start, end)
     # In a note of a megabyte, the matches of all tokens would take more memory than the tokens.
     while matches := list(islice(found, _MATCHES_AT_ONCE)):
         # Equal words are one object, for the same reason.
@@ -173,16 +203,17 @@ def tokenize(text: str) -> Tokens:
     """
     tokens = Tokens([], [], [])
     position, known = 0, dict[str, str]()
+    pattern = _latin_1_pattern() if is_latin_1(text) else _token_pattern()
     if "&" in text:
         for entity in _ENTITY.finditer(text):
             meaning = _entity_text(entity[0])
             if not meaning:
                 continue
-            _append_tokens(tokens, text, position, entity.start(), known)
+            _append_tokens(tokens, text, position, entity.start(), known, pattern)
             position = entity.end()
             if _token_pattern().search(meaning):
                 tokens.texts.append(meaning)
                 tokens.starts.append(entity.start())
                 tokens.ends.append(position)
-    _append_tokens(tokens, text, position, len(text), known)
+    _append_tokens(tokens, text, position, len(text), known, pattern)
     return tokens

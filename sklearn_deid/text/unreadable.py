@@ -14,6 +14,8 @@ import binascii
 import re
 import unicodedata
 
+from .tokens import is_latin_1
+
 _ENCODING = "Pass encoding='{0}' when you read the file."
 _CONVERT = "Convert the note to plain text first."
 _DECODE = "Decode the note first (decode_body, or --transfer-encoding on the command line)."
@@ -81,9 +83,10 @@ def unreadable_reason(text: str) -> str | None:
         return _with_nulls(text)
     if _CONTROL.search(text):
         return f"The note holds control characters. {_CONVERT}"
-    if _is_byte_swapped(text):
+    has_other_signs = not is_latin_1(text)
+    if has_other_signs and _is_byte_swapped(text):
         return f"The note is UTF-16 that was decoded in the wrong byte order. {_ways('utf-16-le')}"
-    if not text.isascii() and (_UNSEEN.search(_FLAG.sub("", text)) or _TURNED.search(text)):
+    if has_other_signs and (_UNSEEN.search(_FLAG.sub("", text)) or _TURNED.search(text)):
         return f"The note holds invisible text, or text that is shown in the other direction. {_CONVERT}"
     if _RTF.search(text):
         return f"The note is RTF. {_CONVERT}"
@@ -110,8 +113,6 @@ def _ways(encoding: str) -> str:
 
 def _is_byte_swapped(text: str) -> bool:
     """Whether most characters are ASCII with the two bytes in the wrong order, such as U+4A00 for J."""
-    if text.isascii():
-        return False
     return 2 * len(_BYTE_SWAPPED.findall(text)) > len(text)
 
 

@@ -1,6 +1,7 @@
 """Which written names are one person, and how their surrogates are written."""
 
 import re
+import unicodedata
 
 import pytest
 from scipy.stats import chi2_contingency
@@ -242,3 +243,22 @@ def test_a_name_before_marriage_leaves_the_surname_as_it_is_alone():
     made = people("fr", ["Mme Zyxwal", "Mme ZYXWAL née QUILLAR"])
     alone = made.surrogate("Mme Zyxwal", "person").removeprefix("Mme ")
     assert made.surrogate("Mme ZYXWAL née QUILLAR", "person").startswith(f"Mme {alone.upper()} née ")
+
+
+def test_fold_equals_the_decomposition_of_each_character():
+    # Letters of Latin-1 are looked up.
+    signs = [chr(code) for code in range(0x3000)]
+    for text in (*signs, *(f"{a}{b}" for a in signs[0xA0:0x100] for b in signs[:0x180:7])):
+        plain = unicodedata.normalize("NFKD", text.casefold())
+        assert fold(text) == " ".join("".join(s for s in plain if not unicodedata.combining(s)).split())
+
+
+@pytest.mark.parametrize("locale", ["en", "es"])
+def test_names_are_parsed_anew_once_more_names_are_known(locale):
+    made, words = people(locale), locale_words(locale)
+    names = ["Luz", "Alder Luz", "JA", "Luz Alder", "Dr. Luz", "LA", "Marcos", "Marcos Zyx", "Zyx"]
+    for name in (*names, *reversed(names)):
+        assert [made._parse(one, "person") for one in names] == [
+            parse_name(one, words, "person", made.known.role_of) for one in names
+        ]
+        made.learn([(name, "person")])

@@ -17,7 +17,7 @@ from sklearn_deid.tagging import (
     log_partition_by_steps,
     viterbi_by_scan,
 )
-from sklearn_deid.tagging.crf_steps import TimeOrder
+from sklearn_deid.tagging.crf_steps import TimeOrder, stays_at_first
 from sklearn_deid.tagging.network import legal_tags
 
 
@@ -67,6 +67,21 @@ class TestAgainstPytorchCRF:
     def test_paths(self, case):
         crf, emissions, _, mask = make_case(*case)
         assert crf.decode(emissions, mask) == plain_crf(crf).decode(emissions, mask)
+
+    @pytest.mark.parametrize("more", [0.0, 1.0, 3.0, 6.0, 12.0])
+    def test_paths_of_several_batches_of_which_most_tags_are_the_first(self, more):
+        crf, *_ = make_case(0, 1, 1, 5)
+        batches = []
+        for seed, (batch, time) in enumerate([(40, 6), (1, 9), (30, 3)]):
+            _, emissions, _, mask = make_case(seed, batch, time, 5)
+            emissions[:, :, 0] += more
+            batches.append((emissions, mask))
+        expected = [plain_crf(crf).decode(*one) for one in batches]
+        assert crf.decode_all(batches) == expected
+        sure = [stays_at_first(emissions, *crf.scores(), mask).tolist() for emissions, mask in batches]
+        stay = [[not any(path) for path in paths] for paths in expected]
+        assert all(not a or b for one, other in zip(sure, stay, strict=True) for a, b in zip(one, other, strict=True))
+        assert more < 12 or all(map(all, sure))
 
     @pytest.mark.parametrize("prefixes", ["BI", "BEIS"])
     def test_paths_of_many_sentences_and_legal_tags(self, prefixes):
@@ -158,7 +173,7 @@ class TestUnderflow:
 def test_order_of_time():
     generator = torch.Generator().manual_seed(0)
     mask = torch.arange(7) < torch.randint(1, 7, (9,), generator=generator)[:, None]  # the last column is padding
-    order = TimeOrder(mask)
+    order = TimeOrder.of(mask)
     assert sorted(order.cells.tolist()) == mask.flatten().nonzero().flatten().tolist()
     length, step = mask.sum(1)[order.rows], order.cells % 7
     for t, part in enumerate(order.steps):

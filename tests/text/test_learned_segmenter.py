@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn_deid import Corpus, Document, Span, make_clinical_notes
 from sklearn_deid.tagging.note_segmenter import fitted_segmenter
 from sklearn_deid.text import LearnedSegmenter, segment, tokenize
+from sklearn_deid.text.learned_segmenter import _WORD as WORD
+from sklearn_deid.text.learned_segmenter import _counts as counts_of
 from sklearn_deid.text.sentences import line_borders
 
 GERMAN = [
@@ -203,3 +205,18 @@ def test_a_saved_model_confirms_no_word_of_phi_alone():
     spans = [(8, 18, "USERNAME"), (5, 11, "USERNAME")]
     corpus = Corpus(Document(f"n{i}", note, (Span(*spans[i]),), f"p{i}") for i, note in enumerate(notes))
     assert kept(fitted_segmenter("learned", corpus), {"bcrohn", "pain"}) == {"pain"}
+
+
+@given(st.text(st.sampled_from("aB\u00e9_., 1")), st.lists(st.sampled_from(["Ab", "ab", "b"]), max_size=4))
+def test_counts_of_a_note_and_of_the_training_notes_add_up(text, trained):
+    segmenter = LearnedSegmenter().fit([" ".join(trained) + ". x, Ab y"] * 2)
+    own = counts_of(text)
+    inner = {found.end() for found in re.finditer(r"[\w,] (?=\w)", text)}
+    for word, (*_, capital) in own.items():
+        starts = [found.start() for found in WORD.finditer(text) if found[1].lower() == word != found[1]]
+        assert capital == len(inner.intersection(starts))
+    rows = {row[0]: row[1:] for row in segmenter.words_.tolist()}
+    for word, counts in segmenter._known(["ab", "b", "", *own], own).items():
+        number = int.from_bytes(blake2b(word.encode(), digest_size=4).digest(), "little")
+        pairs = zip(own.get(word, [0] * 4), rows.get(number, [0] * 4), strict=True)
+        assert counts == [here + there for here, there in pairs]

@@ -286,3 +286,9 @@ def test_entities_that_were_escaped_twice_are_letters():
         "Jos&amp;eacute;",
         "&amp;amp;Aacute;lvarez",
     ]
+
+
+@given(st.text(st.characters(max_codepoint=0xFF)))
+def test_a_character_outside_of_latin_1_changes_no_other(text):
+    # Ordinary characters of Latin-1 skip the rules for unusual ones.
+    assert normalize(f"{text} \u20ac").text == normalize(text).text + " \u20ac"

@@ -3,10 +3,16 @@
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sklearn_deid import load_model
 from sklearn_deid.tagging.rules import find_phi
 from sklearn_deid.text import normalize
+from sklearn_deid.text.scanner_errors import _L_BEFORE_CAPITAL as L_BEFORE_CAPITAL
+from sklearn_deid.text.scanner_errors import _MIXED as MIXED
+from sklearn_deid.text.scanner_errors import _SMALL_L as SMALL_L
+from sklearn_deid.text.scanner_errors import _mixed_runs as mixed_runs
 from sklearn_deid.text.scanner_errors import scanner_repairs
 
 WORDS = {
@@ -58,3 +64,9 @@ def test_the_time_grows_with_the_length(piece):
     start = time.process_time()
     normalize(piece * 200_000)
     assert time.process_time() - start < 5
+
+
+@given(st.text(st.sampled_from("aZl0oO15\u00bd\u00b2\u0662\u00e9I .-/:_,\n("), max_size=20))
+def test_mixed_runs_are_the_matches_of_their_pattern(text):
+    assert [run.span() for run in mixed_runs(text)] == [run.span() for run in MIXED.finditer(text)]
+    assert L_BEFORE_CAPITAL.search(text) or not SMALL_L.search(text)

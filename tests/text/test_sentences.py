@@ -1,6 +1,7 @@
 """The sentence splitter against notes split by hand, and its laws."""
 
 import random
+import re
 import textwrap
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_deid.text import split_sentences, tokenize
-from sklearn_deid.text.sentences import is_caseless
+from sklearn_deid.text.sentences import is_caseless, word_before
 
 
 def sentences(text):
@@ -197,3 +198,10 @@ def test_time_grows_linearly_with_monotonous_text(unit):
 def test_a_note_is_caseless_if_at_most_a_twentieth_of_its_characters_is_in_lower_case(text, n_capitals):
     text += "A" * n_capitals
     assert is_caseless(text) == (sum(map(str.islower, text)) <= 0.05 * len(text))
+
+
+@given(st.text(st.sampled_from("aB1\u00e9\u00b2_. -"), max_size=12), st.integers(0, 12), st.integers(1, 12))
+def test_word_before_equals_a_search_for_the_first_run_that_ends_there(text, end, longest):
+    end = min(end, len(text))
+    found = re.compile(r"[^\W_]+\Z").search(text, max(0, end - longest), end)
+    assert word_before(text, end, longest) == ("" if found is None else found[0])

@@ -235,3 +235,11 @@ def test_decomposed_accents_cut_alike(text):
 @given(st.text(st.sampled_from("aB1 <>'\"&;.")))
 def test_escaping_changes_the_spelling_only(text):
     assert tokenize(html.escape(text)).texts == tokenize(text).texts
+
+
+@given(st.text(st.characters(max_codepoint=0xFF)) | st.lists(st.sampled_from(PIECES)).map("".join))
+def test_a_character_outside_of_latin_1_changes_no_other_token(text):
+    # Texts of Latin-1 have a pattern of their own.
+    texts, starts, ends = tokenize(text)
+    at = len(text) + 1
+    assert tokenize(f"{text} \u20ac") == Tokens([*texts, "\u20ac"], [*starts, at], [*ends, at + 1])
