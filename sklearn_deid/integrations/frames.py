@@ -8,11 +8,10 @@ from typing import Any
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, known_id
-from ..text.arrow_metadata import without_texts
+from ..text.arrow_metadata import schema_without_texts
 from ..text.column_names import ALIKE, REPEATED, is_alike, repeats, resembled
 from .deidentifiers import as_deidentifier
 
-_TEXT_TYPES = ("String", "Object", "Categorical")
 #: What is wrong with a frame whose index repeats its texts.
 TEXT_IN_INDEX = "The index of the data frame holds a text of a column of texts. Reset it first."
 
@@ -94,10 +93,9 @@ def _without_comments(table: Any) -> Any:
     """Table of pyarrow without metadata that can quote a text; other frames as they are."""
     if not hasattr(table, "replace_schema_metadata"):
         return table
-    schema = table.schema.with_metadata(without_texts(table.schema.metadata))
-    for at, field in enumerate(table.schema):
-        schema = schema.set(at, field.with_metadata(without_texts(field.metadata)))
-    return table.cast(schema)
+    import pyarrow as pa
+
+    return table.cast(schema_without_texts(pa, table.schema))
 
 
 def annotate_frame(
@@ -183,11 +181,16 @@ def _cells(
     if index_has_text(getattr(table.to_native(), "index", None), (cell.text for _, _, cell in cells)):
         raise CorpusFormatError(TEXT_IN_INDEX)
     for other in set(table.columns).difference(names, keys):
-        values = table.get_column(other).to_list() if str(table.schema[other]) in _TEXT_TYPES else ()
+        values = table.get_column(other).to_list() if _may_hold_texts(table.schema[other]) else ()
         copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
         if copied:
             raise CorpusFormatError(REPEATED.format(copied[0]))
     return cells
+
+
+def _may_hold_texts(kind: Any) -> bool:
+    """Whether values of a type of narwhals can be, or contain, texts: also categories, lists and structures."""
+    return not (kind.is_numeric() or kind.is_temporal() or str(kind) == "Boolean")
 
 
 def index_has_text(index: Any, texts: Iterable[Any]) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from .normalization import normalize
 
 # Greek and Cyrillic letters that look like Latin ones.
@@ -50,14 +52,30 @@ def is_alike(name: str, other: str) -> bool:
 
 
 def repeats(text: Any, others: Iterable[Any]) -> bool:
-    """Whether a text of five words or more is also one of the other values of its row.
+    """Whether a text of five words or more is also one of the other values of its row, or inside of one.
 
     Examples
     --------
-    >>> repeats("Seen today by Dr. Alder", [1, "Seen today by Dr. Alder"]), repeats("No pain", ["No pain"])
+    >>> repeats("Seen today by Dr. Alder", [1, ["Seen today by Dr. Alder"]]), repeats("No pain", ["No pain"])
     (True, False)
     """
-    return isinstance(text, str) and len(text.split()) >= _FEWEST_WORDS and any(text == other for other in others)
+    return is_long(text) and any(_holds(other, text, text.encode("utf-8", "surrogatepass")) for other in others)
+
+
+def is_long(text: Any) -> bool:
+    """Whether a value is a text of five words or more, which no other value of its row equals by chance."""
+    return isinstance(text, str) and len(text.split()) >= _FEWEST_WORDS
+
+
+def _holds(value: Any, text: str, encoded: bytes) -> bool:
+    """Whether a value is a text or its bytes, or a list, an array or a mapping with such a value."""
+    if isinstance(value, (str, bytes)):
+        return value in (text, encoded)
+    if isinstance(value, Mapping):
+        return any(_holds(part, text, encoded) for item in value.items() for part in item)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "OUS" and _holds(value.tolist(), text, encoded)
+    return isinstance(value, (list, tuple, set, frozenset)) and any(_holds(part, text, encoded) for part in value)
 
 
 def has_words(value: Any) -> bool:

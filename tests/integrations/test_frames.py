@@ -101,6 +101,25 @@ def test_a_column_that_repeats_a_text_is_refused(kind):
     redact_frame(MODEL, frame, ["note", "raw"])
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("place", [lambda text: [text], lambda text: {"a": text}, str.encode])
+def test_a_list_or_a_structure_that_repeats_a_text_is_refused(kind, place):
+    """Only strings and categories were compared."""
+    long = "seen today on the ward by Zyxwvutski"
+    frame = made(kind, {"n": [1, 2], "note": [long, "No pain"], "raw": [place(long), place("b")]})
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
+        redact_frame(MODEL, frame, "note")
+    redact_frame(MODEL, made(kind, {"n": [1, 2], "note": [long, "No pain"], "raw": [place("b")] * 2}), "note")
+
+
+def test_a_polars_enumeration_that_repeats_a_text_is_refused():
+    pl = pytest.importorskip("polars")
+    long = "seen today on the ward by Zyxwvutski"
+    frame = pl.DataFrame({"note": [long], "raw": pl.Series([long], dtype=pl.Enum([long]))})
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
+        redact_frame(MODEL, frame, "note")
+
+
 @pytest.mark.parametrize("columns", [[], ()])
 def test_no_columns_are_refused(columns):
     """The frame came back as it was."""

@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..._optional import import_optional
-from ...text.arrow_metadata import without_texts
-from ...text.column_names import REPEATED, repeats
+from ...text.arrow_metadata import schema_without_texts
+from ...text.column_names import REPEATED, is_long, repeats
 from ..checking import SourceLocation
+from .arrow_categories import used_categories, without_unused
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
 
 class ParquetTable:
     """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
+
+    Categories that no row has are left out.
 
     The metadata stay, except those of text columns and entries of several words, which can quote a note.
 
@@ -48,18 +51,19 @@ class ParquetTable:
         schema = self._file.schema_arrow
         self.columns = columns = columns.of(schema.names)
         places = columns.places(schema.names, str(path))
-        for at, field in enumerate(schema):
-            schema = schema.set(at, field.with_metadata(without_texts(field.metadata)))
+        schema = schema_without_texts(self._pa, schema)
         for name in columns.texts:
             field = schema.field(places[name])
             if field.type not in (self._pa.string(), self._pa.large_string()):
                 raise SourceLocation(str(path)).error(f"The column {name!r} holds no text, but {field.type}.")
             # A withheld cell is null, also where the file has promised none. A comment can quote a text.
             schema = schema.set(places[name], field.with_nullable(True).remove_metadata())
-        self._schema, self._places = schema.with_metadata(without_texts(schema.metadata)), places
+        self._schema, self._places = schema, places
+        self._used: dict[str, Any] = {}
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield parts of the row groups."""
+        self._used = self._used_categories()
         number = 0
         for group in range(self._file.num_row_groups):
             for batch in self._file.iter_batches(batch_size=CHUNK_ROWS, row_groups=[group]):
@@ -73,6 +77,11 @@ class ParquetTable:
                 batches = [batch for _, path in group for batch in self._read(path)]
                 table = self._pa.Table.from_batches(batches, schema=self._schema)
                 writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    def _used_categories(self) -> dict[str, Any]:
+        """Values in the rows of each column of categories: the list of categories can hold more."""
+        names = [field.name for field in self._schema if self._pa.types.is_dictionary(field.type)]
+        return used_categories(self._pa, self._file.iter_batches(CHUNK_ROWS, columns=names)) if names else {}
 
     def _opened(self) -> Any:
         try:
@@ -98,15 +107,30 @@ class ParquetTable:
 
     def _check_copies(self, batch: Any, named: dict[str, list[Any]]) -> None:
         """Refuse a column that nobody has named and that repeats a text, such as the index of a pandas frame."""
-        for at, field in enumerate(self._schema):
-            if at in self._places.values() or field.type not in (self._pa.string(), self._pa.large_string()):
+        for at, column in enumerate(batch.columns):
+            if at in self._places.values():
                 continue
             for name in self.columns.texts:
-                # Compared by arrow: most columns hold no copy, and Python need not read them.
-                equal = self._pc.equal(batch.column(at).cast(self._pa.large_binary()), self._bytes_of(batch, name))
-                found = [named[name][row] for row, same in enumerate(equal.to_pylist()) if same]
-                if any(repeats(text, [text]) for text in found):
+                if any(map(is_long, self._equal_texts(column, self._bytes_of(batch, name), named[name]))):
                     raise SourceLocation(str(self.path)).error(REPEATED.format(name))
+
+    def _equal_texts(self, column: Any, encoded: Any, texts: list[Any]) -> list[Any]:
+        """Texts that the column repeats in their row."""
+        types, column = self._pa.types, _plain_column(self._pa, column)
+        if types.is_nested(column.type) or types.is_union(column.type):
+            return [text for text, value in zip(texts, self._values(column), strict=True) if repeats(text, [value])]
+        if not any(is_kind(column.type) for is_kind in self._string_kinds()):
+            return []
+        # Compared by arrow: most columns hold no copy, and Python need not read them.
+        equal = self._pc.equal(column.cast(self._pa.large_binary()), encoded).to_pylist()
+        return [text for text, same in zip(texts, equal, strict=True) if same]
+
+    def _string_kinds(self) -> tuple[Callable[[Any], bool], ...]:
+        types = self._pa.types
+        return (
+            *(types.is_string, types.is_large_string, types.is_string_view),
+            *(types.is_binary, types.is_large_binary, types.is_binary_view),
+        )
 
     def _bytes_of(self, batch: Any, name: str) -> Any:
         # Bytes, because values that are not UTF-8 have no order as strings.
@@ -118,6 +142,8 @@ class ParquetTable:
             return column.to_pylist()
         except UnicodeDecodeError:
             pass
+        if self._pa.types.is_nested(column.type):
+            raise SourceLocation(str(self.path)).error("A nested column holds bytes that are no UTF-8.")
         values = column.cast(self._pa.large_binary()).to_pylist()
         return [value if value is None else _decoded(value) for value in values]
 
@@ -126,6 +152,9 @@ class ParquetTable:
         for (name, row), text in zip(targets, texts, strict=True):
             changed[name][row] = text
         arrays = batch.columns
+        for at, field in enumerate(self._schema):
+            if field.name in self._used:
+                arrays[at] = without_unused(self._pa, arrays[at], self._used[field.name])
         for name, values in changed.items():
             at = self._places[name]
             arrays[at] = self._pa.array(values, type=self._schema.field(at).type)
@@ -148,6 +177,19 @@ class ParquetTable:
             return "snappy"
         name = metadata.row_group(0).column(0).compression.lower()
         return "none" if name == "uncompressed" else name
+
+
+def _plain_column(pa: Any, column: Any) -> Any:
+    """Values of a column of categories, of an extension type, or of runs of equal values."""
+    while True:
+        if isinstance(column.type, pa.BaseExtensionType):
+            column = column.storage
+        elif pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        elif pa.types.is_run_end_encoded(column.type):
+            column = pa.compute.run_end_decode(column)
+        else:
+            return column
 
 
 def _decoded(value: bytes) -> str | bytes:
