@@ -7,6 +7,7 @@ import io
 import os
 import re
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
@@ -24,6 +25,32 @@ _TIME = 946_684_800
 def hide_time(path: Path) -> None:
     """Set a fixed file time: notes are read by name, so that times would reveal the rank of a name."""
     os.utime(path, (_TIME, _TIME))
+
+
+_ASIDE = ".sklearn-deid-order"
+
+
+def hide_order(folder: Path, names: Iterable[str]) -> None:
+    """Enter the files of a folder anew, in the order of their names.
+
+    Many file systems list a folder in the order in which its files were made, and so do archives and copies of the
+    folder. Their time of change cannot be set. Both would reveal the rank of a name, as file times do.
+    """
+    aside = folder / _ASIDE
+    aside.mkdir()
+    # All files leave the folder first: a file that comes back alone can get its old place.
+    for name in names:
+        os.replace(folder / name, aside / name)
+    put_back(folder)
+
+
+def put_back(folder: Path) -> None:
+    """Put back, in the order of their names, the files that `hide_order` has set aside, also in a killed run."""
+    aside = folder / _ASIDE
+    if aside.is_dir() and not aside.is_symlink():
+        for file in sorted(aside.iterdir()):
+            os.replace(file, folder / file.name)
+        aside.rmdir()
 
 
 class OutputNumbers:

@@ -12,7 +12,6 @@ from ..._optional import import_optional
 from ...text.arrow_metadata import schema_without_texts
 from ...text.column_names import REPEATED, is_long, repeats
 from ..checking import SourceLocation
-from .arrow_categories import used_categories, without_unused
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
@@ -81,7 +80,7 @@ class ParquetTable:
     def _used_categories(self) -> dict[str, Any]:
         """Values in the rows of each column of categories: the list of categories can hold more."""
         names = [field.name for field in self._schema if self._pa.types.is_dictionary(field.type)]
-        return used_categories(self._pa, self._file.iter_batches(CHUNK_ROWS, columns=names)) if names else {}
+        return _used_categories(self._pa, self._file.iter_batches(CHUNK_ROWS, columns=names)) if names else {}
 
     def _opened(self) -> Any:
         try:
@@ -154,7 +153,7 @@ class ParquetTable:
         arrays = batch.columns
         for at, field in enumerate(self._schema):
             if field.name in self._used:
-                arrays[at] = without_unused(self._pa, arrays[at], self._used[field.name])
+                arrays[at] = _without_unused(self._pa, arrays[at], self._used[field.name])
         for name, values in changed.items():
             at = self._places[name]
             arrays[at] = self._pa.array(values, type=self._schema.field(at).type)
@@ -190,6 +189,24 @@ def _plain_column(pa: Any, column: Any) -> Any:
             column = pa.compute.run_end_decode(column)
         else:
             return column
+
+
+def _used_categories(pa: Any, batches: Iterable[Any]) -> dict[str, Any]:
+    """Values that occur in the rows, for each column of categories."""
+    used: dict[str, Any] = {}
+    for batch in batches:
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            values = pa.compute.unique(column.drop_null()).dictionary_decode()
+            used[name] = pa.compute.unique(pa.concat_arrays([used[name], values])) if name in used else values
+    return used
+
+
+def _without_unused(pa: Any, column: Any, used: Any) -> Any:
+    """Column of categories without those that are not in ``used``. Order and type stay."""
+    kept = pa.compute.is_in(column.dictionary, value_set=used)
+    places = pa.compute.subtract(pa.compute.cumulative_sum(kept.cast(pa.int64())), 1)
+    indices = places.take(column.indices).cast(column.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, column.dictionary.filter(kept), ordered=column.type.ordered)
 
 
 def _decoded(value: bytes) -> str | bytes:
