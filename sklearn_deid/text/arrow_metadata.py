@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _PANDAS = b"pandas"
+# Polars lists all values of an enumeration, also those that no row has. Without the list, it reads categories.
+_ENUMERATION = b"_PL_ENUM_VALUES"
 # What pandas needs to build the frame again. The other keys, such as attributes, are notes of users.
 _FRAME = ("index_columns", "column_indexes", "columns", "creator", "pandas_version", "partition_columns")
 _COLUMN = ("name", "field_name", "pandas_type", "numpy_type", "metadata")
@@ -25,7 +27,10 @@ def without_texts(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] 
     """
     if metadata is None:
         return None
-    kept = {key: value for key, value in metadata.items() if key != _PANDAS and not _is_text(key) | _is_text(value)}
+    left_out = {key for key in metadata if key == _PANDAS or key.startswith(_ENUMERATION)}
+    kept = {
+        key: value for key, value in metadata.items() if key not in left_out and not _is_text(key) | _is_text(value)
+    }
     frame = _loaded(metadata.get(_PANDAS, b""))
     if isinstance(frame, dict):
         kept[_PANDAS] = json.dumps(_of_frame(frame)).encode()

@@ -19,7 +19,7 @@ from .table import CHUNK_ROWS, Cell, TableChunk
 class ParquetTable:
     """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
 
-    Categories that no row has are left out.
+    Categories that no row has are left out. An enumeration of polars becomes a column of categories.
 
     The metadata stay, except those of text columns and entries of several words, which can quote a note.
 

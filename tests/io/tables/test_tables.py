@@ -441,6 +441,18 @@ def test_categories_that_no_row_has_are_left_out(tmp_path):
     assert found["blank"].isna().all() and list(found["blank"].cat.categories) == []
 
 
+def test_values_of_an_enumeration_that_no_row_has_are_left_out(tmp_path):
+    """Polars lists them in the footer."""
+    pl, pq = pytest.importorskip("polars"), pytest.importorskip("pyarrow.parquet")
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    pain = pl.Series(["low", None], dtype=pl.Enum(["low", "Zyxwvutski"]))
+    pl.DataFrame({"text": ["a", "b"], "pain": pain}).write_parquet(path)
+    change(open_table(path, output, Columns(("text",))), output, str)
+    assert b"Zyxwvutski" in pq.read_schema(path).serialize().to_pybytes()
+    assert b"Zyxwvutski" not in pq.read_schema(output).serialize().to_pybytes() + output.read_bytes()
+    assert pl.read_parquet(output)["pain"].cast(pl.String).to_list() == ["low", None]
+
+
 def test_metadata_inside_of_nested_columns_are_left_out(tmp_path):
     """Arrow keeps them in the footer, in base64, where a search for the name does not find them."""
     pa = pytest.importorskip("pyarrow")
