@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
@@ -37,7 +38,7 @@ def hide_order(folder: Path, names: Iterable[str]) -> None:
     folder. Their time of change cannot be set. Both would reveal the rank of a name, as file times do.
     """
     aside = folder / _ASIDE
-    aside.mkdir()
+    aside.mkdir(exist_ok=True)
     # All files leave the folder first: a file that comes back alone can get its old place.
     for name in names:
         os.replace(folder / name, aside / name)
@@ -47,9 +48,13 @@ def hide_order(folder: Path, names: Iterable[str]) -> None:
 def put_back(folder: Path) -> None:
     """Put back, in the order of their names, the files that `hide_order` has set aside, also in a killed run."""
     aside = folder / _ASIDE
-    if aside.is_dir() and not aside.is_symlink():
-        for file in sorted(aside.iterdir()):
+    if not aside.is_dir() or aside.is_symlink():
+        return
+    for file in sorted(aside.iterdir()):
+        # A run that is refused in the next moment may put back the files of the run that holds the lock.
+        with suppress(FileNotFoundError):
             os.replace(file, folder / file.name)
+    with suppress(FileNotFoundError):
         aside.rmdir()
 
 
