@@ -16,7 +16,7 @@ from ..text import Document, Span
 from .annotating import Account, results_of
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteState, changed_file, existing_output, foreign_file
-from .numbering import OutputNumbers, hide_time
+from .numbering import OutputNumbers, hide_order, hide_time, put_back
 from .run_record import RunRecord
 
 _SMALLEST_DOCUMENT = 512
@@ -92,6 +92,7 @@ class DocumentOutput:
         self.record = RunRecord(path)
         if path.is_file() or path.suffix.lower() in (*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES, ".jsonl"):
             raise DeidError("The output has one file for each document and needs a folder.", path=str(path))
+        put_back(path)
         if self._files() and not resume and not overwrite:
             raise existing_output(path)
 
@@ -113,8 +114,12 @@ class DocumentOutput:
             raise
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._close()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        try:
+            if kind is None and self.numbers is not None:
+                hide_order(self.path, (file.name for file in self._files()))
+        finally:
+            self._close()
 
     def state(self, source: Document) -> NoteState:
         """State of the output of a file after an earlier run. The output of a file that has changed is removed."""

@@ -11,7 +11,7 @@ from typing import Any
 from ..exceptions import DeidError
 from ..io import FORMATS, DocumentWriter
 from ..text import Document
-from .numbering import OutputNumbers, hide_time
+from .numbering import OutputNumbers, hide_order, hide_time, put_back
 from .run_record import RunRecord
 
 _ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
@@ -134,6 +134,8 @@ class NoteOutput:
             if kind is None and self.numbers is not None:
                 self._writer.sort()
             self._writer.__exit__(kind, error, trace)
+            if kind is None and self.numbers is not None and self.format.one_document:
+                hide_order(self.path, [file.name for file, _ in self._files()])
         finally:
             self._close()
 
@@ -154,6 +156,8 @@ class NoteOutput:
             raise DeidError("The output has one file for each note and needs a folder.", path=str(self.path))
         if not self.format.one_document and self.path.is_dir():
             raise DeidError("The output is one file with all notes, but the path is a folder.", path=str(self.path))
+        if self.format.one_document:
+            put_back(self.path)
         if self._is_used() and not self.resume and not self.overwrite:
             raise existing_output(self.path)
 

@@ -7,6 +7,8 @@ import io
 import os
 import re
 import secrets
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
@@ -24,6 +26,36 @@ _TIME = 946_684_800
 def hide_time(path: Path) -> None:
     """Set a fixed file time: notes are read by name, so that times would reveal the rank of a name."""
     os.utime(path, (_TIME, _TIME))
+
+
+_ASIDE = ".sklearn-deid-order"
+
+
+def hide_order(folder: Path, names: Iterable[str]) -> None:
+    """Enter the files of a folder anew, in the order of their names.
+
+    Many file systems list a folder in the order in which its files were made, and so do archives and copies of the
+    folder. Their time of change cannot be set. Both would reveal the rank of a name, as file times do.
+    """
+    aside = folder / _ASIDE
+    aside.mkdir(exist_ok=True)
+    # All files leave the folder first: a file that comes back alone can get its old place.
+    for name in names:
+        os.replace(folder / name, aside / name)
+    put_back(folder)
+
+
+def put_back(folder: Path) -> None:
+    """Put back, in the order of their names, the files that `hide_order` has set aside, also in a killed run."""
+    aside = folder / _ASIDE
+    if not aside.is_dir() or aside.is_symlink():
+        return
+    for file in sorted(aside.iterdir()):
+        # A run that is refused in the next moment may put back the files of the run that holds the lock.
+        with suppress(FileNotFoundError):
+            os.replace(file, folder / file.name)
+    with suppress(FileNotFoundError):
+        aside.rmdir()
 
 
 class OutputNumbers:

@@ -8,11 +8,10 @@ from typing import Any
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, known_id
-from ..text.arrow_metadata import without_texts
+from ..text.arrow_metadata import schema_without_texts
 from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 
-_TEXT_TYPES = ("String", "Object", "Categorical", "Enum", "Binary", "List", "Array", "Struct")
 #: What is wrong with a frame whose index repeats its texts.
 TEXT_IN_INDEX = "The index of the data frame holds a text of a column of texts. Reset it first."
 
@@ -50,7 +49,8 @@ def redact_frame(
     -------
     DataFrame or Table
         New object of the same kind, with the other columns, and the index of pandas, unchanged. Metadata of
-        pyarrow with several words are left out.
+        pyarrow with several words are left out. Categories of pandas that no row has stay, and a file of the frame
+        lists them: call ``cat.remove_unused_categories()`` first.
 
     Raises
     ------
@@ -94,10 +94,9 @@ def _without_comments(table: Any) -> Any:
     """Table of pyarrow without metadata that can quote a text; other frames as they are."""
     if not hasattr(table, "replace_schema_metadata"):
         return table
-    schema = table.schema.with_metadata(without_texts(table.schema.metadata))
-    for at, field in enumerate(table.schema):
-        schema = schema.set(at, field.with_metadata(without_texts(field.metadata)))
-    return table.cast(schema)
+    import pyarrow as pa
+
+    return table.cast(schema_without_texts(pa, table.schema))
 
 
 def annotate_frame(
@@ -183,13 +182,18 @@ def _cells(
     if index_has_text(getattr(table.to_native(), "index", None), (cell.text for _, _, cell in cells)):
         raise CorpusFormatError(TEXT_IN_INDEX)
     for other in set(table.columns).difference(names, keys):
-        values = table.get_column(other).to_list() if str(table.schema[other]).startswith(_TEXT_TYPES) else ()
+        values = table.get_column(other).to_list() if _may_hold_texts(table.schema[other]) else ()
         copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
         if copied:
             raise CorpusFormatError(REPEATED.format(copied[0]))
         if (alike := resembled(names_inside(values), names, ())) is not None:
             raise CorpusFormatError(INSIDE.format(alike))
     return cells
+
+
+def _may_hold_texts(kind: Any) -> bool:
+    """Whether values of a type of narwhals can be, or contain, texts: also categories, lists and structures."""
+    return not (kind.is_numeric() or kind.is_temporal() or str(kind) == "Boolean")
 
 
 def index_has_text(index: Any, texts: Iterable[Any]) -> bool:

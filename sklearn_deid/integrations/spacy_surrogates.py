@@ -5,13 +5,16 @@ loads the surrogates with the first component. The module does not postpone its 
 annotations of the factory and cannot resolve strings.
 """
 
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import raise_error
+from spacy.util import SimpleFrozenList, raise_error
 
+from ..exceptions import UnsafeToShareWarning
 from .surrogate_texts import surrogate_doc
 
 
@@ -19,9 +22,10 @@ class SurrogateComponent:
     """spaCy component that replaces the spans of a doc by surrogates.
 
     The component returns a new doc, whose text has surrogates, and whose ``doc.spans[spans_key]`` are the surrogates.
-    Nothing else of the old doc is kept. Add the component directly behind the component that marks the PHI; other
-    components then read the new text. ``doc.user_data["patient_id"]`` names the patient of a doc. A doc without it
-    counts as a patient of its own.
+    Nothing else of the old doc is kept, except its words in the vocabulary of the pipeline, which ``nlp.to_disk`` and a
+    pickle of the doc contain. ``doc.to_disk`` and ``DocBin`` do not contain them. Add the component directly behind the
+    component that marks the PHI; other components then read the new text. ``doc.user_data["patient_id"]`` names the
+    patient of a doc. A doc without it counts as a patient of its own.
 
     The component raises an error for a doc without the span group, even if the pipeline has an error handler: spaCy
     would pass on the original doc.
@@ -63,6 +67,7 @@ class SurrogateComponent:
         # Drawn here and not with the first doc: the processes of nlp.pipe must have one key.
         key = None if key_file is None else read_key(Path(key_file))
         self._engine = SurrogateEngine(key=key, **(settings or {}))
+        self._has_read = False
 
     def __call__(self, doc: Doc) -> Doc:
         """Return a new doc with surrogates.
@@ -72,10 +77,40 @@ class SurrogateComponent:
         ValueError
             If the doc has no spans with the key.
         """
+        self._has_read = True
         new: Doc = surrogate_doc(
             doc, self._engine, spans_key=self.spans_key, patient_id=doc.user_data.get("patient_id")
         )
         return new
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
+        """Save nothing: the configuration of the pipeline holds the settings.
+
+        Warns
+        -----
+        UnsafeToShareWarning
+            If this pipeline has processed docs. spaCy saves its vocabulary, which holds all words of these docs.
+        """
+        if self._has_read:
+            warnings.warn(
+                "This pipeline has replaced words of notes, and spaCy saves these words with its vocabulary. Save a "
+                "pipeline that has read no notes.",
+                UnsafeToShareWarning,
+                stacklevel=2,
+            )
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "SurrogateComponent":
+        """Return the component: there is nothing to load."""
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
+        """Return no bytes, with the same warning as `to_disk`."""
+        self.to_disk("")
+        return b""
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> "SurrogateComponent":
+        """Return the component: there is nothing to load."""
+        return self
 
     def get_error_handler(self) -> Any:
         """Handler that raises every error, whatever handler the pipeline has."""

@@ -206,7 +206,7 @@ class DocumentWriter:
         self._stream = FileIO(part_of(self.path), "ab")
 
     def sort(self) -> None:
-        """Sort the documents of a JSON lines file by id, including documents of earlier runs. Folders have no order."""
+        """Sort the documents of a JSON lines file by id, including documents of earlier runs. Folders stay."""
         if self._stream is not None:
             self._stream.close()
             sort_lines(part_of(self.path))

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _PANDAS = b"pandas"
+# Polars lists all values of an enumeration, also those that no row has. Without the list, it reads categories.
+_ENUMERATION = b"_PL_ENUM_VALUES"
 # What pandas needs to build the frame again. The other keys, such as attributes, are notes of users.
 _FRAME = ("index_columns", "column_indexes", "columns", "creator", "pandas_version", "partition_columns")
 _COLUMN = ("name", "field_name", "pandas_type", "numpy_type", "metadata")
@@ -25,11 +27,57 @@ def without_texts(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] 
     """
     if metadata is None:
         return None
-    kept = {key: value for key, value in metadata.items() if key != _PANDAS and not _is_text(key) | _is_text(value)}
+    left_out = {key for key in metadata if key == _PANDAS or key.startswith(_ENUMERATION)}
+    kept = {
+        key: value for key, value in metadata.items() if key not in left_out and not _is_text(key) | _is_text(value)
+    }
     frame = _loaded(metadata.get(_PANDAS, b""))
     if isinstance(frame, dict):
         kept[_PANDAS] = json.dumps(_of_frame(frame)).encode()
     return kept
+
+
+def schema_without_texts(pa: Any, schema: Any) -> Any:
+    """Schema of pyarrow without metadata of several words, also inside of lists and structures.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> inner = pa.field("item", pa.string(), metadata={"comment": "copied for Roe"})
+    >>> plain = schema_without_texts(pa, pa.schema([pa.field("codes", pa.list_(inner))]))
+    >>> plain.field("codes").type.value_field.metadata
+    {}
+    """
+    fields = [_field_without_texts(pa, field) for field in schema]
+    return pa.schema(fields, metadata=without_texts(schema.metadata))
+
+
+def _field_without_texts(pa: Any, field: Any) -> Any:
+    return field.with_type(_type_without_texts(pa, field.type)).with_metadata(without_texts(field.metadata))
+
+
+def _type_without_texts(pa: Any, kind: Any) -> Any:
+    """Type whose inner fields have no metadata of several words."""
+    types = pa.types
+    if not types.is_nested(kind):
+        return kind
+    if types.is_map(kind):
+        key, item = (_field_without_texts(pa, field) for field in (kind.key_field, kind.item_field))
+        return pa.map_(key, item, keys_sorted=kind.keys_sorted)
+    inner = [_field_without_texts(pa, kind.field(n)) for n in range(kind.num_fields)]
+    if types.is_struct(kind):
+        return pa.struct(inner)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(inner[0], kind.list_size)
+    lists = {
+        types.is_list: pa.list_,
+        types.is_large_list: pa.large_list,
+        types.is_list_view: pa.list_view,
+        types.is_large_list_view: pa.large_list_view,
+    }
+    made = next((make for is_kind, make in lists.items() if is_kind(kind)), None)
+    # Unions, which parquet files cannot hold.
+    return kind if made is None else made(inner[0])
 
 
 def _of_frame(frame: Mapping[str, Any]) -> dict[str, Any]:

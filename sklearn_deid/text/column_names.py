@@ -31,7 +31,7 @@ REPEATED = "Another column repeats a text of the column {!r}, which would be cop
 INSIDE = "A value of another column holds a name like {!r}, whose text would be copied. Rename or remove it."
 _FEWEST_WORDS = 5  # short texts are equal by chance
 # Values that can be, or contain, a text of so many words.
-_WIDE = (str, bytes, Mapping, list, tuple, np.ndarray)
+_WIDE = (str, bytes, Mapping, list, tuple, set, frozenset, np.ndarray)
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
@@ -94,8 +94,8 @@ def _parts(values: Iterable[Any]) -> Iterator[Any]:
         value = left.pop()
         yield value
         if isinstance(value, Mapping):
-            left += value.values()
-        elif isinstance(value, (list, tuple, np.ndarray)):
+            left += (*value.keys(), *value.values())
+        elif isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
             left += value.ravel().tolist() if isinstance(value, np.ndarray) else value
 
 

@@ -54,6 +54,32 @@ def test_times_of_files_do_not_tell_the_order_of_the_ids(run, raw, model, tmp_pa
     assert len(times) > 1 and len(set(times)) == 1
 
 
+@pytest.mark.parametrize("options", [[], ["--documents"]])
+def test_files_are_entered_in_the_order_of_the_random_names(run, raw, model, tmp_path, options):
+    """On many file systems a folder, and an archive of it, listed the files in the order of the ids."""
+    out = tmp_path / "out"
+    command = ["redact", raw, "--model", model, "--output", out, "--number-outputs", tmp_path / "key.csv", *options]
+    assert run(*command)[0] == 0
+    written = [path.stat().st_ctime_ns for path in sorted(out.iterdir())]
+    assert len(written) > 5 and written == sorted(written)
+
+
+@pytest.mark.parametrize("options", [[], ["--documents"]])
+@pytest.mark.parametrize("n_left", [0, 1])
+def test_a_run_that_was_killed_while_it_ordered_its_files_goes_on(run, raw, model, tmp_path, options, n_left):
+    out = tmp_path / "out"
+    command = ["redact", raw, "--model", model, "--output", out, "--number-outputs", tmp_path / "key.csv", *options]
+    assert run(*command)[0] == 0
+    before = contents(out)
+    aside = out / ".sklearn-deid-order"
+    aside.mkdir()
+    for path in sorted(out.glob("*.txt"))[n_left:]:
+        path.rename(aside / path.name)
+    assert run(*command)[0] == 2
+    assert run(*command, "--resume")[0] == 0
+    assert contents(out) == before and not aside.exists()
+
+
 def test_withheld_note_gets_no_number(run, with_broken, model, tmp_path):
     key = tmp_path / "key.csv"
     command = ["redact", with_broken, "--model", model, "--output", tmp_path / "o.jsonl", "--number-outputs", key]

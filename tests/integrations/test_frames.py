@@ -123,6 +123,14 @@ def test_a_name_of_a_text_inside_of_another_value_is_refused(kind):
             redact_frame(MODEL, frame, "note")
 
 
+def test_a_polars_enumeration_that_repeats_a_text_is_refused():
+    pl = pytest.importorskip("polars")
+    long = "seen today on the ward by Zyxwvutski"
+    frame = pl.DataFrame({"note": [long], "raw": pl.Series([long], dtype=pl.Enum([long]))})
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
+        redact_frame(MODEL, frame, "note")
+
+
 @pytest.mark.parametrize("columns", [[], ()])
 def test_no_columns_are_refused(columns):
     """The frame came back as it was."""

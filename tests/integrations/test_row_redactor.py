@@ -187,6 +187,9 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
     with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
         list(arrow_redactor(RowRedactor(rules, "note"))([batch]))
     assert len(list(arrow_redactor(RowRedactor(rules, ["note", "raw"]))([batch]))) == 1
+    for raw in (pa.array([["b"], ["a", long]]), pa.array([None, {"a": long}]), pa.array([b"b", long.encode()])):
+        with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
+            list(arrow_redactor(RowRedactor(rules, "note"))([batch.set_column(2, "raw", raw)]))
 
 
 def test_a_name_of_a_text_inside_of_another_value_is_refused(rules):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Span as SpacySpan
 
-from sklearn_deid.exceptions import DeidError
+from sklearn_deid.exceptions import DeidError, UnsafeToShareWarning
 from sklearn_deid.integrations import SurrogateComponent, surrogate_doc, surrogate_text
 from sklearn_deid.integrations.surrogate_texts import _words
 from sklearn_deid.surrogates import SurrogateEngine, read_or_make_key
@@ -77,7 +77,8 @@ def test_the_component_writes_the_surrogates_of_the_engine(tmp_path):
     assert [span.text for span in new.spans["phi"]] == [span.text for span in expected.spans["phi"]]
     assert nlp(marked(nlp, "Ann Roe left.", "q")).text != new.text
     assert [doc.text for doc in nlp.pipe([marked(nlp, "Ann Roe left.", "p")])] == [new.text]
-    nlp.to_disk(tmp_path / "saved")
+    with pytest.warns(UnsafeToShareWarning):
+        nlp.to_disk(tmp_path / "saved")
     assert spacy.load(tmp_path / "saved")(marked(nlp, "Ann Roe left.", "p")).text == new.text
 
 
@@ -106,6 +107,21 @@ def test_the_key_of_the_component_is_not_saved(tmp_path):
     (tmp_path / "key").chmod(0o644)
     with pytest.raises(DeidError, match="Other users can read"):
         SurrogateComponent(key_file=tmp_path / "key")
+
+
+def test_a_pipeline_that_has_replaced_words_warns_when_it_is_saved(tmp_path):
+    """The vocabulary of the pipeline was saved without a warning: it holds the words that surrogates replaced."""
+    nlp = pipeline(tmp_path)
+    nlp.to_disk(tmp_path / "before")
+    assert isinstance(spacy.load(tmp_path / "before").get_pipe("sklearn_deid_surrogates"), SurrogateComponent)
+    assert spacy.blank("en").from_bytes(nlp.to_bytes()) is not None
+    doc = nlp.make_doc("Zyxwvutski")
+    doc.spans["phi"] = [SpacySpan(doc, 0, 1, label="PATIENT")]
+    new = nlp.get_pipe("sklearn_deid_surrogates")(doc)
+    assert b"Zyxwvutski" not in new.to_bytes()
+    for saved in (lambda: nlp.to_disk(tmp_path / "after"), nlp.to_bytes):
+        with pytest.warns(UnsafeToShareWarning, match="has read no notes"):
+            saved()
 
 
 def test_a_doc_that_no_component_marked_is_refused():

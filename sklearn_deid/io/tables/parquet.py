@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..._optional import import_optional
-from ...text.arrow_metadata import without_texts
+from ...text.arrow_metadata import schema_without_texts
 from ...text.arrow_values import names_inside, texts_by_row
 from ...text.column_names import INSIDE, REPEATED, repeats, resembled
 from ..checking import SourceLocation
@@ -19,6 +19,8 @@ from .table import CHUNK_ROWS, Cell, TableChunk
 
 class ParquetTable:
     """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
+
+    Categories that no row has are left out. An enumeration of polars becomes a column of categories.
 
     The metadata stay, except those of text columns and entries of several words, which can quote a note.
 
@@ -49,18 +51,19 @@ class ParquetTable:
         self.columns = columns = columns.of(schema.names)
         places = columns.places(schema.names, str(path))
         self._check_names(field.type for at, field in enumerate(schema) if at not in places.values())
-        for at, field in enumerate(schema):
-            schema = schema.set(at, field.with_metadata(without_texts(field.metadata)))
+        schema = schema_without_texts(self._pa, schema)
         for name in columns.texts:
             field = schema.field(places[name])
             if field.type not in (self._pa.string(), self._pa.large_string()):
                 raise SourceLocation(str(path)).error(f"The column {name!r} holds no text, but {field.type}.")
             # A withheld cell is null, also where the file has promised none. A comment can quote a text.
             schema = schema.set(places[name], field.with_nullable(True).remove_metadata())
-        self._schema, self._places = schema.with_metadata(without_texts(schema.metadata)), places
+        self._schema, self._places = schema, places
+        self._used: dict[str, Any] = {}
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield parts of the row groups."""
+        self._used = self._used_categories()
         number = 0
         for group in range(self._file.num_row_groups):
             for batch in self._file.iter_batches(batch_size=CHUNK_ROWS, row_groups=[group]):
@@ -74,6 +77,11 @@ class ParquetTable:
                 batches = [batch for _, path in group for batch in self._read(path)]
                 table = self._pa.Table.from_batches(batches, schema=self._schema)
                 writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    def _used_categories(self) -> dict[str, Any]:
+        """Values in the rows of each column of categories: the list of categories can hold more."""
+        names = [field.name for field in self._schema if self._pa.types.is_dictionary(field.type)]
+        return _used_categories(self._pa, self._file.iter_batches(CHUNK_ROWS, columns=names)) if names else {}
 
     def _opened(self) -> Any:
         try:
@@ -118,6 +126,8 @@ class ParquetTable:
             return column.to_pylist()
         except UnicodeDecodeError:
             pass
+        if self._pa.types.is_nested(column.type):
+            raise SourceLocation(str(self.path)).error("A nested column holds bytes that are no UTF-8.")
         values = column.cast(self._pa.large_binary()).to_pylist()
         return [value if value is None else _decoded(value) for value in values]
 
@@ -126,6 +136,9 @@ class ParquetTable:
         for (name, row), text in zip(targets, texts, strict=True):
             changed[name][row] = text
         arrays = batch.columns
+        for at, field in enumerate(self._schema):
+            if field.name in self._used:
+                arrays[at] = _without_unused(self._pa, arrays[at], self._used[field.name])
         for name, values in changed.items():
             at = self._places[name]
             arrays[at] = self._pa.array(values, type=self._schema.field(at).type)
@@ -148,6 +161,24 @@ class ParquetTable:
             return "snappy"
         name = metadata.row_group(0).column(0).compression.lower()
         return "none" if name == "uncompressed" else name
+
+
+def _used_categories(pa: Any, batches: Iterable[Any]) -> dict[str, Any]:
+    """Values that occur in the rows, for each column of categories."""
+    used: dict[str, Any] = {}
+    for batch in batches:
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            values = pa.compute.unique(column.drop_null()).dictionary_decode()
+            used[name] = pa.compute.unique(pa.concat_arrays([used[name], values])) if name in used else values
+    return used
+
+
+def _without_unused(pa: Any, column: Any, used: Any) -> Any:
+    """Column of categories without those that are not in ``used``. Order and type stay."""
+    kept = pa.compute.is_in(column.dictionary, value_set=used)
+    places = pa.compute.subtract(pa.compute.cumulative_sum(kept.cast(pa.int64())), 1)
+    indices = places.take(column.indices).cast(column.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, column.dictionary.filter(kept), ordered=column.type.ordered)
 
 
 def _decoded(value: bytes) -> str | bytes:

@@ -474,6 +474,80 @@ def test_line_with_an_empty_text_but_a_text_under_a_key_of_its_own_is_left_out(t
     assert "Zyxwvutski" not in output.read_text() and "B 2" in output.read_text()
 
 
+def parquet_of(path, column):
+    """File with texts and a second column of the same rows."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"text": pa.array([LONG, "fine"]), "other": column(pa)}), path)
+    return path
+
+
+COPIES = {
+    "categories": lambda pa: pa.array([LONG, "fine"]).dictionary_encode(),
+    "bytes": lambda pa: pa.array([LONG.encode(), b"\xff"]),
+    "view": lambda pa: pa.array([LONG, "fine"], type=pa.string_view()),
+    "categories of bytes": lambda pa: pa.array([LONG.encode(), b"fine"]).dictionary_encode(),
+    "list": lambda pa: pa.array([["a", LONG], []]),
+    "structure": lambda pa: pa.array([{"a": {"b": LONG}}, None]),
+    "map": lambda pa: pa.array([[("a", LONG)], []], type=pa.map_(pa.string(), pa.string())),
+}
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_a_column_of_another_type_that_repeats_a_text_is_refused(tmp_path, kind):
+    """Only columns of plain strings were compared: a copy as categories, as pandas writes them, was copied."""
+    output = tmp_path / "out.parquet"
+    path = parquet_of(tmp_path / "notes.parquet", COPIES[kind])
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'text'") as caught:
+        change(open_table(path, output, Columns(("text",))), output, str)
+    assert "Zyxwvutski" not in str(caught.value) and not output.exists()
+    other = parquet_of(tmp_path / "other.parquet", lambda pa: pa.concat_arrays([COPIES[kind](pa).slice(1)] * 2))
+    change(open_table(other, output, Columns(("text",))), output, str)
+
+
+def test_categories_that_no_row_has_are_left_out(tmp_path):
+    """A blanked column of categories still listed the names: pandas keeps all categories of a column."""
+    pd = pytest.importorskip("pandas")
+    kinds, path, output = ["low", "mid", "high", "Zyxwvutski"], tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    pain = pd.Categorical(["high", None, "low", "low", "mid"], categories=kinds, ordered=True)
+    frame = pd.DataFrame({"text": ["a"] * 5, "pain": pain, "blank": pd.Categorical([None] * 5, categories=kinds)})
+    frame.to_parquet(path, row_group_size=2)
+    change(open_table(path, output, Columns(("text",))), output, str)
+    assert b"Zyxwvutski" in path.read_bytes() and b"Zyxwvutski" not in output.read_bytes()
+    found = pd.read_parquet(output)
+    pd.testing.assert_series_equal(found["pain"], frame["pain"].cat.remove_unused_categories())
+    assert found["blank"].isna().all() and list(found["blank"].cat.categories) == []
+
+
+def test_values_of_an_enumeration_that_no_row_has_are_left_out(tmp_path):
+    """Polars lists them in the footer."""
+    pl, pq = pytest.importorskip("polars"), pytest.importorskip("pyarrow.parquet")
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    pain = pl.Series(["low", None], dtype=pl.Enum(["low", "Zyxwvutski"]))
+    pl.DataFrame({"text": ["a", "b"], "pain": pain}).write_parquet(path)
+    change(open_table(path, output, Columns(("text",))), output, str)
+    assert b"Zyxwvutski" in pq.read_schema(path).serialize().to_pybytes()
+    assert b"Zyxwvutski" not in pq.read_schema(output).serialize().to_pybytes() + output.read_bytes()
+    assert pl.read_parquet(output)["pain"].cast(pl.String).to_list() == ["low", None]
+
+
+def test_metadata_inside_of_nested_columns_are_left_out(tmp_path):
+    """Arrow keeps them in the footer, in base64, where a search for the name does not find them."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    inner = pa.field("v", pa.string(), metadata={"comment": "copied for Zyxwvutski", "unit": "mg"})
+    kinds = (pa.struct([inner]), pa.list_(inner), pa.large_list(inner), pa.map_(pa.string(), inner), pa.list_(inner, 1))
+    schema = pa.schema([("text", pa.string()), *((f"c{n}", pa.list_(kind)) for n, kind in enumerate(kinds))])
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table([["a"], *([[]] for _ in kinds)], schema=schema), path)
+    change(open_table(path, output, Columns(("text",))), output, str)
+    was, found = (pq.read_schema(one) for one in (path, output))
+    assert b"Zyxwvutski" in was.serialize().to_pybytes() and b"Zyxwvutski" not in found.serialize().to_pybytes()
+    assert found == was and found.field("c0").type.value_type.field("v").metadata == {b"unit": b"mg"}
+
+
 def test_index_of_pandas_that_repeats_a_text_is_refused(tmp_path):
     """The index is a column of the file that nobody has named, and was copied with the texts."""
     pd = pytest.importorskip("pandas")
