@@ -29,6 +29,7 @@ from . import corpora
 from .environment import describe
 
 HERE = Path(__file__).parents[1]
+SETTINGS = ("corpus", "notes", "test_notes", "epochs", "repeats", "seed", "hidden_size")
 MEASURES = ("epoch", "epoch_without_copies", "tagging")
 # Share of the epochs that read altered copies, if the version makes any.
 COPIED_EPOCHS = 0.8
@@ -58,11 +59,12 @@ class Stopwatch(Callback):
 torch.set_num_threads(1)
 warnings.simplefilter("ignore")
 path, n_epochs, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+same = json.loads(sys.argv[5])
 with open(path, encoding="utf-8") as file:
     train, test = ([
         Document(n["id"], n["text"], tuple(Span(*s) for s in n["spans"]), patient_id=n["patient"]) for n in notes
     ] for notes in json.load(file))
-settings = {**default_settings(train), "max_epochs": n_epochs, "random_state": seed}
+settings = {**default_settings(train), **same, "max_epochs": n_epochs, "random_state": seed}
 tagger = DeidTagger(**settings, callbacks=[("watch", Stopwatch())])
 deidentifier = NoteDeidentifier(tagger).fit(Corpus(train))
 texts = [note.text for note in test]
@@ -93,10 +95,11 @@ def write_notes(train: Corpus, test: Corpus, path: Path) -> None:
     path.write_text(json.dumps(notes), encoding="utf-8")
 
 
-def measured(checkout: Path, notes: Path, n_epochs: int, seed: int) -> dict[str, float]:
+def measured(checkout: Path, notes: Path, n_epochs: int, seed: int, hidden_size: int | None = None) -> dict[str, float]:
     """Processor seconds of an epoch and of tagging, in a fresh process that imports the package of ``checkout``."""
+    same = {} if hidden_size is None else {"hidden_size": hidden_size}
     # -P keeps the current folder off the path, so that the other checkout is not hidden by this one
-    command = [sys.executable, "-P", "-c", CHILD, str(notes), str(n_epochs), str(seed), str(checkout)]
+    command = [sys.executable, "-P", "-c", CHILD, str(notes), str(n_epochs), str(seed), str(checkout), json.dumps(same)]
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
     result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
     found = json.loads(result.stdout)
@@ -138,19 +141,23 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=5, help="epochs of each training")
     parser.add_argument("--repeats", type=int, default=3, help="turns of each checkout")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--hidden-size", type=int, help="width of both networks (default: as each checkout has it)")
     arguments = parser.parse_args(argv)
     other, turns = arguments.other.resolve(), []
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder) / "notes.json"
         write_notes(*corpora.load(arguments, arguments.seed), notes)
         for turn in range(arguments.repeats):
-            pair = [measured(checkout, notes, arguments.epochs, arguments.seed) for checkout in (other, HERE)]
+            pair = [
+                measured(checkout, notes, arguments.epochs, arguments.seed, arguments.hidden_size)
+                for checkout in (other, HERE)
+            ]
             turns.append((pair[0], pair[1]))
             print(f"turn {turn + 1} done", file=sys.stderr)
     result = {
         "benchmark": "epoch_speed",
         "unit": "processor seconds, one thread, fastest turn",
-        **{name: getattr(arguments, name) for name in ("corpus", "notes", "test_notes", "epochs", "repeats", "seed")},
+        **{name: getattr(arguments, name) for name in SETTINGS},
         "commits": {"other": commit_of(other), "this": commit_of(HERE)},
         **compared(turns),
         **describe(),
