@@ -292,17 +292,22 @@ class LinearChainCRF(CRF):
             torch.arange(begin, begin + mask.numel(), mask.shape[1])
             for begin, (_, mask) in zip(begins, batches, strict=False)
         ]
-        searched = torch.cat([~stays_at_first(emissions, *scores, mask) for emissions, mask in batches])
+        # shape of each: (batch, time): tokens of the sentences whose path is searched
+        searched = [mask & ~stays_at_first(emissions, *scores, mask).unsqueeze(1) for emissions, mask in batches]
         # shape: (n_cells,): the tags of all batches, one after the other
         paths = torch.zeros(begins[-1], dtype=torch.long)
-        if searched.any():
-            order = TimeOrder(torch.cat(lengths)[searched], torch.cat(first)[searched])
-            cells = torch.cat([emissions.flatten(0, 1) for emissions, _ in batches])
-            paths[order.cells] = viterbi_in_order(cells, *scores, order)
+        cells = torch.cat([emissions[on] for (emissions, _), on in zip(batches, searched, strict=True)])
+        if len(cells):
+            sizes = torch.cat([on.sum(1) for on in searched])
+            sizes = sizes[sizes > 0]
+            order = TimeOrder(sizes, sizes.cumsum(0) - sizes)
+            found = torch.empty(len(cells), dtype=torch.long)
+            found[order.cells] = viterbi_in_order(cells, *scores, order)
+            paths[torch.cat([on.flatten() for on in searched])] = found
         flat = paths.tolist()
         return [
-            [flat[begin : begin + n] for begin, n in zip(places.tolist(), sizes.tolist(), strict=True)]
-            for places, sizes in zip(first, lengths, strict=True)
+            [flat[begin : begin + n] for begin, n in zip(places.tolist(), counts.tolist(), strict=True)]
+            for places, counts in zip(first, lengths, strict=True)
         ]
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -17,7 +17,7 @@ from .training_loop import SequenceNet
 
 _NOTHING = np.zeros(0)
 # Padded cells whose best paths are searched together: most steps then have many sentences.
-_DECODED_CELLS = 32_768
+_DECODED_CELLS = 16_384
 
 
 class TaggingNet(SequenceNet):
