@@ -9,6 +9,7 @@ from typing import Any
 _PANDAS = b"pandas"
 # Polars lists all values of an enumeration, also those that no row has. Without the list, it reads categories.
 _ENUMERATION = b"_PL_ENUM_VALUES"
+_LISTS = ("list_", "large_list", "list_view", "large_list_view")
 # What pandas needs to build the frame again. The other keys, such as attributes, are notes of users.
 _FRAME = ("index_columns", "column_indexes", "columns", "creator", "pandas_version", "partition_columns")
 _COLUMN = ("name", "field_name", "pandas_type", "numpy_type", "metadata")
@@ -69,13 +70,9 @@ def _type_without_texts(pa: Any, kind: Any) -> Any:
         return pa.struct(inner)
     if types.is_fixed_size_list(kind):
         return pa.list_(inner[0], kind.list_size)
-    lists = {
-        types.is_list: pa.list_,
-        types.is_large_list: pa.large_list,
-        types.is_list_view: pa.list_view,
-        types.is_large_list_view: pa.large_list_view,
-    }
-    made = next((make for is_kind, make in lists.items() if is_kind(kind)), None)
+    # Older versions of pyarrow have no views of lists.
+    lists = (name for name in _LISTS if getattr(types, f"is_{name.strip('_')}", lambda _: False)(kind))
+    made = next((getattr(pa, name) for name in lists), None)
     # Unions, which parquet files cannot hold.
     return kind if made is None else made(inner[0])
 

@@ -197,7 +197,7 @@ def test_missing_extra_is_named(extra, tmp_path, monkeypatch):
 
 def test_notes_are_learned_from_redacted_saved_and_loaded(tmp_path):
     notes = make_clinical_notes(10, random_state=0)
-    deidentifier = NoteDeidentifier(DeidTagger(max_epochs=8, lr=0.01, hidden_size=16, random_state=0)).fit(notes)
+    deidentifier = NoteDeidentifier(DeidTagger(max_epochs=16, lr=0.01, hidden_size=16, random_state=0)).fit(notes)
     texts = [note.text for note in make_clinical_notes(2, random_state=1)]
     redacted = deidentifier.redact(texts)
     assert redacted != texts
