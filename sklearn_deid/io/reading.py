@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import replace
 from numbers import Integral
 from os import PathLike
@@ -263,22 +264,24 @@ def _with_seed(fmt: Format, random_state: int | None) -> Format:
 
 
 def _documents(
-    items: Iterator[Item],
+    items: Generator[Item, None, None],
     on_error: Literal["raise"] | Callable[[CorpusFormatError], object],
     scheme: LabelScheme | None,
 ) -> Iterator[Document]:
-    for item in items:
-        if isinstance(item, Document) and scheme is not None:
-            item = _with_categories(item, scheme)
-        if isinstance(item, Document):
-            yield item
-        elif callable(on_error):
-            on_error(item)
-        else:
-            raise item
+    # An error holds this frame: the file would stay open as long as the error lives.
+    with closing(items):
+        for item in items:
+            if isinstance(item, Document) and scheme is not None:
+                item = _with_categories(item, scheme)
+            if isinstance(item, Document):
+                yield item
+            elif callable(on_error):
+                on_error(item)
+            else:
+                raise item
 
 
-def _items(files: list[Path], fmt: Format, encoding: str | None, follow_links: bool) -> Iterator[Item]:
+def _items(files: list[Path], fmt: Format, encoding: str | None, follow_links: bool) -> Generator[Item, None, None]:
     seen: set[str] = set()
     for file in files:
         for item in _read(file, fmt, encoding, follow_links):

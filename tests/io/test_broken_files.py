@@ -1,7 +1,9 @@
 """Broken files raise with file, annotation and offsets, never with text of the note; or are collected."""
 
 import json
+import os
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -224,3 +226,13 @@ def test_arguments_are_checked_before_anything_is_read(tmp_path):
         iter_documents(tmp_path / "gone", "brat")
     with pytest.raises(CorpusFormatError, match="holds no file ending in .jsonl or .ndjson"):
         iter_documents(tmp_path, "jsonl")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system has no list of open files")
+def test_an_error_keeps_no_file_open(tmp_path):
+    """The frames of an error held the file until the error was collected."""
+    (tmp_path / "a.jsonl").write_text('{"doc_id": "n1"}\n' * 3)
+    with pytest.raises(CorpusFormatError) as caught:
+        read_corpus(tmp_path / "a.jsonl", format="jsonl")
+    opened = [os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    assert caught.value.path and not [path for path in opened if path.startswith(str(tmp_path))]
