@@ -7,6 +7,8 @@ from typing import Any
 
 from .._optional import import_optional
 
+# Bytes of one length, with zeros behind shorter values.
+_FIXED = "fixed_size_binary["
 # As a model reads them, and as bytes.
 _TEXTS = frozenset(("string", "large_string", "string_view", "binary", "large_binary", "binary_view"))
 
@@ -61,7 +63,8 @@ def _may_hold(kind: Any) -> bool:
 
 
 def _is_text(kind: Any) -> bool:
-    return str(getattr(kind, "value_type", kind) if _is_category(kind) else kind) in _TEXTS
+    name = str(getattr(kind, "value_type", kind) if _is_category(kind) else kind)
+    return name in _TEXTS or name.startswith(_FIXED)
 
 
 def _is_category(kind: Any) -> bool:
@@ -79,4 +82,6 @@ def _fields(kind: Any) -> list[Any]:
 def _values(array: Any) -> list[bytes | None]:
     # Bytes, because not all values need be UTF-8.
     decoded = array.dictionary_decode() if _is_category(array.type) else array
+    if str(decoded.type).startswith(_FIXED):
+        return [None if value is None else value.rstrip(b"\0") for value in decoded.to_pylist()]
     return decoded.cast("large_binary").to_pylist()

@@ -486,6 +486,9 @@ def parquet_of(path, column):
 COPIES = {
     "categories": lambda pa: pa.array([LONG, "fine"]).dictionary_encode(),
     "bytes": lambda pa: pa.array([LONG.encode(), b"\xff"]),
+    "bytes of one length": lambda pa: pa.array(
+        [LONG.encode() + b"\0" * 3, b"\xff" * (len(LONG) + 3)], pa.binary(len(LONG) + 3)
+    ),
     "view": lambda pa: pa.array([LONG, "fine"], type=pa.string_view()),
     "categories of bytes": lambda pa: pa.array([LONG.encode(), b"fine"]).dictionary_encode(),
     "list": lambda pa: pa.array([["a", LONG], []]),
