@@ -27,7 +27,7 @@ def test_workers_learn_and_their_network_tags_on_the_cpu(strategy):
     found = tagger.predict_proba(X)
     tagger.set_params(device="cpu").module_.cpu()
     for a, b in zip(found, tagger.predict_proba(X), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-4)
+        np.testing.assert_allclose(a, b, atol=1e-4, rtol=1e-3)  # as tests/tagging/test_cuda.py
 
 
 def test_gradients_of_patients_are_bounded_on_cuda():
