@@ -102,13 +102,21 @@ class LearningRateDecay(Callback):
         Factor of all rates, for a training that starts from trained weights.
     added_epochs : float, default=0.0
         Size of the altered copies of the whole training, in epochs.
+    even_epochs : bool, default=False
+        Whether all epochs have an equal part of the decay, for epochs that read different parts of the data. By
+        default, all batches have an equal part, and the first epoch shows how many there are.
     """
 
     def __init__(
-        self, n_epochs: int | None, warmup_steps: int = 200, share: float = 1.0, added_epochs: float = 0.0
+        self,
+        n_epochs: int | None,
+        warmup_steps: int = 200,
+        share: float = 1.0,
+        added_epochs: float = 0.0,
+        even_epochs: bool = False,
     ) -> None:
         self.n_epochs, self.warmup_steps, self.share = n_epochs, warmup_steps, share
-        self.added_epochs = added_epochs
+        self.added_epochs, self.even_epochs = added_epochs, even_epochs
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         self.base_, self.step_, self.total_ = [g["lr"] for g in net.optimizer_.param_groups], 0, 0
@@ -124,7 +132,7 @@ class LearningRateDecay(Callback):
         factor = self.share * min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
         for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
             group["lr"] = base * factor
-        self.step_ += 1
+        self.step_ += self.total_ / self.n_epochs / net.n_training_batches_ if self.even_epochs else 1
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         # The given rate returns, because a later partial_fit would otherwise continue with a rate near zero.

@@ -98,6 +98,23 @@ class TestLearner:
             second.train_epoch()
         assert np.array_equal(second.get_flat(), whole.get_flat())
 
+    @pytest.mark.parametrize("n_parts", [1, 2])
+    def test_the_rate_falls_to_the_end_and_not_before_however_much_a_patient_has(self, n_parts):
+        X, y, _ = make_sentences(40)
+        tagger = DeidTagger(**{**TINY, "random_state": 0})
+        plan = {"n_epochs": 12, "n_parts": n_parts, "validation_fraction": "rotating"}
+        learner = make_learner(tagger, X, y, ["a"] * 30 + ["b"] * 10, LABELS, **plan)
+        shares, batches, full = [], set(), tagger.lr
+        for _ in range(12):
+            learner.train_epoch()
+            # rate of the last batch of the epoch; the end of the training puts the full rate back
+            shares.append(learner.tagger.optimizer_.param_groups[0]["lr"] / full)
+            batches.add(learner.tagger.n_training_batches_)
+        assert max(batches) > 1.5 * min(batches), "the patients have different numbers of batches"
+        expected = 1 - np.arange(1, 12) / 12
+        # one batch of an epoch is not done yet
+        np.testing.assert_array_less(np.abs(shares[1:-1] - expected[1:]), 1 / 12 / min(batches) + 1e-6)
+
     def test_no_f1_of_patients_in_the_training_is_reported(self):
         assert "f1" not in learner_of()[0].train_epoch()
 

@@ -73,10 +73,11 @@ class RobustSite:
         """
         number = SparseUpdate.from_bytes(message, kind="update").version
         reply = ask({"ask": "upload", "sequence": self._sequence, **self._told}, message)[0]
-        if reply.get("status") == "refused":
-            report(f"round {number}: refused")
-            return True
+        # A site whose update is refused waits, too. Else it would spend its next epochs on the same round, end before
+        # the others, and leave them too few for a round.
         how = known_result(wait_for(ask, {"ask": "sum", "round": number}, "sum", stopped, self._pause), _RESULTS)
+        if how is not None and reply.get("status") == "refused":
+            how = "refused"
         report(f"round {number}: {how or 'no sum yet'}")
         return how is not None
 

@@ -193,6 +193,27 @@ class TestHostileSite:
         assert desk.fate("a", 0) == "refused"
         assert desk.server.version == 1 and (desk.server.parameters == 1).all()
 
+    @pytest.mark.parametrize("ends", [True, False])
+    def test_a_refused_site_waits_for_the_end_of_its_round(self, ends):
+        """It went on at once, spent its epochs in few rounds, and left two sites that waited for a third for ever."""
+        desk, lines, polls = Desk(), [], []
+        for site in SITES:
+            desk.download(site)
+        huge = SparseUpdate(np.arange(SIZE), np.full(SIZE, 1e6, np.float32), SIZE, MODEL, 0).to_bytes()
+
+        def stopped():
+            polls.append(desk.server.version)
+            if ends and len(polls) == 3:
+                for other in "ab":
+                    desk.send(other, desk.values(), 0)
+            return not ends and len(polls) == 3
+
+        site = RobustSite(SiteSettings("/n", "/s", **DENSE), pause=0.0)
+        ask = lambda fields, body=b"": desk.ask("c", body, **fields)  # noqa: E731
+        assert site.exchange(ask, huge, stopped, lines.append) is ends
+        assert polls == [0, 0, 0] and desk.server.version == ends
+        assert lines == ["round 0: refused" if ends else "round 0: no sum yet"]
+
     @pytest.mark.parametrize("number", [None, "0", True, 1.5])
     def test_numbers_that_are_none(self, number):
         assert Desk().ask("a", ask="sum", round=number)[0]["status"] == "refused"

@@ -258,11 +258,11 @@ def test_a_site_tells_that_its_updates_have_noise(tmp_path, notes, patient_epsil
 
     def ask(fields, body=b""):
         asked.append(fields)
-        return {"status": "refused"}, b""
+        return ({"status": "refused"} if fields["ask"] == "upload" else {"status": "ok", "sum": "late"}), b""
 
     message = SparseUpdate(np.arange(SIZE), np.ones(SIZE, np.float32), SIZE, MODEL, 4).to_bytes()
     assert RobustSite(own).exchange(ask, message, lambda: False, lambda line: None)
-    assert asked == [{"ask": "upload", "sequence": 0, **told}]
+    assert asked == [{"ask": "upload", "sequence": 0, **told}, {"ask": "sum", "round": 4}]
 
 
 def test_a_server_that_restarts_in_an_open_round_hears_of_the_noise_again(tmp_path, notes):  # noqa: F811
