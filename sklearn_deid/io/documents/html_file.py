@@ -38,7 +38,15 @@ _DECLARATION = re.compile(
 _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CHARSET = re.compile(rb"""<meta\s[^>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
-_CSS = re.compile(r"""/\*.*?\*/|"[^"]*"|'[^']*'|url\([^)]*\)|expression\([^)]*\)""", re.DOTALL | re.IGNORECASE)
+# Browsers read any number of digits, and html.unescape raises an error for thousands of them.
+_LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8}|[xX][0-9a-fA-F]{7})")
+# A group matches what is not closed: no second search of the rest, and the page is refused.
+_CSS = re.compile(
+    r"""/\*.*?(?:\*/|(\Z))|"[^"\n\r\f]*(?:"|())|'[^'\n\r\f]*(?:'|())|(?:url|expression)\([^)]*(?:\)|(\Z))""",
+    re.DOTALL | re.IGNORECASE,
+)
+# Declarations of Office, which hold names of authors and bookmarks, and times of comments.
+_OFFICE = re.compile(r"(?<![\w-])mso-[\w-]*\s*:[^;{}]*;?", re.IGNORECASE)
 # Each character of the text has its place in memory.
 _MOST_BYTES = 2**23
 # What follows a number sign or a point in links and style sheets.
@@ -117,6 +125,8 @@ class _Page:
         self._in_pre = 0
         self._used = set(_USED.findall(source))
         self._names: dict[str, str] = {}
+        if _LONG_REFERENCE.search(source):
+            raise self._error("a character reference of many digits")
         position = 0
         while position < len(source):
             position = self._next(position)
@@ -249,7 +259,7 @@ class _Page:
         """Declarations, or a whole style sheet, without comments, strings and addresses, and with new names."""
         if "\\" in css or "<" in css:
             raise self._error("a style sheet with escapes or tags")
-        new = _CSS.sub(lambda found: found[0] if names.is_css_word(found[0]) else names.emptied_css(found[0]), css)
+        new = _OFFICE.sub("", _CSS.sub(self._css_part, css))
         if sheet:
             selectors = _DECLARATIONS.split(new)
             # Every second part is a block of declarations, in which a number sign begins a colour.
@@ -259,6 +269,12 @@ class _Page:
             new = ";".join(part for part in new.split(";") if names.CSS_RULE.fullmatch(part))
         self.kept.append(new)
         return new
+
+    def _css_part(self, found: re.Match[str]) -> str:
+        """New form of a comment, a string or an address of a style sheet."""
+        if found.lastindex is not None:
+            raise self._error("a style sheet with a comment, a string or an address that is not closed")
+        return found[0] if names.is_css_word(found[0]) else names.emptied_css(found[0])
 
     def _change(self, start: int, end: int, new: str) -> None:
         if self.source[start:end] != new:

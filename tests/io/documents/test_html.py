@@ -39,6 +39,12 @@ PLANTED = {
     "<p style='background:url(Zyxwvutski)'>d</p>": "<p style='background:none'>d</p>",
     "<p style='Zyxwvutski'>d</p>": "<p style=''>d</p>",
     "<p style='--zyx: Zyxwvutski;top: 1px'>d</p>": "<p style='top: 1px'>d</p>",
+    "<p style='mso-comment-author:Zyxwvutski;mso-comment-date:20200101T1010;top: 1px;MSO-BOOKMARK:Zyxwvutski'>d</p>": (
+        "<p style='top: 1px;'>d</p>"
+    ),
+    "<style>@font-face{mso-font-alt:Zyxwvutski;color:red} a {mso-x:Zyxwvutski}</style>": (
+        "<style>@font-face{color:red} a {}</style>"
+    ),
     "<p lang='lee'>d</p>": "<p >d</p>",
     "<p style='font: &quot;Zyxwvutski&quot;'>e</p>": "<p style=''>e</p>",
     '<meta name="author" content="Zyxwvutski"><meta charset="utf-8">': '<meta  content=""><meta charset="utf-8">',
@@ -71,6 +77,13 @@ REFUSED = [
     "<!DOCTYPE html SYSTEM 'Zyxwvutski'>",
     "<style>p:after { content: '\\5a yxwvutski' }</style>",
     "<script>let a = 'Zyxwvutski'",
+    "<style>p { } /* Zyxwvutski </style>",
+    "<style>p { content: 'Zyxwvutski\n} q { content: 'a' }</style>",
+    "<style>p { background: url(Zyxwvutski</style>",
+    '<p style="content: \'Zyxwvutski">x',
+    "<p>&#00000090;yxwvutski</p>",
+    "<p title='&#x000005a;yxwvutski'>x</p>",
+    f"<p title='&#{'9' * 5000};'>Zyxwvutski</p>",
     "<p Zyxwvutski",
     "<meta charset=utf-7>Zyxwvutski",
 ]  # fmt: skip
