@@ -38,8 +38,6 @@ _DECLARATION = re.compile(
 _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CHARSET = re.compile(rb"""<meta\s[^>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
-# Browsers read any number of digits, and html.unescape raises an error for thousands of them.
-_LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8}|[xX][0-9a-fA-F]{7})")
 # A group matches what is not closed: no second search of the rest, and the page is refused.
 _CSS = re.compile(
     r"""/\*.*?(?:\*/|(\Z))|"[^"\n\r\f]*(?:"|())|'[^'\n\r\f]*(?:'|())|(?:url|expression)\([^)]*(?:\)|(\Z))""",
@@ -54,6 +52,8 @@ _USED = re.compile(r"[#.]([\w-]+)")
 _DECLARATIONS = re.compile(r"(\{[^{}]*\})")
 _SELECTOR = re.compile(r"(?<=[#.])-?[^\W\d][\w-]*")
 _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
+# Shorter numbers are measures of the page.
+_IDENTIFIER = re.compile(r"\d{6}")
 
 
 class _Piece(NamedTuple):
@@ -74,7 +74,8 @@ class HtmlFile(DocumentFile):
 
     Comments, scripts, images, the targets of links, and attributes that could hold text unknown to this library are
     removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed: the old name could be that
-    of a patient. A file whose style sheet holds a word that is replaced in the text is refused.
+    of a patient. A file whose style sheet holds a word that is replaced in the text is refused, and so is one with such
+    a number of six digits in an attribute.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -87,7 +88,7 @@ class HtmlFile(DocumentFile):
         for replacement in replacements:
             covered = self.text[replacement.span.start : replacement.span.end].casefold()
             if any(word in kept and word not in names.FORM_WORDS for word in _WORD.findall(covered)):
-                raise self._place.error("The style sheet of the page holds a word that is PHI.")
+                raise self._place.error("The style sheet or an attribute of the page holds a word that is PHI.")
         return page.written(replacements).encode(self._charset, "xmlcharrefreplace")
 
     def _charset_of(self, data: bytes) -> str:
@@ -125,7 +126,7 @@ class _Page:
         self._in_pre = 0
         self._used = set(_USED.findall(source))
         self._names: dict[str, str] = {}
-        if _LONG_REFERENCE.search(source):
+        if names.LONG_REFERENCE.search(source):
             raise self._error("a character reference of many digits")
         position = 0
         while position < len(source):
@@ -240,6 +241,8 @@ class _Page:
                 self._change(*inner, "" if quote else '""')
         elif not names.is_form(name, value):
             self._change(start, end, "")
+        elif _IDENTIFIER.search(value):
+            self.kept.append(value)
 
     def _renamed(self, element: str, attribute: str, value: str) -> str | None:
         """New names for an internal link, its target, or a name in a style sheet; None for other values."""

@@ -142,9 +142,9 @@ class WordCleaner:
             return
         if (element.text or "").strip() or (element.tail or "").strip():
             raise self._error("text outside of paragraphs")
-        at = parent.index(element)
-        for child in reversed(list(element)):
-            parent.insert(at + 1, child)
+        # The place in the parent is never searched: the time would grow with the square of a long document.
+        for child in list(element):
+            element.addprevious(child)
         parent.remove(element)
 
     def _check_element(self, element: Any, part: Part) -> None:

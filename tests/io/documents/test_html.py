@@ -154,6 +154,14 @@ def test_short_names_and_names_that_are_not_in_the_text_are_in_no_link(opened, s
         assert opened(redacted).redacted([]) == redacted
 
 
+@pytest.mark.parametrize("attribute", ["width=448213", "bgcolor='#448213'", "start=448213"])
+def test_number_of_an_attribute_that_is_phi_withholds_the_page(opened, attribute):
+    page = opened(f"<table><td {attribute}>MRN 448213 and 99</table>")
+    assert page.redacted(name_spans(page.text, "99")).count(b"448213") == 2
+    with pytest.raises(CorpusFormatError, match="holds a word that is PHI"):
+        page.redacted(name_spans(page.text, "448213"))
+
+
 def test_text_is_that_of_a_parser(opened):
     """The oracle is lxml."""
     lxml_html = pytest.importorskip("lxml.html")
