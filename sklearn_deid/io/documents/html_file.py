@@ -37,7 +37,8 @@ _DECLARATION = re.compile(
 # Word writes such instructions. Browsers ignore them up to the first ">".
 _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
-_CHARSET = re.compile(rb"""<meta\s[^>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
+# Up to the next tag: a search to the next ">" would read a page of "<meta " once from each of them.
+_CHARSET = re.compile(rb"""<meta\s[^<>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
 # A group matches what is not closed: no second search of the rest, and the page is refused.
 _CSS = re.compile(
     r"""/\*.*?(?:\*/|(\Z))|"[^"\n\r\f]*(?:"|())|'[^'\n\r\f]*(?:'|())|(?:url|expression)\([^)]*(?:\)|(\Z))""",
@@ -96,11 +97,12 @@ class HtmlFile(DocumentFile):
             raise self._place.error(f"The page is larger than {_MOST_BYTES // 2**20} MiB.")
         if data.startswith(codecs.BOM_UTF8):
             return "utf-8"
-        declared = _CHARSET.search(data[:4096])
-        name = "utf-8" if declared is None else declared[1].decode("ascii").lower()
-        if name not in names.CHARSETS:
-            raise self._place.error("The page is in an encoding that is not read. Save it in UTF-8.")
-        return names.CHARSETS[name]
+        declared = {names.CHARSETS.get(name.decode("ascii").lower()) for name in _CHARSET.findall(data)} or {"utf-8"}
+        charset = declared.pop()
+        # A browser takes the first declaration that is in no comment, and others behind many bytes only at times.
+        if charset is None or declared:
+            raise self._place.error("The page is in several encodings, or in one that is not read. Save it in UTF-8.")
+        return charset
 
     def _decoded(self, data: bytes) -> str:
         try:

@@ -86,6 +86,8 @@ REFUSED = [
     f"<p title='&#{'9' * 5000};'>Zyxwvutski</p>",
     "<p Zyxwvutski",
     "<meta charset=utf-7>Zyxwvutski",
+    "<!-- <meta charset=latin1> --><meta charset=utf-8>Zyxwvutskié",
+    f"{' ' * 5000}<meta charset=utf-8><meta charset=latin1>Zyxwvutskié",
 ]  # fmt: skip
 
 
