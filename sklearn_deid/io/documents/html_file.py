@@ -180,8 +180,9 @@ class _Page:
         self._read_attributes(name, found)
         if name not in names.RAW:
             return found.end()
-        close = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(self.source, found.end())
-        if close is None:
+        # Browsers also end the element at an end tag of another form.
+        close = re.compile(rf"</{name}(?:\s*(>)|[\s/])", re.IGNORECASE).search(self.source, found.end())
+        if close is None or close[1] is None:
             raise self._error("an element that is not closed")
         if name == "script":
             self._changes.append((found.start(), close.end(), ""))

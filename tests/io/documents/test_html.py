@@ -77,6 +77,8 @@ REFUSED = [
     "<!DOCTYPE html SYSTEM 'Zyxwvutski'>",
     "<style>p:after { content: '\\5a yxwvutski' }</style>",
     "<script>let a = 'Zyxwvutski'",
+    "<title>a</title x><img src=Zyxwvutski></title>",
+    "<textarea>a</textarea/><!-- Zyxwvutski --></textarea>",
     "<style>p { } /* Zyxwvutski </style>",
     "<style>p { content: 'Zyxwvutski\n} q { content: 'a' }</style>",
     "<style>p { background: url(Zyxwvutski</style>",
