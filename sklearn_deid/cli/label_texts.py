@@ -13,7 +13,7 @@ _LABEL = re.compile(r"\w[\w./:-]{0,63}")
 
 
 def check_labels(notes: Iterable[Document]) -> None:
-    """Refuse labels that leave with redacted notes or with a model and could hold text.
+    """Refuse labels that leave with redacted notes, a model or the record of a sign-off and could hold text.
 
     Parameters
     ----------
@@ -38,6 +38,7 @@ def check_labels(notes: Iterable[Document]) -> None:
             continue
         if not _LABEL.fullmatch(span.label) or span.label.casefold() in texts:
             raise DeidError(
-                "A label is no plain word, or is the text of a span. Labels leave with redacted notes and with models.",
+                "A label is no plain word, or is the text of a span. Labels leave with redacted notes, with models and "
+                "with records.",
                 doc_id=note.doc_id,
             )

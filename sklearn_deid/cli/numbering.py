@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
+from ..text.characters import has_surrogate
 
 _HEADER = ["output", "note"]
 # A spreadsheet runs such a cell as a formula. A number may begin with a minus.
@@ -116,8 +117,8 @@ class OutputNumbers:
         Raises
         ------
         CorpusFormatError
-            If the id holds a line break and therefore does not fit on a line of the key file, or if a spreadsheet
-            would run the id as a formula.
+            If the id holds a line break and therefore does not fit on a line of the key file, if a spreadsheet would
+            run the id as a formula, or if the id is a file name that is not UTF-8.
         """
         if doc_id not in self._numbers:
             if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:
@@ -128,6 +129,8 @@ class OutputNumbers:
                     "without --number-outputs.",
                     doc_id=doc_id,
                 )
+            if has_surrogate(doc_id):
+                raise CorpusFormatError("The key file cannot hold a name that is not UTF-8.", doc_id=doc_id)
             # The key file is written before the output: after a crash no output is without a key.
             name = self._new_name()
             self._append([name, doc_id])

@@ -21,6 +21,7 @@ from ..surrogates import SURROGATE
 from ..text import Document, get_label_scheme
 from .audit_redacted import check_release
 from .failures import DONE, SOME_WITHHELD
+from .label_texts import check_labels
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .notes_table import notes_table
@@ -224,6 +225,8 @@ def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Docume
     if missing:
         # A bound from the notes that the reader liked to finish would be wrong.
         raise DeidError(f"{len(missing)} notes of the sample are not finished; this is the first.", doc_id=missing[0])
+    # The record counts the leaks of each label.
+    check_labels(read.values())
     foreign = sorted(read.keys() - set(sample))
     if foreign:
         raise DeidError("This note is not in the sample.", doc_id=foreign[0])

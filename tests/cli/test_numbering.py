@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -134,6 +136,22 @@ def test_names_do_not_tell_the_order_of_the_ids(tmp_path):
     # Kendall's tau of 300 random ranks has a standard deviation of .039; counted names have 1
     assert all(abs(kendalltau(order, range(300)).statistic) < 0.3 for order in (first, second))
     assert abs(kendalltau(first, second).statistic) < 0.3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, names of files are characters")
+@pytest.mark.parametrize("options", [[], ["--documents"]])
+def test_a_name_that_is_not_utf_8_is_withheld(run, model, tmp_path, options):
+    """The key file is UTF-8. The error of the encoder ended the run."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in (b"bad\xff.txt", b"good.txt"):
+        (notes / os.fsdecode(name)).write_bytes(b"Seen today.\n")
+    key = tmp_path / "key.csv"
+    code, _, err = run(
+        "redact", notes, "--model", model, "--output", tmp_path / "out", "--number-outputs", key, *options
+    )
+    assert code == 1 and "1 withheld" in err and "not UTF-8" in err
+    assert len(read_key(key)) == 2 and len(contents(tmp_path / "out")) == 1
 
 
 def test_a_name_that_is_taken_is_not_given_again(tmp_path, monkeypatch):

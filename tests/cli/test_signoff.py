@@ -236,6 +236,11 @@ def test_a_table_that_names_no_or_two_patients_is_refused(run, redacted, tmp_pat
             "differs from the text of the release",
         ),
         (lambda notes: [*notes, Document("other", "Fine.")], "not in the sample"),
+        # The record counted the leaks of each label by its name.
+        (
+            lambda notes: [replace(notes[0], spans=(Span(0, 9, notes[0].text[:9]),)), *notes[1:]],
+            "is the text of a span",
+        ),
     ],
 )
 def test_another_reading_is_refused(run, drawn, redacted, tmp_path, change, message):

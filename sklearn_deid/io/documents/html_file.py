@@ -37,8 +37,15 @@ _DECLARATION = re.compile(
 # Word writes such instructions. Browsers ignore them up to the first ">".
 _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
-_CHARSET = re.compile(rb"""<meta\s[^>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
-_CSS = re.compile(r"""/\*.*?\*/|"[^"]*"|'[^']*'|url\([^)]*\)|expression\([^)]*\)""", re.DOTALL | re.IGNORECASE)
+# Up to the next tag: a search to the next ">" would read a page of "<meta " once from each of them.
+_CHARSET = re.compile(rb"""<meta\s[^<>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
+# A group matches what is not closed: no second search of the rest, and the page is refused.
+_CSS = re.compile(
+    r"""/\*.*?(?:\*/|(\Z))|"[^"\n\r\f]*(?:"|())|'[^'\n\r\f]*(?:'|())|(?:url|expression)\([^)]*(?:\)|(\Z))""",
+    re.DOTALL | re.IGNORECASE,
+)
+# Declarations of Office, which hold names of authors and bookmarks, and times of comments.
+_OFFICE = re.compile(r"(?<![\w-])mso-[\w-]*\s*:[^;{}]*;?", re.IGNORECASE)
 # Each character of the text has its place in memory.
 _MOST_BYTES = 2**23
 # What follows a number sign or a point in links and style sheets.
@@ -46,6 +53,8 @@ _USED = re.compile(r"[#.]([\w-]+)")
 _DECLARATIONS = re.compile(r"(\{[^{}]*\})")
 _SELECTOR = re.compile(r"(?<=[#.])-?[^\W\d][\w-]*")
 _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
+# Shorter numbers are measures of the page.
+_IDENTIFIER = re.compile(r"\d{6}")
 
 
 class _Piece(NamedTuple):
@@ -66,7 +75,8 @@ class HtmlFile(DocumentFile):
 
     Comments, scripts, images, the targets of links, and attributes that could hold text unknown to this library are
     removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed: the old name could be that
-    of a patient. A file whose style sheet holds a word that is replaced in the text is refused.
+    of a patient. A file whose style sheet holds a word that is replaced in the text is refused, and so is one with such
+    a number of six digits in an attribute.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -79,7 +89,7 @@ class HtmlFile(DocumentFile):
         for replacement in replacements:
             covered = self.text[replacement.span.start : replacement.span.end].casefold()
             if any(word in kept and word not in names.FORM_WORDS for word in _WORD.findall(covered)):
-                raise self._place.error("The style sheet of the page holds a word that is PHI.")
+                raise self._place.error("The style sheet or an attribute of the page holds a word that is PHI.")
         return page.written(replacements).encode(self._charset, "xmlcharrefreplace")
 
     def _charset_of(self, data: bytes) -> str:
@@ -87,11 +97,12 @@ class HtmlFile(DocumentFile):
             raise self._place.error(f"The page is larger than {_MOST_BYTES // 2**20} MiB.")
         if data.startswith(codecs.BOM_UTF8):
             return "utf-8"
-        declared = _CHARSET.search(data[:4096])
-        name = "utf-8" if declared is None else declared[1].decode("ascii").lower()
-        if name not in names.CHARSETS:
-            raise self._place.error("The page is in an encoding that is not read. Save it in UTF-8.")
-        return names.CHARSETS[name]
+        declared = {names.CHARSETS.get(name.decode("ascii").lower()) for name in _CHARSET.findall(data)} or {"utf-8"}
+        charset = declared.pop()
+        # A browser takes the first declaration that is in no comment, and others behind many bytes only at times.
+        if charset is None or declared:
+            raise self._place.error("The page is in several encodings, or in one that is not read. Save it in UTF-8.")
+        return charset
 
     def _decoded(self, data: bytes) -> str:
         try:
@@ -117,6 +128,8 @@ class _Page:
         self._in_pre = 0
         self._used = set(_USED.findall(source))
         self._names: dict[str, str] = {}
+        if names.LONG_REFERENCE.search(source):
+            raise self._error("a character reference of many digits")
         position = 0
         while position < len(source):
             position = self._next(position)
@@ -167,8 +180,9 @@ class _Page:
         self._read_attributes(name, found)
         if name not in names.RAW:
             return found.end()
-        close = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(self.source, found.end())
-        if close is None:
+        # Browsers also end the element at an end tag of another form.
+        close = re.compile(rf"</{name}(?:\s*(>)|[\s/])", re.IGNORECASE).search(self.source, found.end())
+        if close is None or close[1] is None:
             raise self._error("an element that is not closed")
         if name == "script":
             self._changes.append((found.start(), close.end(), ""))
@@ -230,6 +244,8 @@ class _Page:
                 self._change(*inner, "" if quote else '""')
         elif not names.is_form(name, value):
             self._change(start, end, "")
+        elif _IDENTIFIER.search(value):
+            self.kept.append(value)
 
     def _renamed(self, element: str, attribute: str, value: str) -> str | None:
         """New names for an internal link, its target, or a name in a style sheet; None for other values."""
@@ -249,7 +265,7 @@ class _Page:
         """Declarations, or a whole style sheet, without comments, strings and addresses, and with new names."""
         if "\\" in css or "<" in css:
             raise self._error("a style sheet with escapes or tags")
-        new = _CSS.sub(lambda found: found[0] if names.is_css_word(found[0]) else names.emptied_css(found[0]), css)
+        new = _OFFICE.sub("", _CSS.sub(self._css_part, css))
         if sheet:
             selectors = _DECLARATIONS.split(new)
             # Every second part is a block of declarations, in which a number sign begins a colour.
@@ -259,6 +275,12 @@ class _Page:
             new = ";".join(part for part in new.split(";") if names.CSS_RULE.fullmatch(part))
         self.kept.append(new)
         return new
+
+    def _css_part(self, found: re.Match[str]) -> str:
+        """New form of a comment, a string or an address of a style sheet."""
+        if found.lastindex is not None:
+            raise self._error("a style sheet with a comment, a string or an address that is not closed")
+        return found[0] if names.is_css_word(found[0]) else names.emptied_css(found[0])
 
     def _change(self, start: int, end: int, new: str) -> None:
         if self.source[start:end] != new:

@@ -52,6 +52,9 @@ _NUMBER = re.compile(
 _LANGUAGE = re.compile(r"[A-Za-z]{2}(-([A-Za-z]{4}|[A-Za-z]{2}|[0-9]{3})){0,2}")
 #: Declaration of a style sheet. A word alone, and a property of the user, are no form.
 CSS_RULE = re.compile(r"\s*(?!--)[A-Za-z-]+\s*:[^:]*|\s*")
+#: Reference to a character with more digits than any has. Browsers read any number, and `html.unescape` raises an error
+#: for thousands.
+LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8}|[xX][0-9a-fA-F]{7})")
 _SPACE = re.compile(
     r"http://www\.w3\.org/(1999/xhtml|TR/REC-html40)|urn:schemas-microsoft-com:(vml|office:(office|word))"
     r"|http://schemas\.microsoft\.com/office/2004/12/omml"

@@ -44,6 +44,10 @@ _LEFT_OUT = {
 }
 _OLD_WORD = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_PARTS, _MOST_BYTES = 2_000, 2**28
+# The main part leads to all other parts. Longer chains are of no program, and Python limits recursions.
+_DEEPEST = 8
+# Office files have no other compression. Others raise errors of their own modules for damaged content.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 @dataclass
@@ -125,9 +129,11 @@ class _Reader:
         types = {e.get("PartName", "").lstrip("/"): e.get("ContentType") for e in root if "PartName" in e.attrib}
         return types.get(name) == _MAIN
 
-    def _part(self, name: str, kind: str) -> Part:
+    def _part(self, name: str, kind: str, depth: int = 0) -> Part:
         if name in self.parts:
             return self.parts[name]
+        if depth > _DEEPEST:
+            raise self.place.error("The document has parts in a long chain, which is not read.")
         part = self.parts[name] = Part(kind, self.xml(name))
         folder, base = posixpath.split(name)
         for number, (known, inner, target, is_out) in enumerate(
@@ -141,7 +147,8 @@ class _Reader:
                 )
             leads_on = inner in KINDS
             part.ids[known] = f"rId{number}"
-            part.relations.append((f"rId{number}", inner, self._part(target, inner) if leads_on else None))
+            next_part = self._part(target, inner, depth + 1) if leads_on else None
+            part.relations.append((f"rId{number}", inner, next_part))
         return part
 
     def _relations(self, folder: str, name: str) -> list[tuple[str, str, str, bool]]:
@@ -202,6 +209,8 @@ def _problem_of(infos: Sequence[zipfile.ZipInfo]) -> str | None:
         return "The document is too large when it is unpacked."
     if len({info.filename for info in infos}) < len(infos) or any(info.flag_bits & 1 for info in infos):
         return "The document is encrypted, or has two parts of the same name."
+    if any(info.compress_type not in _COMPRESSIONS for info in infos):
+        return "The document is compressed in a way that Word does not read."
     return None
 
 

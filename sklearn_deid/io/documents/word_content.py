@@ -28,9 +28,12 @@ _CSS = re.compile(
     r"(-?[0-9.]{1,9}(pt|in|cm|mm|px|%)?|[xy]{1,2}|[tf]|absolute|relative|static|hidden|visible|top|middle|bottom|left"
     r"|right|center|margin|page|char|line|text|column|inside|outside|square|tight|through|none|around)"
 )
+_HEX = re.compile(r"[0-9A-Fa-f]{1,4}")
 _LETTERS, _LEVEL = re.compile(r"[^\W_]{2}"), re.compile(r"%[1-9]")
 _MICROSOFT = "http://schemas.microsoft.com/office/word"
 _PLACES = {"align", "posOffset"}
+# Fonts in which a code stands for a picture and not for the letter of this code.
+_PICTURE_FONTS = {"symbol", "webdings", "wingdings", "wingdings 2", "wingdings 3"}
 
 
 class Renamed(dict):
@@ -139,9 +142,9 @@ class WordCleaner:
             return
         if (element.text or "").strip() or (element.tail or "").strip():
             raise self._error("text outside of paragraphs")
-        at = parent.index(element)
-        for child in reversed(list(element)):
-            parent.insert(at + 1, child)
+        # The place in the parent is never searched: the time would grow with the square of a long document.
+        for child in list(element):
+            element.addprevious(child)
         parent.remove(element)
 
     def _check_element(self, element: Any, part: Part) -> None:
@@ -153,6 +156,8 @@ class WordCleaner:
             raise self._error("an element")
         if name == "graphicData" and element.get("uri") not in names.GRAPHICS:
             raise self.place.error("The document holds a chart, a diagram or another graphic that is not read.")
+        if space == names.WORD and name == "sym" and self._is_letter(element):
+            raise self.place.error("The document holds a letter or digit as a symbol, which is not read.")
         if name == "instrText" and not _FIELD.fullmatch(element.text or ""):
             element.text = ""
         is_text = is_text_element(element)
@@ -167,6 +172,15 @@ class WordCleaner:
                 del element.attrib[key]
             elif new != value:
                 element.set(key, new)
+
+    def _is_letter(self, symbol: Any) -> bool:
+        """Whether a symbol shows a letter or digit."""
+        font, code = (symbol.get(f"{self._word}{name}", "") for name in ("font", "char"))
+        if font.lower() in _PICTURE_FONTS:
+            return False
+        value = int(code, 16) if _HEX.fullmatch(code) else ord("A")
+        # Codes from F000 are those of fonts of pictures. In another font they show the letter.
+        return chr(value - 0xF000 if 0xF000 <= value <= 0xF0FF else value).isalnum()
 
     def _is_place(self, name: str, text: str) -> bool:
         return name in _PLACES and _PLAIN.fullmatch(text.strip()) is not None

@@ -6,7 +6,7 @@ import html
 import re
 from typing import NamedTuple
 
-from ..documents.html_names import ELEMENTS, FORM_WORDS, is_form
+from ..documents.html_names import ELEMENTS, FORM_WORDS, LONG_REFERENCE, is_form
 
 # An invisible character stands for each tag: `normalize` removes it, so that the tagger reads the words as a reader
 # sees them. A text that holds this character is refused.
@@ -56,7 +56,7 @@ def marked_text(markup: str) -> MarkedText | None:
     >>> marked_text("<p title='Ann'>Seen</p>") is None
     True
     """
-    if _MARK in markup:
+    if _MARK in markup or LONG_REFERENCE.search(markup):
         return None
     parts, tags, position = [], [], 0
     for tag in _TAG.finditer(markup):

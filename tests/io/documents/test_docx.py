@@ -13,7 +13,7 @@ from sklearn_deid.io.documents import office_package
 from sklearn_deid.io.documents.word_content import Renamed
 from sklearn_deid.surrogates import Replacement
 
-from .word_files import NAME, SPACES, holds, paragraph, word_file, xml
+from .word_files import NAME, RELATIONS, SPACES, holds, paragraph, word_file, xml
 
 pytest.importorskip("lxml")
 MAIL = f"mailto:{NAME}@example.org"
@@ -117,6 +117,7 @@ CLEANED = {
         "root_extra": f'xmlns:{NAME}="urn:{NAME}" mc:Ignorable="{NAME}" {NAME}:x="{NAME}" xml:lang="{NAME}"',
     },
 }  # fmt: skip
+SYMBOLS = "".join(f'<w:sym w:font="{{0}}" w:char="{{1}}{ord(letter):02X}"/>' for letter in NAME)
 EMBEDDED = "that is not read|is not read|that this library does not know"
 WITHHELD = {
     "insertion": ({"body": f'<w:p><w:ins w:author="{NAME}"><w:r><w:t>a</w:t></w:r></w:ins></w:p>'}, "tracked changes"),
@@ -135,6 +136,8 @@ WITHHELD = {
     "run without paragraph": ({"body": f"<w:r><w:t>{NAME}</w:t></w:r>"}, "outside of paragraphs"),
     "entity": ({"prolog": f'<!DOCTYPE w:document [<!ENTITY a "{NAME}">]>', "body": paragraph("&a;")}, "entit"),
     "macros": ({"content": "application/vnd.ms-word.document.macroEnabled.main+xml"}, "macros"),
+    "letters as symbols": ({"body": f"<w:p><w:r>{SYMBOLS.format('Calibri', '')}</w:r></w:p>"}, "as a symbol"),
+    "letters in an unknown font": ({"body": f"<w:p><w:r>{SYMBOLS.format('x', 'F0')}</w:r></w:p>"}, "as a symbol"),
     "broken XML": ({"files": {"word/document.xml": f"<w:p>{NAME}"}}, "no valid XML"),
 }  # fmt: skip
 
@@ -192,6 +195,36 @@ def test_files_that_are_no_word_files(opened, monkeypatch):
     monkeypatch.setattr(office_package, "_MOST_BYTES", 100)
     with pytest.raises(CorpusFormatError, match="too large"):
         opened(data)
+
+
+def test_other_compression_withholds_the_file(opened):
+    """Damaged content raised an error of the module lzma, which ended the run."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(word_file())) as letter, zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as archive:
+        for name in letter.namelist():
+            archive.writestr(name, letter.read(name))
+    data = packed.getvalue()
+    for wrong in (data, data[:60] + bytes([data[60] ^ 255]) + data[61:]):
+        with pytest.raises(CorpusFormatError, match="compressed in a way"):
+            opened(wrong)
+
+
+def test_long_chain_of_parts_withholds_the_file(opened):
+    """Python's limit of recursions ended the run."""
+    header = xml("hdr", paragraph("Seen."))
+    link = '<Relationships xmlns="{}"><Relationship Id="rId1" Type="{}/header" Target="h{}.xml"/></Relationships>'
+    files = {f"word/h{i}.xml": header for i in range(1, 990)}
+    files |= {f"word/_rels/h{i}.xml.rels": link.format(RELATIONS, SPACES["r"], i + 1) for i in range(989)}
+    with pytest.raises(CorpusFormatError, match="long chain"):
+        opened(word_file(parts=[("header", "h0.xml", header)], files=files))
+
+
+def test_symbols_of_pictures_stay(opened):
+    box = '<w:sym w:font="Wingdings" w:char="F0FE"/><w:sym w:font="Wingdings" w:char="F041"/>'
+    dash = '<w:sym w:font="Calibri" w:char="2013"/>'
+    redacted = opened(word_file(f"<w:p><w:r>{box}{dash}</w:r></w:p>")).redacted([])
+    with zipfile.ZipFile(io.BytesIO(redacted)) as archive:
+        assert archive.read("word/document.xml").count(b"<w:sym ") == 3
 
 
 def test_runs_and_paragraphs_stay(opened):

@@ -39,6 +39,12 @@ PLANTED = {
     "<p style='background:url(Zyxwvutski)'>d</p>": "<p style='background:none'>d</p>",
     "<p style='Zyxwvutski'>d</p>": "<p style=''>d</p>",
     "<p style='--zyx: Zyxwvutski;top: 1px'>d</p>": "<p style='top: 1px'>d</p>",
+    "<p style='mso-comment-author:Zyxwvutski;mso-comment-date:20200101T1010;top: 1px;MSO-BOOKMARK:Zyxwvutski'>d</p>": (
+        "<p style='top: 1px;'>d</p>"
+    ),
+    "<style>@font-face{mso-font-alt:Zyxwvutski;color:red} a {mso-x:Zyxwvutski}</style>": (
+        "<style>@font-face{color:red} a {}</style>"
+    ),
     "<p lang='lee'>d</p>": "<p >d</p>",
     "<p style='font: &quot;Zyxwvutski&quot;'>e</p>": "<p style=''>e</p>",
     '<meta name="author" content="Zyxwvutski"><meta charset="utf-8">': '<meta  content=""><meta charset="utf-8">',
@@ -71,8 +77,19 @@ REFUSED = [
     "<!DOCTYPE html SYSTEM 'Zyxwvutski'>",
     "<style>p:after { content: '\\5a yxwvutski' }</style>",
     "<script>let a = 'Zyxwvutski'",
+    "<title>a</title x><img src=Zyxwvutski></title>",
+    "<textarea>a</textarea/><!-- Zyxwvutski --></textarea>",
+    "<style>p { } /* Zyxwvutski </style>",
+    "<style>p { content: 'Zyxwvutski\n} q { content: 'a' }</style>",
+    "<style>p { background: url(Zyxwvutski</style>",
+    '<p style="content: \'Zyxwvutski">x',
+    "<p>&#00000090;yxwvutski</p>",
+    "<p title='&#x000005a;yxwvutski'>x</p>",
+    f"<p title='&#{'9' * 5000};'>Zyxwvutski</p>",
     "<p Zyxwvutski",
     "<meta charset=utf-7>Zyxwvutski",
+    "<!-- <meta charset=latin1> --><meta charset=utf-8>Zyxwvutskié",
+    f"{' ' * 5000}<meta charset=utf-8><meta charset=latin1>Zyxwvutskié",
 ]  # fmt: skip
 
 
@@ -139,6 +156,14 @@ def test_short_names_and_names_that_are_not_in_the_text_are_in_no_link(opened, s
         redacted = page.redacted(spans)
         assert redacted.count(b"Lee") == (not spans)
         assert opened(redacted).redacted([]) == redacted
+
+
+@pytest.mark.parametrize("attribute", ["width=448213", "bgcolor='#448213'", "start=448213"])
+def test_number_of_an_attribute_that_is_phi_withholds_the_page(opened, attribute):
+    page = opened(f"<table><td {attribute}>MRN 448213 and 99</table>")
+    assert page.redacted(name_spans(page.text, "99")).count(b"448213") == 2
+    with pytest.raises(CorpusFormatError, match="holds a word that is PHI"):
+        page.redacted(name_spans(page.text, "448213"))
 
 
 def test_text_is_that_of_a_parser(opened):

@@ -6,7 +6,7 @@ import zipfile
 NAME = "Zyxwvutski"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
-_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 SPACES = {
     "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
@@ -49,9 +49,9 @@ def word_file(body="", *, parts=(), files=(), content=None, root_extra="", comme
         if text is not None:
             entries[f"word/{target}"] = text
             types.append(f'<Override PartName="/word/{target}" ContentType="{_WORD}.{kind}+xml"/>')
-    entries["word/_rels/document.xml.rels"] = f'<Relationships xmlns="{_RELATIONS}">{"".join(links)}</Relationships>'
+    entries["word/_rels/document.xml.rels"] = f'<Relationships xmlns="{RELATIONS}">{"".join(links)}</Relationships>'
     entries["_rels/.rels"] = (
-        f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="rId1" Type="{_OFFICE}/relationships/officeDocument" '
+        f'<Relationships xmlns="{RELATIONS}"><Relationship Id="rId1" Type="{_OFFICE}/relationships/officeDocument" '
         'Target="word/document.xml"/></Relationships>'
     )
     main = content or f"{_WORD}.document.main+xml"
