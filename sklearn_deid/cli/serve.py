@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         n_workers=arguments.workers,
     )
     # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
-    quiet = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
+    quiet: dict[str, Any] = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
     # A request for a WebSocket would pass by the guard.
     quiet |= {"ws": "none", "http": PatientConnection}
     listener = _listener(arguments)
