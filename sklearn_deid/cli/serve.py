@@ -70,6 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal arrives."""
     uvicorn = import_optional("uvicorn", extra="serve", purpose="the service")
+    from ..integrations.service.connection import PatientConnection
     from ..integrations.service.worker import ServiceSettings, log_to_standard_error, read_token
 
     _check(arguments)
@@ -87,9 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
         n_workers=arguments.workers,
     )
     # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
-    quiet = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
+    quiet: dict[str, Any] = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
     # A request for a WebSocket would pass by the guard.
-    quiet["ws"] = "none"
+    quiet |= {"ws": "none", "http": PatientConnection}
     listener = _listener(arguments)
     try:
         set_machine(arguments)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._optional import import_optional
-from ..exceptions import CorpusFormatError, DeidError
+from ..exceptions import CorpusFormatError, DeidError, WithheldWarning
 from ..text import Document, known_id
 from ..text.arrow_metadata import schema_without_texts
+from ..text.characters import LONE_SURROGATE, has_surrogate
 from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 
@@ -84,10 +86,23 @@ def redact_frame(
         raise CorpusFormatError(f"The data frame has a column {ALIKE.format(alike)}")
     redacted = iter(deidentifier.iter_redact([document for _, _, document in cells], mode))
     values: dict[str, list[str | None]] = {name: [None] * len(table) for name in names}
-    for row, name, _ in cells:
-        values[name][row] = next(redacted)
+    for row, name, cell in cells:
+        values[name][row] = _storable(next(redacted), cell.doc_id, on_error)
     new = [nw.new_series(name, values[name], dtype=nw.String(), backend=table.implementation) for name in names]
     return _without_comments(table.with_columns(*new).to_native())
+
+
+def _storable(text: str | None, place: str, on_error: str) -> str | None:
+    """Redacted text, unless arrow cannot store it: its own error would hold the text."""
+    if text is None or not has_surrogate(text):
+        return text
+    error = DeidError(LONE_SURROGATE, doc_id=place)
+    if on_error == "raise":
+        raise error
+    warning = WithheldWarning(f"Note withheld: {error}")
+    warning.error = error
+    warnings.warn(warning, stacklevel=3)
+    return None
 
 
 def _without_comments(table: Any) -> Any:

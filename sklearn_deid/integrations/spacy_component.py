@@ -8,7 +8,6 @@ cannot resolve strings.
 
 import re
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,10 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import SimpleFrozenList, minibatch
 
-from ..exceptions import BundleError, DeidError, UnsafeToShareWarning
+from ..exceptions import BundleError, DeidError
 from ..text import Document
 from .deidentifiers import as_deidentifier, labels_of_model
+from .spacy_words import ReadWords
 from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
 
 # Name of a file in the folder of a model. Others, such as "..", could lead out of it.
@@ -37,8 +37,8 @@ class DeidComponent(Pipe):
     spans of the group, and a DocBin keeps them.
 
     The component raises an error for a doc that cannot be processed. If you set an error handler with
-    ``nlp.set_error_handler``, the handler receives this doc, and ``nlp.pipe`` leaves the doc out. No doc is passed on
-    without its spans.
+    ``nlp.set_error_handler``, the handler receives this doc, and ``nlp.pipe`` leaves the doc out. ``nlp(text)`` has
+    nothing to leave out, and raises the error after the handler. No doc is passed on without its spans.
 
     Parameters
     ----------
@@ -54,6 +54,8 @@ class DeidComponent(Pipe):
         stay if they do not overlap with PHI.
     device : str, optional
         Device of `load`.
+    vocab : spacy.vocab.Vocab, optional
+        Vocabulary of the pipeline. `to_disk` warns if it has grown since the component was made.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class DeidComponent(Pipe):
         spans_key: str = "phi",
         set_ents: bool = False,
         device: str | None = None,
+        vocab: Any = None,
     ) -> None:
         self.name = name
         # An absolute path: the working directory may change before the first doc loads the model.
@@ -85,7 +88,7 @@ class DeidComponent(Pipe):
         self.set_ents = set_ents
         self.device = device
         self._deidentifier: Any = None
-        self._has_read = False
+        self._words = ReadWords(vocab)
         _register_extensions()
 
     @property
@@ -150,17 +153,11 @@ class DeidComponent(Pipe):
         Warns
         -----
         UnsafeToShareWarning
-            If this pipeline has processed docs. spaCy saves its vocabulary, which holds all words of these docs.
+            If this pipeline has read docs. spaCy saves its vocabulary, which holds all words of these docs.
         """
         from ..saving import save
 
-        if self._has_read:
-            warnings.warn(
-                "This pipeline has read notes, and spaCy saves their words with its vocabulary. Save a pipeline that "
-                "has read no notes.",
-                UnsafeToShareWarning,
-                stacklevel=2,
-            )
+        self._words.warn("read notes", stacklevel=2)
         save(self.deidentifier, path, overwrite=True)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
@@ -187,8 +184,18 @@ class DeidComponent(Pipe):
                 Path(folder, name).write_bytes(content)
             return self.from_disk(folder)
 
+    def get_error_handler(self) -> Any:
+        """Handler of ``nlp(text)``: the one that was set, and then an error. spaCy would return the unmarked doc."""
+        handler = super().get_error_handler()
+
+        def handle(name: str, component: Any, docs: list[Doc], error: Exception) -> None:
+            handler(name, component, docs, error)
+            raise error
+
+        return handle
+
     def _pipe_each(self, docs: list[Doc], number: int) -> Iterator[Doc]:
-        handler = self.get_error_handler()
+        handler = super().get_error_handler()
         for position, doc in enumerate(docs):
             try:
                 spans = next(self._found([doc], number + position))
@@ -201,7 +208,7 @@ class DeidComponent(Pipe):
         """PHI of docs. ``number`` is the number of the first doc in the stream."""
         notes = [Document(f"number {number + position}", doc.text) for position, doc in enumerate(docs)]
         # spaCy has stored the words of the doc in its vocabulary at this point.
-        self._has_read = True
+        self._words.mark()
         for doc, note, spans in zip(docs, notes, self.deidentifier.annotate(notes), strict=True):
             starts = [token.idx for token in doc]
             ends = [token.idx + len(token) for token in doc]
@@ -253,7 +260,7 @@ def make_component(
     >>> spacy.blank("es").add_pipe("sklearn_deid", config={"spans_key": "sensible"}).spans_key
     'sensible'
     """
-    return DeidComponent(name, model=model, spans_key=spans_key, set_ents=set_ents, device=device)
+    return DeidComponent(name, model=model, spans_key=spans_key, set_ents=set_ents, device=device, vocab=nlp.vocab)
 
 
 def _register_extensions() -> None:

@@ -5,7 +5,6 @@ loads the surrogates with the first component. The module does not postpone its 
 annotations of the factory and cannot resolve strings.
 """
 
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import SimpleFrozenList, raise_error
 
-from ..exceptions import UnsafeToShareWarning
+from .spacy_words import ReadWords
 from .surrogate_texts import surrogate_doc
 
 
@@ -38,6 +37,8 @@ class SurrogateComponent:
         File with the secret key; see `sklearn_deid.surrogates.read_key`. None draws a key that is not stored.
     settings : dict, optional
         Parameters of `SurrogateEngine`, such as ``locale`` and ``date_shift``, without the key.
+    vocab : spacy.vocab.Vocab, optional
+        Vocabulary of the pipeline. `to_disk` warns if it has grown since the component was made.
 
     Raises
     ------
@@ -59,7 +60,12 @@ class SurrogateComponent:
     """
 
     def __init__(
-        self, *, spans_key: str = "phi", key_file: str | Path | None = None, settings: dict[str, Any] | None = None
+        self,
+        *,
+        spans_key: str = "phi",
+        key_file: str | Path | None = None,
+        settings: dict[str, Any] | None = None,
+        vocab: Any = None,
     ) -> None:
         from ..surrogates import SurrogateEngine, read_key
 
@@ -67,7 +73,7 @@ class SurrogateComponent:
         # Drawn here and not with the first doc: the processes of nlp.pipe must have one key.
         key = None if key_file is None else read_key(Path(key_file))
         self._engine = SurrogateEngine(key=key, **(settings or {}))
-        self._has_read = False
+        self._words = ReadWords(vocab)
 
     def __call__(self, doc: Doc) -> Doc:
         """Return a new doc with surrogates.
@@ -77,10 +83,12 @@ class SurrogateComponent:
         ValueError
             If the doc has no spans with the key.
         """
-        self._has_read = True
+        self._words.mark()
         new: Doc = surrogate_doc(
             doc, self._engine, spans_key=self.spans_key, patient_id=doc.user_data.get("patient_id")
         )
+        # What the caller of nlp.pipe gave with the text, to know which text a doc belongs to.
+        new._context = doc._context
         return new
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
@@ -89,15 +97,9 @@ class SurrogateComponent:
         Warns
         -----
         UnsafeToShareWarning
-            If this pipeline has processed docs. spaCy saves its vocabulary, which holds all words of these docs.
+            If this pipeline has read docs. spaCy saves its vocabulary, which holds all words of these docs.
         """
-        if self._has_read:
-            warnings.warn(
-                "This pipeline has replaced words of notes, and spaCy saves these words with its vocabulary. Save a "
-                "pipeline that has read no notes.",
-                UnsafeToShareWarning,
-                stacklevel=2,
-            )
+        self._words.warn("replaced words of notes", stacklevel=2)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "SurrogateComponent":
         """Return the component: there is nothing to load."""
@@ -148,4 +150,4 @@ def make_surrogate_component(
     >>> spacy.blank("es").add_pipe("sklearn_deid_surrogates", config={"spans_key": "sensible"}).spans_key
     'sensible'
     """
-    return SurrogateComponent(spans_key=spans_key, key_file=key_file, settings=settings)
+    return SurrogateComponent(spans_key=spans_key, key_file=key_file, settings=settings, vocab=nlp.vocab)

@@ -80,6 +80,7 @@ class _Elements:
         self.attributes: dict[str, str] = {}
         self.text: list[str] | None = None
         self.tags: list[tuple[str, dict[str, str]]] = []
+        self.has_tags = False
         self._open: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -92,7 +93,9 @@ class _Elements:
             self.text = []
         elif depth == 2 and self._open[1] == "TAGS":
             self.tags.append((name, attributes))
-        elif depth != 1 or name != "TAGS":
+        elif depth == 1 and name == "TAGS":
+            self.has_tags = True
+        else:
             raise self.place.error(
                 "The root element may hold only one TEXT, and TAGS with spans. There is another element."
             )
@@ -112,8 +115,7 @@ class _Elements:
 def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
     """Read a file. A broken file raises a CorpusFormatError that names the problem and its place."""
     place = SourceLocation(str(path), path.stem)
-    found = _Elements(place, dialect.root)
-    parse_xml(place, decode_xml(place, read_bytes(place, path), encoding), found.start, found.end, found.characters)
+    found = _read(place, path, encoding, dialect)
     if found.text is None:
         raise place.error("There is no TEXT element.")
     text = "".join(found.text)
@@ -124,6 +126,17 @@ def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
     patient = found.attributes.get("patient_id", dialect.patient_of(path.stem))
     meta = parse_meta(place, found.attributes["meta"]) if "meta" in found.attributes else {}
     return Document(path.stem, text, tuple(spans), patient or None, meta)
+
+
+def without_tags(path: Path, encoding: str | None, dialect: Dialect) -> set[str]:
+    """Id of a note without the element TAGS, in which nobody has marked spans; otherwise no id."""
+    return set() if _read(SourceLocation(str(path), path.stem), path, encoding, dialect).has_tags else {path.stem}
+
+
+def _read(place: SourceLocation, path: Path, encoding: str | None, dialect: Dialect) -> _Elements:
+    found = _Elements(place, dialect.root)
+    parse_xml(place, decode_xml(place, read_bytes(place, path), encoding), found.start, found.end, found.characters)
+    return found
 
 
 def render_note(document: Document, dialect: Dialect, lossy: bool) -> str:

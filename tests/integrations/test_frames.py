@@ -44,6 +44,17 @@ def test_cells_are_redacted_and_failures_withheld(kind):
         assert found.index.tolist() == [7, 8, 9]
 
 
+def test_a_text_that_arrow_cannot_store_is_a_text_that_fails():
+    """The error was that of the codec, which holds the whole text, also with ``on_error="withhold"``."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"n": [4, 5], "note": pandas.Series(["Zyxwvutski \ud800", "Fine."], dtype=object)})
+    with pytest.raises(DeidError, match="lone surrogate.*row 0, id 4, column note"):
+        redact_frame(MODEL, frame, "note", id_column="n")
+    with pytest.warns(WithheldWarning, match="row 0, column note"):
+        found = redact_frame(MODEL, frame, "note", on_error="withhold")
+    assert plain(found) == {"n": [4, 5], "note": [None, "Fine."]}
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
 def test_spans_are_a_frame(kind):
     found = annotate_frame(MODEL, made(kind), "note")

@@ -1,5 +1,6 @@
 """The component in spaCy's hands: found without an import, nothing lost on the way, nothing passed on unseen."""
 
+import pickle
 import subprocess
 import sys
 
@@ -140,6 +141,15 @@ def test_with_an_error_handler_the_doc_is_left_out_and_the_others_are_marked(bat
     assert TRAP not in failed[0][2]
 
 
+def test_a_handler_does_not_let_a_single_text_pass_unmarked(capitals):
+    """spaCy returned the doc of nlp(text) without its spans, as if it held no PHI."""
+    nlp, failed = pipeline(capitals, set_ents=True), []
+    nlp.set_error_handler(lambda name, component, docs, error: failed.append(name))
+    with pytest.raises(DeidError, match="cannot be processed") as caught:
+        nlp(f"by {TRAP}")
+    assert failed == ["sklearn_deid"] and TRAP not in f"{caught.value!r}"
+
+
 def test_a_deidentifier_that_withholds_does_not_pass_docs_on(capitals):
     withholding = NoteDeidentifier(capitals.estimator, on_error="withhold")
     with pytest.raises(DeidError, match="cannot be processed"):
@@ -223,6 +233,19 @@ def test_a_pipeline_that_has_read_notes_warns_when_it_is_saved(rules_path, tmp_p
     assert TRAP in (tmp_path / "read" / "vocab" / "strings.json").read_text()
     pipeline(rules_path).to_disk(tmp_path / "fresh")
     assert TRAP not in (tmp_path / "fresh" / "vocab" / "strings.json").read_text()
+
+
+def test_words_that_other_processes_read_are_warned_about_too(rules_path, tmp_path):
+    """The components that had read the notes were copies in other processes, and the words were saved silently."""
+    nlp = pipeline(rules_path)
+    component = nlp.get_pipe("sklearn_deid")
+    nlp.make_doc(f"{TRAP} came")  # words come into the vocabulary, as spaCy unpacks the docs of other processes
+    with pytest.warns(UnsafeToShareWarning, match="saves their words"):
+        nlp.to_disk(tmp_path / "read")
+    copied = pickle.dumps(component)
+    assert TRAP.encode() not in copied
+    with pytest.warns(UnsafeToShareWarning):
+        pickle.loads(copied).to_disk(tmp_path / "copy")
 
 
 def test_a_doc_bin_of_the_pipeline_is_a_corpus(capitals, tmp_path):

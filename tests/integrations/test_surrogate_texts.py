@@ -82,6 +82,13 @@ def test_the_component_writes_the_surrogates_of_the_engine(tmp_path):
     assert spacy.load(tmp_path / "saved")(marked(nlp, "Ann Roe left.", "p")).text == new.text
 
 
+def test_a_doc_keeps_what_its_caller_gave_with_the_text(tmp_path):
+    """All contexts were None, so that nobody knew which note a text belonged to."""
+    nlp = pipeline(tmp_path)
+    pairs = [(marked(nlp, "Ann Roe left."), "first"), (marked(nlp, "Bob Roe left."), 2)]
+    assert [context for _, context in nlp.pipe(pairs, as_tuples=True)] == ["first", 2]
+
+
 def test_spacy_finds_the_component_by_itself(tmp_path):
     code = (
         "import spacy, sys; nlp = spacy.blank('en'); late = {'faker', 'sklearn'} & set(sys.modules);"

@@ -79,6 +79,10 @@ BROKEN = {
     "xml wrong encoding": ("i2b2", {"a.xml": xml("")["a.xml"].encode() + b"\xff"}, r"not in the .*byte 80", None, None),
     "brat discontinuous": ("brat", ann(f"T4\tDOCTOR 8 10;12 20\t{SECRET}"), "discontinuous", "T4", None),
     "brat outside": ("brat", ann(f"T1\tDOCTOR 8 20\t{SECRET}", f"T2\tA 8 22\t{SECRET}"), "outside", "T2", (8, 22)),
+    # a damaged line was passed over, and the note looked like one without PHI
+    "brat blank in front": ("brat", ann("", f" T1\tDOCTOR 8 20\t{SECRET}"), "Line 2 is no annotation", None, None),
+    "brat quoted": ("brat", ann(f'"T1\tDOCTOR 8 20\t{SECRET}"'), "Line 1 is no annotation", None, None),
+    "brat second mark": ("brat", ann("#", f"\ufeffT1\tDOCTOR 8 20\t{SECRET}"), "no annotation", None, None),
     "brat empty": ("brat", ann("T1\tDOCTOR 8 8\t"), "is empty", "T1", (8, 8)),
     "brat reversed": ("brat", ann("T1\tDOCTOR 9 8\t"), "reversed", "T1", (9, 8)),
     "brat text disagrees": ("brat", ann(f"T1\tDOCTOR 9 20\t{SECRET}"), "differs from the text at", "T1", (9, 20)),

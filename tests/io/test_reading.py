@@ -205,3 +205,14 @@ def test_notes_without_annotation_among_others_are_warned_of(tmp_path):
     for whole in (marked, '{"doc_id": "b", "text": "Dr. Roe."}\n'):  # all annotated, and raw notes
         path.write_text(whole, encoding="utf-8")
         assert len(read_corpus(path)) == 1
+
+
+@pytest.mark.parametrize("root", ["deIdi2b2", "MEDDOCAN"])
+def test_a_note_without_tags_is_one_that_nobody_has_annotated(root, tmp_path):
+    """A test set whose annotations are kept apart counted as notes without PHI."""
+    note = f"<{root}><TEXT>Ann left.</TEXT>{{}}</{root}>"
+    put(tmp_path, {"a.xml": note.format("<TAGS></TAGS>")})
+    assert len(read_gold(tmp_path)) == 1
+    put(tmp_path, {"b.xml": note.format("")})
+    with pytest.raises(CorpusFormatError, match="Nobody has marked PHI in this note.*document b"):
+        read_gold(tmp_path)

@@ -139,6 +139,12 @@ def test_labels_with_white_space_are_refused_where_it_separates(name, tmp_path):
         write_corpus([Document("n", "Ann", (Span(0, 3, "A B"),))], tmp_path / "x", name)
 
 
+def test_a_label_that_brat_would_read_as_a_border_is_refused(tmp_path):
+    """It was written, and the file could not be read."""
+    with pytest.raises(CorpusFormatError, match="semicolon"):
+        write_corpus([Document("n", "Ann", (Span(0, 3, "A;1"),))], tmp_path / "x", "brat")
+
+
 @pytest.mark.parametrize("category", ["two words", "a:b", "1a", "TAG", "<"])
 def test_categories_that_cannot_be_elements_are_refused(category, tmp_path):
     with pytest.raises(CorpusFormatError, match="category that can be the name of an element.*annotation T1"):

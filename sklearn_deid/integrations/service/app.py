@@ -293,7 +293,9 @@ class _Service:
             found = [NoteFailure(found.message)] * len(texts)
         given, lines = iter(zip(texts, found, strict=True)), []
         for note in notes:
-            result: Any = NoteFailure("The line is no JSON object with a string 'text', or names a key twice.")
+            result: Any = NoteFailure(
+                "The line is no JSON object of a string 'text' and an 'id', or names a key twice."
+            )
             if "text" in note:
                 result = self._redacted(*next(given), "label")
             name = "error" if isinstance(result, NoteFailure) else "text"
@@ -321,8 +323,15 @@ class _LineStream(_Lines):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         headers = [(b"content-type", b"application/x-ndjson")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        async for lines in self._lines:
-            await send({"type": "http.response.body", "body": lines.encode("ascii"), "more_body": True})
+        with TaggerFailure() as failure:
+            async for lines in self._lines:
+                await send({"type": "http.response.body", "body": lines.encode("ascii"), "more_body": True})
+        if failure.error is not None:
+            # The answer ends without its last message. With HTTP 1.0, which many proxies speak, that looks complete.
+            reason = getattr(failure.error, "detail", "The request failed.")
+            last = json.dumps({"id": None, "error": f"{reason} The lines from here on have no answer."}) + "\n"
+            await send({"type": "http.response.body", "body": last.encode("ascii"), "more_body": True})
+            raise failure.error
         await send({"type": "http.response.body", "body": b""})
 
 
@@ -353,4 +362,6 @@ def _note(line: bytes) -> dict[str, Any]:
     name = content.get("id")
     # Programs that hold a column of numbers with gaps send 17.0. Without its id, the answer would belong to no note.
     note = {"id": name if isinstance(name, (str, int, float)) else None}
-    return {**note, "text": content["text"]} if isinstance(content.get("text"), str) else note
+    # As in `RedactRequest`, another field could request more redaction than the service performs.
+    is_note = isinstance(content.get("text"), str) and content.keys() <= {"id", "text"}
+    return {**note, "text": content["text"]} if is_note else note

@@ -1,9 +1,10 @@
 """brat standoff: the unchanged note in ``NAME.txt``, its annotations in ``NAME.ann``.
 
 Spans are the lines of the ``.ann`` file that begin with T: ``T1<TAB>LABEL start end<TAB>covered text``. The reader
-ignores relations, events, attributes and notes. brat and this writer write line breaks inside the covered text as
-spaces. The ``.txt`` file is decoded and not changed. Offsets count its code points, including a byte order mark. If the
-offsets of a corpus do not count the mark, read the corpus with ``encoding="utf-8-sig"``.
+ignores relations, events, attributes and notes, and refuses other lines, which may be damaged spans. brat and this
+writer write line breaks inside the covered text as spaces. The ``.txt`` file is decoded and not changed. Offsets count
+its code points, including a byte order mark. If the offsets of a corpus do not count the mark, read the corpus with
+``encoding="utf-8-sig"``.
 
 brat has no place for patient ids and metadata. The writer stores them as JSON in note lines without an annotation
 (``#1<TAB>PatientId DOCUMENT<TAB>"p1"``). brat and other tools show or ignore these lines. The format does not store the
@@ -29,6 +30,8 @@ from ..strict_json import dump_line, dump_meta, parse_meta, parse_patient
 # Far more than any note has.
 _MOST_LINES = 200_000
 _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
+# Relations, events, attributes, modifications, normalizations, equivalences and notes.
+_NO_SPAN = tuple("REAMN*#")
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
@@ -54,6 +57,8 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     place, lines = SourceLocation(None, document.doc_id), []
     for number, span in enumerate(document.spans, start=1):
         check_label(place, f"T{number}", span.label, spaces=False)
+        if ";" in span.label:
+            raise place.error("brat takes a semicolon for the border of two fragments. Rename the label.", f"T{number}")
         covered = flatten(document.text[span.start : span.end])
         lines.append(f"T{number}\t{span.label} {span.start} {span.end}\t{covered}\n")
     if document.patient_id is not None:
@@ -86,7 +91,6 @@ def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Docum
             raise line
         if number > _MOST_LINES:
             raise place.error(f"The annotations have more than {_MOST_LINES} lines. Split the file into notes.")
-        # Other lines (relations, events, notes) carry no span and are skipped.
         if line.startswith("T"):
             annotation_id, span = _parse_span(place, text, line, number)
             if annotation_id in seen:
@@ -97,6 +101,9 @@ def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Docum
             patient = parse_patient(place, line.split("\t", 2)[2])
         elif line.startswith("#2\tMeta DOCUMENT\t"):
             meta = parse_meta(place, line.split("\t", 2)[2])
+        # A span behind a blank, a quotation mark or a byte order mark would be missing from the note.
+        elif line.strip() and not line.startswith(_NO_SPAN):
+            raise place.error(f"Line {number} is no annotation of brat.")
     return Document(path.stem, text, tuple(spans), patient, meta)
 
 

@@ -41,10 +41,9 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         check_label(place, f"number {number}", span.label)
         row = [units_before(text, span.start), units_before(text, span.end), span.label]
         rows.append(row)
-        if span.category is not None or span.confidence is not None:
-            details.append([*row, span.category, span.confidence])
+        details.append([*row, span.category, span.confidence])
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": text, "label": rows}
-    if details:
+    if any(detail[3:] != [None, None] for detail in details):
         record["details"] = details
     return {".doccano.jsonl": dump_task(document, record, "meta")}
 
@@ -57,9 +56,12 @@ def _parse(place: SourceLocation, line: str, number: int) -> Document:
     if len(given) != 1 or not isinstance(record[given[0]], list):
         raise place.error(f"{what} needs one list of spans, in one of the columns {', '.join(_COLUMNS)}.")
     details = record.get("details", [])
-    known = {tuple(row[:3]): row[3:] for row in details if isinstance(row, list) and _is_detail(row)}
-    if not isinstance(details, list) or len(known) < len({tuple(r[:3]) if isinstance(r, list) else 0 for r in details}):
+    if not isinstance(details, list) or not all(isinstance(row, list) and _is_detail(row) for row in details):
         raise place.error(f"{what}: 'details' must hold lists of start, end, label, category and confidence.")
+    # Two spans may have the same offsets and label, so that their details are in the order of the spans.
+    known: dict[tuple[Any, ...], list[Any]] = {}
+    for row in details:
+        known.setdefault(tuple(row[:3]), []).append(row[3:])
     spans = [_span(place, document.text, row, n, known) for n, row in enumerate(record[given[0]], start=1)]
     return replace(document, spans=tuple(spans))
 
@@ -91,7 +93,7 @@ def _span(place: SourceLocation, text: str, row: Any, number: int, known: dict[t
     check_label(place, annotation_id, row[2])
     check_covered(place, annotation_id, text, start, end)
     span = Span(start, end, row[2])
-    category, confidence = known.get(tuple(row), (None, None))
+    category, confidence = known[tuple(row)].pop(0) if known.get(tuple(row)) else (None, None)
     return replace(span, category=category, confidence=confidence)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ...text import I2B2_2014, Document
 from ..format import Format, Item
-from ..note_xml import Dialect, has_root, parse_note, render_note
+from ..note_xml import Dialect, has_root, parse_note, render_note, without_tags
 
 _FILE_NAME = re.compile(r"([0-9]+)-[0-9]+")
 
@@ -34,9 +34,14 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     yield parse_note(path, encoding, _DIALECT)
 
 
+def unanswered(path: Path, encoding: str | None = None) -> set[str]:
+    """Id of a note without the element TAGS, as in a test set whose annotations are kept apart."""
+    return without_tags(path, encoding, _DIALECT)
+
+
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """Content of the XML file. Control characters that XML cannot hold raise an error unless ``lossy`` is set."""
     return {".xml": render_note(document, _DIALECT, lossy)}
 
 
-FORMAT = Format("i2b2", (".xml",), read, write, recognise=has_root(_DIALECT.root))
+FORMAT = Format("i2b2", (".xml",), read, write, recognise=has_root(_DIALECT.root), unanswered=unanswered)

@@ -33,6 +33,8 @@ from ..format import Format, Item
 from ..strict_json import dump_line, dump_meta, parse_json
 from ..utf16_offsets import code_points_before
 
+_SPAN_TYPES = ("labels", "hypertextlabels")
+
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken task the function yields an error and continues."""
@@ -113,9 +115,12 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
         raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'meta' an object.")
     place = place._replace(doc_id=doc_id)
     check_text(place, data["text"])
+    regions = _regions(place, task)
+    labelled = [region.get("id") for region in regions if isinstance(region, dict) and _is_labelled(region)]
     spans = [
         span
-        for number, region in enumerate(_regions(place, task), start=1)
+        for number, region in enumerate(regions, start=1)
+        if not _says_more(region, labelled)
         for span in _spans(place, data["text"], region, f"number {number}")
     ]
     return Document(doc_id, data["text"], tuple(spans), patient, meta)
@@ -140,11 +145,25 @@ def _regions(place: SourceLocation, task: dict[str, Any]) -> list[Any]:
     return result
 
 
+def _is_labelled(region: dict[str, Any]) -> bool:
+    return isinstance(region.get("value"), dict) and "labels" in region["value"]
+
+
+def _says_more(region: Any, labelled: list[Any]) -> bool:
+    """Whether a region is no span: a choice, relation or text, for the whole note or for a region with labels.
+
+    A region with offsets of its own is a span of another kind, such as a paragraph label, and would be missing.
+    """
+    if not isinstance(region, dict) or _is_labelled(region) or region.get("type") in (None, *_SPAN_TYPES):
+        return False
+    value = region.get("value")
+    has_offsets = isinstance(value, dict) and not {"start", "startOffset"}.isdisjoint(value)
+    return not has_offsets or (region.get("id") is not None and region["id"] in labelled)
+
+
 def _spans(place: SourceLocation, text: str, region: Any, annotation_id: str) -> list[Span]:
     value = region.get("value") if isinstance(region, dict) else None
     if not isinstance(value, dict) or "labels" not in value:
-        if isinstance(region, dict) and region.get("type") not in ("labels", "hypertextlabels"):
-            return []  # choices, relations and texts are no spans
         raise place.error("A region needs a 'value' with 'start', 'end' and 'labels'.", annotation_id)
     labels, covered, score = value["labels"], value.get("text"), region.get("score")
     if type(value.get("start")) is not int or type(value.get("end")) is not int or not isinstance(covered, str | None):

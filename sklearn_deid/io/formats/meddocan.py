@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...text import MEDDOCAN, Document
 from ..format import Format, Item
-from ..note_xml import Dialect, has_root, parse_note, render_note
+from ..note_xml import Dialect, has_root, parse_note, render_note, without_tags
 
 
 def _no_patient(doc_id: str) -> None:
@@ -29,9 +29,14 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     yield parse_note(path, encoding, _DIALECT)
 
 
+def unanswered(path: Path, encoding: str | None = None) -> set[str]:
+    """Id of a note without the element TAGS, as in a test set whose annotations are kept apart."""
+    return without_tags(path, encoding, _DIALECT)
+
+
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """Content of the XML file. Control characters that XML cannot hold raise an error unless ``lossy`` is set."""
     return {".xml": render_note(document, _DIALECT, lossy)}
 
 
-FORMAT = Format("meddocan-xml", (".xml",), read, write, recognise=has_root(_DIALECT.root))
+FORMAT = Format("meddocan-xml", (".xml",), read, write, recognise=has_root(_DIALECT.root), unanswered=unanswered)

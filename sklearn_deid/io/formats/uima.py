@@ -68,6 +68,8 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
         raise place.error(
             f"The file is no UIMA CAS whose types are known ({failure or 'no text'}). Is {_TYPES} beside it?"
         )
+    if len(cas.sofas) > 1:
+        raise place.error("The CAS has several texts. Keep the view of the note only: the others would be missing.")
     yield _document(place, path.stem, cas)
 
 
@@ -87,11 +89,11 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         if _FORBIDDEN.search(span.label):
             raise place.error("XML cannot hold a control character of this label.", f"number {number}")
         cas.add(entity(begin=span.start, end=span.end, value=span.label))
-        if span.category is not None or span.confidence is not None:
-            details.append([span.start, span.end, span.label, span.category, span.confidence])
+        details.append([span.start, span.end, span.label, span.category, span.confidence])
     dump_meta(document)  # raises if the meta data would come back changed
-    kept = {"patient_id": document.patient_id, "meta": dict(document.meta), "spans": details}
-    if any(kept.values()):
+    has_details = any(detail[3:] != [None, None] for detail in details)
+    kept = {"patient_id": document.patient_id, "meta": dict(document.meta), "spans": details if has_details else []}
+    if document.patient_id is not None or document.meta or has_details:
         # In ASCII, with all other characters escaped: XML changes or refuses some of them.
         cas.add(types.get_type(_FIELD)(begin=0, end=0, key=_KEY, value=json.dumps(kept)))
     return {".xmi": cas.to_xmi()}
@@ -135,14 +137,18 @@ def _document(place: SourceLocation, doc_id: str, cas: Any) -> Document:
     text = cas.sofa_string
     check_text(place, text)
     kept = _kept(place, cas)
-    known = {(start, end, label): rest for start, end, label, *rest in kept.get("spans", [])}
+    # Two spans may have the same offsets and label, so that their details are in the order of the spans.
+    known: dict[tuple[Any, ...], list[Any]] = {}
+    for row in kept.get("spans", []):
+        known.setdefault(tuple(row[:3]), []).append(row[3:])
     spans = []
     for number, (found, label) in enumerate(_annotations(place, cas), start=1):
         annotation_id = f"number {number}"
         if not isinstance(label, str):
             raise place.error("The annotation has no label.", annotation_id)
         check_covered(place, annotation_id, text, found.begin, found.end)
-        category, confidence = known.get((found.begin, found.end, label), (None, None))
+        own = known.get((found.begin, found.end, label))
+        category, confidence = own.pop(0) if own else (None, None)
         spans.append(Span(found.begin, found.end, label, category, confidence))
     return Document(doc_id, text, tuple(spans), kept.get("patient_id"), kept.get("meta") or {})
 

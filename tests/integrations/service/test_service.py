@@ -260,6 +260,24 @@ def test_limits():
     assert client(hosts=("testserver",)).get("/health").status_code == 200
 
 
+def test_a_line_that_asks_for_more_than_the_service_does_is_refused(rules):
+    """``/redact`` refused such a field, and a line of a batch was redacted in another way than it said."""
+    answer = rules.post(
+        "/v1/batch", content=b'{"id": 1, "text": "Fine.", "mode": "remove"}\n{"id": 2, "text": "Fine."}'
+    )
+    found = [json.loads(line) for line in answer.text.splitlines()]
+    assert [(one["id"], "error" in one) for one in found] == [(1, True), (2, False)]
+
+
+def test_a_batch_that_breaks_off_says_so():
+    """The connection alone told it, which a client of HTTP 1.0 cannot see: the notes that follow were missing."""
+    line = b'{"id": 1, "text": "Fine."}\n'
+    answer = client(max_bytes=100).post("/v1/batch", content=iter([line * 64, line, b"x" * 200 + NAME.encode(), line]))
+    found = [json.loads(one) for one in answer.text.splitlines()]
+    assert found[:-1] == [json.loads(line)] * 64
+    assert found[-1]["id"] is None and "have no answer" in found[-1]["error"] and NAME not in answer.text
+
+
 def test_ready_runs_the_canary():
     tagger = RuleTagger().fit([])
     service = client(tagger)
