@@ -1,5 +1,6 @@
 """Written forms of places, telephone numbers and ages: no digit stays, and public words do."""
 
+import datetime
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine, written_form
 from sklearn_deid.surrogates.age_surrogates import AgeSurrogates
+from sklearn_deid.surrogates.check_digits import has_valid_check_digits
 from sklearn_deid.surrogates.locale_words import locale_words
 
 KEYS = [bytes([i]) * 32 for i in range(12)]
@@ -80,6 +82,25 @@ def test_italian_provinces_are_those_of_their_towns():
         town, code = (new.text[span.start : span.end] for span in new.spans[1:])
         if town.lower() in address:
             assert code == address[town.lower()]
+
+
+@pytest.mark.parametrize(
+    ("locale", "number", "pattern"),
+    [
+        ("nb", "410526 12345", r"(?P<day>\d\d)(?P<month>\d\d)(?P<year>\d\d) [0-4]\d{4}"),
+        ("fr", "1 26 05 75 123 456 12", r"[12] (?P<year>\d\d) (?P<month>\d\d) \d\d \d{3} \d{3} \d\d"),
+        ("it", "ZYXWVU26E03F205X", r"[A-Z]{6}(?P<year>\d\d)(?P<letter>[ABCDEHLMPRST])(?P<day>\d\d)[A-Z]\d{3}[A-Z]"),
+    ],
+)
+def test_valid_national_numbers_hold_a_possible_date(locale, number, pattern):
+    for key in (bytes([i]) * 32 for i in range(100)):
+        note = Document("n", number, (Span(0, len(number), "IDNUM"),), "p")
+        new = SurrogateEngine(key=key, locale=locale, check_digits="valid").rewrite(note).text
+        parts = re.fullmatch(pattern, new).groupdict()
+        day, month = int(parts.get("day", 1)), int(parts.get("month", 1))
+        # The day of a woman in an Italian number is 40 more.
+        assert datetime.date(1900 + int(parts["year"]), month, day - 40 * (locale == "it" and day > 40))
+        assert has_valid_check_digits(new, locale)
 
 
 @pytest.mark.parametrize(
