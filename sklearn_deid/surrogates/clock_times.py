@@ -20,7 +20,8 @@ _BEHIND = re.compile(
     rf"|(?:\s*@\s*|\s+{_WORD}\s*){_FOUR}(?:\s?{_UNIT})?|\s+{_FOUR}\s?{_UNIT}"
     rf"|\s+{_WORD}\s+(?:[01]?\d|2[0-4]))\)?\s*$"
 )
-_DISTANCE = re.compile(r"[+-]\d{2}(:?)\d{2}(?=\)?\s*$)")
+# Behind T or seconds: "08:00-09:00" are two times.
+_DISTANCE = re.compile(r"((?:T\d{2}|:\d{2}):\d{2}(?:\.\d{1,9})?\s?)[+-]\d{2}(:?)\d{2}(?=\)?\s*$)")
 _ALONE = re.compile(rf"\s*{_CLOCK}\s*")
 _BARE = re.compile(r"\s*(?P<sign>[,;(]?)\s*(?P<first>\d{1,2})\.(?P<second>\d{2})\)?\s*")
 
@@ -63,7 +64,7 @@ def without_distance(text: str) -> str:
     >>> without_distance("T08:00:00+02:00"), without_distance("T08:00:00Z")
     ('T08:00:00+00:00', 'T08:00:00Z')
     """
-    return _DISTANCE.sub(r"+00\g<1>00", text)
+    return _DISTANCE.sub(r"\g<1>+00\g<2>00", text)
 
 
 def may_be_date(text: str) -> bool:

@@ -331,10 +331,11 @@ def _has_initials_behind(
     """Whether capitals behind a name are initials: Linden JB."""
     if len(units) < 2 or len(units[-1]) > 1:
         return False
-    piece = pieces[units[-1][0]]
-    # "LINDEN JB" has initials; "LINDEN UTE" may have a name.
-    is_told = not pieces[units[-2][-1]].isupper() or (len(piece) == 2 and not set(fold(piece)) & set("aeiouy"))
-    return is_told and _initials_or_name(piece, words, role_of) == INITIALS
+    piece, before = pieces[units[-1][0]], pieces[units[-2][-1]]
+    # "Linden JB" has initials; "Wei XU" and "LINDEN UTE" may have names.
+    is_told = not set(fold(piece)) & set("aeiouy") and (len(piece) == 2 or not before.isupper())
+    is_behind_surname = not before.isupper() and role_of(fold(before)) == SURNAME
+    return (is_told or is_behind_surname) and _initials_or_name(piece, words, role_of) == INITIALS
 
 
 def _initials_or_name(piece: str, words: LocaleWords, role_of: Callable[[str], str | None]) -> str:

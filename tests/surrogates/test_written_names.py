@@ -77,6 +77,7 @@ def test_letters_before_an_apostrophe_tell_nothing_within_a_form(locale):
         ("fr", "ZYXRAZ Jean-Baptiste", ["surname", "given", "given"]),
         ("fr", "Zyxraz JB", ["surname", "initials"]),
         ("fr", "ZYXRAZ JB", ["surname", "initials"]),
+        ("en", "Zyxei XU", ["given", "surname"]),
         ("es", "Fco. Javier Zyxeda", ["initial", "given", "surname"]),
         ("es", "M.\u00aa Carmen Zyxeda", ["initial", "given", "surname"]),
         ("pt", "D.\u00aa Maria Zyxeda", ["given", "surname"]),
