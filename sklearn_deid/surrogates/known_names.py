@@ -17,7 +17,7 @@ class KnownNames:
 
     Two written words are the same name by these rules:
 
-    1. They are equal without case and accents (Alder, ALDER).
+    1. They are equal without case and accents (Alder, ALDER), also with two letters for one (M\u00fcller, Mueller).
     2. One slip of the pen turns one into the other (Adler, Aldder), both have at least five letters and the same first
        letter, and not both are names of the locale (Marina and Martina are two names).
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
