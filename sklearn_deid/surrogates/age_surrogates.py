@@ -53,9 +53,10 @@ class AgeSurrogates:
         values = [self._value(piece) for piece in pieces]
         if all(value is None for value in values):
             return None
-        # "95 years 3 months": the months would make 90+ an exact age again.
+        # "95 years 3 months", "95y 3m", "95 3/12": the months would make 90+ an exact age again. "88-95" has none.
+        known = [value for value in values if value is not None]
         units = {self._unit(pieces[i + 1 :]) for i, value in enumerate(values) if value is not None}
-        if len(units) > 1 and any(value is not None and value > _OLDEST for value in values):
+        if max(known) > _OLDEST and (len(units) > 1 or known[-1] <= _OLDEST):
             return None
         written = [self._piece(pieces, i) for i in range(len(pieces))]
         # "90+" and "90s" stay one sign behind the number.

@@ -12,6 +12,8 @@ _DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
 _ODD_VALUES = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ODD = dict(zip(_LETTERS, _ODD_VALUES, strict=True)) | dict(zip("0123456789", _ODD_VALUES, strict=False))
+# Months of a codice fiscale.
+_MONTHS = "ABCDEHLMPRST"
 _TRIES = 200
 
 
@@ -176,7 +178,8 @@ def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> st
     for form, check in (*_FORMS[locale], *_CARD):
         found = form.fullmatch(bare)
         if found is not None:
-            return _put(text, _checked(found[1], check, valid, chance))
+            body = _with_possible_date(found[1], check, chance) if valid else found[1]
+            return _put(text, _checked(body, check, valid, chance))
     return text
 
 
@@ -189,12 +192,30 @@ def has_valid_check_digits(text: str, locale: str) -> bool | None:
     return None
 
 
+def _with_possible_date(body: str, check: Callable[[str], str | None], chance: Chance) -> str:
+    """Number whose place for a date of birth holds a date, so that programs accept it; other numbers unchanged.
+
+    The date is drawn. It is not the date of birth in the notes.
+    """
+    if check not in (nir, fodselsnummer, codice_fiscale):
+        return body
+    day, month, year = chance.number(1, 28), chance.number(1, 12), chance.number(30, 99)
+    if check is nir:  # sex, year, month, department
+        return f"{chance.number(1, 2)}{year}{month:02d}{chance.number(1, 95):02d}{body[7:]}"
+    if check is fodselsnummer:
+        return f"{day:02d}{month:02d}{year}{chance.number(0, 499):03d}"  # 000 to 499 belong to 1900 to 1999
+    # Women have 40 more days.
+    return f"{body[:6]}{year}{_MONTHS[month - 1]}{day + 40 * chance.number(0, 1):02d}{body[11:]}"
+
+
 def _checked(body: str, check: Callable[[str], str | None], valid: bool, chance: Chance) -> str:
     right = check(body)
     for _ in range(_TRIES):
         if right is not None:
             break
-        body = body[:-1] + str(chance.number(0, 9)) if chance.happens(0.5) else str(chance.number(1, 9)) + body[1:]
+        # The first digits of a valid Norwegian number are a date.
+        is_last = chance.happens(0.5) or (valid and check is fodselsnummer)
+        body = body[:-1] + str(chance.number(0, 9)) if is_last else str(chance.number(1, 9)) + body[1:]
         right = check(body)
     assert right is not None  # nine of ten bodies have check digits
     if valid:

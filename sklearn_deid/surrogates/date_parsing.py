@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from .clock_times import is_time, time_behind
+from .clock_times import is_time, may_be_date, time_behind, without_distance
 from .folding import fold
 from .locale_words import LocaleWords
 from .written_date import (
@@ -23,16 +23,18 @@ from .written_date import (
     WEEKDAY,
     YEAR,
     WrittenDate,
+    ordinal_sign,
     weekday_number,
 )
 
 # The degree sign is written for the sign of the masculine ordinal: "1\u00b0 marzo".
-_PIECES = re.compile(r"\d+|[^\W\d_]+|(?<=\d)\u00b0|[\W_]+")
+# Signs of ordinals may stand behind a full stop or a blank: "1.\u00ba de maio", "1 er mai".
+_PIECES = re.compile(r"\d+|(?<=\d)(?:\.?[\u00ba\u00aa\u00b0]|\.o\b|[ -]er\b|\^)|[^\W\d_]+|[\W_]+", re.IGNORECASE)
 # Separators of ranges; those that are also inside of dates come last.
 _RANGES = tuple(
     re.compile(pattern)
     for pattern in (
-        r"\s+(?:to|through|until|and|a|al|hasta|y|bis|und|au|et|tot|en|til|t/m|e|at\u00e9)\s+",
+        r"\s+(?:to|through|until|and|a|al|hasta|y|bis|und|au|et|tot|en|til|og|t/m|e|at\u00e9)\s+",
         r"\s+[-\u2013/]\s+",
         r"\s*[-\u2013]\s*",
         r"\s*[,;&]\s+",
@@ -53,7 +55,9 @@ _TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*/\s*(\d{2})\s*")
 # Norwegian: 4/3-11 is the 4th of March 2011, and "mars -11" is March 2011.
 _DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
 _YEAR_SIGNS = (" -", " \u2013")
-_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "\u00ba", "\u00aa", "o", "\u00b0"))
+_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "o", "\u00b0", "^"))
+# Monday is the "2\u00aa feira" of the Portuguese week.
+_NUMBERED_WEEKDAY = re.compile(r"\d\W*a?\W*feira")
 # Two digits below this are years of this century, as in birth dates of children; all others are of the last one.
 _PIVOT = 30
 
@@ -95,8 +99,8 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
             if left is not None and right is not None:
                 left = _as_month(left, right)
             if left is not None and right is not None and _are_alike(left, right):
-                first = _padded_as(_filled(left, right), right)
-                return first, WrittenDate(((between[0], LITERAL),)), _padded_as(right, left)
+                first, last = _padded_as(_filled(left, right), right), _padded_as(_with_year_of(left, right), left)
+                return first, WrittenDate(((between[0], LITERAL),)), last
     return None
 
 
@@ -184,6 +188,14 @@ def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
     return replace(left, month=month, year=year, padded=padded, spelled=_spelled(left, right))
 
 
+def _with_year_of(left: WrittenDate, right: WrittenDate) -> WrittenDate:
+    """Last date of a range in the year of the first one, or in the next year ("30.12.2011 bis 2.1.")."""
+    if left.year is None or right.year is not None or None in (left.day, left.month, right.day, right.month):
+        return right
+    is_next = (right.month or 0, right.day or 0) < (left.month or 0, left.day or 0)
+    return replace(right, year=left.year + is_next)
+
+
 def _spelled(left: WrittenDate, right: WrittenDate) -> WrittenDate | None:
     """Return the first date of a range with the month of the second: "3 May" for "3" in "3-5 May".
 
@@ -220,7 +232,9 @@ def is_day_first(texts: list[str], default: bool) -> bool:
         may_be_year = _TWO_NUMBERS.fullmatch(text) is not None
         for found in _DAY_AND_MONTH.finditer(text):
             a, b = int(found[1]), int(found[2])
-            votes += (12 < a <= 31 and b <= 12) - (12 < b <= 31 and a <= 12 and not may_be_year)
+            # Where the day comes first by default, a full stop makes the first number an ordinal: "5.19" is May 2019.
+            may_be_month_first = not may_be_year and not (default and "." in found[0])
+            votes += (12 < a <= 31 and b <= 12) - (12 < b <= 31 and a <= 12 and may_be_month_first)
     return votes > 0 if votes else default
 
 
@@ -251,20 +265,29 @@ def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         return None
     # A time of day, or "yesterday", names no day of the calendar and stays as it is.
     if is_time(text) or fold(text) in words.numbered("relative days"):
-        return WrittenDate(((text, LITERAL),))
+        return WrittenDate(((without_distance(text), LITERAL),))
     # The hour behind a date stays: only days are shifted, so that the order within a day is kept.
     clock = time_behind(text)
     if clock is not None:
         before = _parse_one(text[:clock], words, day_first)
         # "March 4 pm": the number may be the day of the month.
         is_possible = before is not None and (before.month is None or before.day is not None)
-        return _joined(before, text[clock:]) if before is not None and is_possible else None
+        # "24/12 und 04.03" are two days.
+        if before is None or not is_possible or (may_be_date(text[clock:]) and _is_open(before)):
+            return None
+        return _joined(before, without_distance(text[clock:]))
     return _holiday_date(text, words) or _by_pieces(text, words, day_first)
 
 
 def _joined(before: WrittenDate, literal: str) -> WrittenDate:
     pieces = (*before.pieces, (literal, LITERAL))
     return WrittenDate(pieces, before.year, before.month, before.day, before.season)
+
+
+def _is_open(before: WrittenDate) -> bool:
+    """Whether a date ends with a word or a sign that links it to another date."""
+    text, role = next((text.strip(), role) for text, role in reversed(before.pieces) if text.strip())
+    return role == LITERAL and (text.isalpha() or text[-1] in "-\u2013/&")
 
 
 def _holiday_date(text: str, words: LocaleWords) -> WrittenDate | None:
@@ -298,7 +321,7 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
             return None
         pieces = [*zip(raw[:i], roles[:i], strict=True), *split, *zip(raw[i + 1 :], roles[i + 1 :], strict=True)]
     else:
-        short = _with_apostrophe(raw, numbers, words.locale == "nb")
+        short = _are_short_years(raw, numbers, words)
         found = _number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
         if _is_list(raw, numbers, roles) and not (words.locale == "nb" and _DAY_MONTH_YEAR.fullmatch("".join(raw))):
             found = None
@@ -306,8 +329,13 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
             return None
         for i, role in zip(numbers, found, strict=True):
             # "1990s" is a decade; "1995s" is none, and moves as a year.
-            is_decade = role == YEAR and raw[i + 1 : i + 2] == ["s"] and raw[i].endswith("0")
+            sign = "er" if words.locale == "de" else "s"
+            is_decade = role == YEAR and raw[i + 1 : i + 2] == [sign] and raw[i].endswith("0")
             roles[i] = DECADE if is_decade else role
+            if is_decade:
+                roles[i + 1] = LITERAL
+            elif sign == "er" and raw[i + 1 : i + 2] == [sign]:
+                return None
         pieces = list(zip(raw, roles, strict=True))
     return _valued(tuple((text, str(role)) for text, role in pieces), words)
 
@@ -318,11 +346,12 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
     has_number = any(piece.isdecimal() for piece in raw)
     for i, piece in enumerate(raw):
         after_number = i > 0 and raw[i - 1].isdecimal()
-        if not piece[0].isalpha() and not (after_number and piece in _ORDINALS):
+        is_ordinal = after_number and (piece == "\u00aa" or ordinal_sign(piece) in _ORDINALS)
+        if not piece[0].isalpha() and not is_ordinal:
             yield LITERAL
             continue
         is_month = words.month_number(piece) is not None
-        if after_number and piece.lower() in _ORDINALS:
+        if is_ordinal:
             yield ORDINAL
         # "mar" is Tuesday and March in Spanish and French: beside a number it is the month.
         elif weekday_number(piece, words) is not None and not (is_month and has_number):
@@ -331,15 +360,15 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
             yield MONTH_NAME
         elif fold(piece) in seasons:
             yield SEASON
-        elif fold(piece) in literal or (after_number and piece == "s") or piece == "T":
+        elif fold(piece) in literal or (after_number and piece == "s"):
             yield LITERAL
         else:
             yield None
 
 
 def _is_counted_weekday(raw: list[str], roles: Sequence[str | None]) -> bool:
-    """Whether a number counts weekdays, as in "1st Monday in May"."""
-    return any(
+    """Whether a number counts weekdays, as in "1st Monday in May" and "2\u00aa feira"."""
+    return _NUMBERED_WEEKDAY.search(fold("".join(raw))) is not None or any(
         role == ORDINAL and roles[i + 2] == WEEKDAY and raw[i + 1].isspace() for i, role in enumerate(roles[:-2])
     )
 
@@ -358,10 +387,16 @@ def _is_list(raw: list[str], numbers: list[int], roles: list[str | None]) -> boo
     return any(signs & {*",;&"} for signs in between) or any(a != b for a, b in pairwise(between))
 
 
-def _with_apostrophe(raw: list[str], numbers: list[int], may_be_hyphen: bool) -> list[bool]:
-    """Whether each number has the sign of a two-digit year: '11, and in Norwegian -11 after a blank."""
-    signs = [raw[i - 1] if i else " " for i in numbers]
-    return [sign[-1] in "'\u2019" or (may_be_hyphen and sign in _YEAR_SIGNS) for sign in signs]
+def _are_short_years(raw: list[str], numbers: list[int], words: LocaleWords) -> list[bool]:
+    """Whether each number has the sign of a two-digit year: '11, mar-11, and in Norwegian -11 after a blank."""
+    found = []
+    for i in numbers:
+        sign = raw[i - 1] if i else " "
+        # In English, "mar-11" may be the 11th of March.
+        is_joined = words.locale != "en" and i > 1 and sign in ("-", "/") and len(raw[i]) == 2
+        is_behind_month = is_joined and words.month_number(raw[i - 2]) is not None
+        found.append(sign[-1] in "'\u2019" or is_behind_month or (words.locale == "nb" and sign in _YEAR_SIGNS))
+    return found
 
 
 def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool) -> list[str] | None:

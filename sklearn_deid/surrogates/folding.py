@@ -31,6 +31,34 @@ def fold(text: str) -> str:
     return " ".join("".join(sign for sign in plain if not unicodedata.combining(sign)).split())
 
 
+_PLAIN = str.maketrans({"\u00f8": "o", "\u00e6": "ae"})
+_TRANSCRIBED = str.maketrans(
+    {"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue", "\u00e6": "ae", "\u00f8": "oe", "\u00e5": "aa"}
+)
+
+
+def plain_letters(text: str) -> str:
+    """Folded text without the Scandinavian letters that have no accent to lose.
+
+    Examples
+    --------
+    >>> plain_letters("J\u00f8rgen")
+    'jorgen'
+    """
+    return fold(text).translate(_PLAIN)
+
+
+def transcribed(text: str) -> str:
+    """Folded text with two letters for one, as mail addresses are written.
+
+    Examples
+    --------
+    >>> transcribed("M\u00fcller"), transcribed("Alder")
+    ('mueller', 'alder')
+    """
+    return fold(unicodedata.normalize("NFC", text).casefold().translate(_TRANSCRIBED))
+
+
 def within_one_slip(a: str, b: str) -> bool:
     """Whether one inserted, missing or wrong letter, or two swapped neighbours, turn one word into the other.
 

@@ -10,7 +10,7 @@ from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
 from .number_surrogates import random_of_form
-from .own_names import ELIDED, INSTITUTION, OwnNames
+from .own_names import ELIDED, INSTITUTION, OwnNames, with_vowel
 from .patient_chance import PatientChance
 from .place_surrogates import with_case
 
@@ -19,7 +19,7 @@ _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 # The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
 _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
 _ENGLISH_ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
-_SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
+_SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa", "sant", "sainte")
 _LONGEST_CODE = 5
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
 _COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
@@ -147,8 +147,9 @@ class InstitutionSurrogates:
             return with_case(self._town(text), text)
         chance: KeyedChance = self._chance.again("own name of institution", fold(text))
         if before in _SAINTS and len(run) == 1:
-            is_female = before == "santa" or self._words.locale in ("en", "de")
-            return with_case(chance.pick(self._words.given_names["F" if is_female else "M"]), text)
+            is_female = before in ("santa", "sainte") or self._words.locale in ("en", "de")
+            names = self._words.given_names["F" if is_female else "M"]
+            return with_case(chance.pick(with_vowel(names) if before == "sant" else names), text)
         return with_case(self._names.drawn(INSTITUTION, text, len(text.split()), before), text)
 
     def _all_public(self, text: str, parts: list[str]) -> str:

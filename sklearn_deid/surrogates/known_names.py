@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .folding import fold, within_one_slip
+from .folding import fold, plain_letters, transcribed, within_one_slip
 from .locale_words import LocaleWords
 from .name_parsing import GIVEN, SURNAME, NamePart
 
@@ -17,7 +17,7 @@ class KnownNames:
 
     Two written words are the same name by these rules:
 
-    1. They are equal without case and accents (Alder, ALDER).
+    1. They are equal without case and accents (Alder, ALDER), also with two letters for one (M\u00fcller, Mueller).
     2. One slip of the pen turns one into the other (Adler, Aldder), both have at least five letters and the same first
        letter, and not both are names of the locale (Marina and Martina are two names).
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
@@ -45,6 +45,8 @@ class KnownNames:
     def __init__(self, words: LocaleWords) -> None:
         self._words = words
         self._known: dict[str, dict[str, str]] = {GIVEN: {}, SURNAME: {}}
+        # "mueller" -> "muller"
+        self._transcribed: dict[str, dict[str, str]] = {GIVEN: {}, SURNAME: {}}
         # (given names, surnames) of each person, as canonical words
         self.persons: dict[tuple[tuple[str, ...], tuple[str, ...]], None] = {}
 
@@ -70,6 +72,13 @@ class KnownNames:
         """First spellings of the names with this role, in order of appearance."""
         return tuple(dict.fromkeys(self._known[role].values()))
 
+    def spellings(self, role: str) -> tuple[tuple[str, str], ...]:
+        """Spellings of the names with this role in the letters of mail addresses, each with the first spelling."""
+        names = self.canonicals(role)
+        written = [(spelled, first) for spelled, first in self._known[role].items() if spelled in names]
+        written += [(spelled, first) for spelled, first in self._transcribed[role].items()]
+        return tuple({**{plain_letters(first): first for first in names}, **dict(written)}.items())
+
     def role_of(self, folded: str) -> str | None:
         """Role of the word in the names of the patient, if the word has a single role."""
         roles = [role for role, known in self._known.items() if folded in known]
@@ -82,6 +91,10 @@ class KnownNames:
             # Compared with the first spellings only: slips of slips would lead from one name to any other.
             firsts = dict.fromkeys(known.values())
             known[folded] = next((other for other in firsts if self._is_slip(folded, other)), folded)
+            # "Mueller" is Müller.
+            if (spelled := transcribed(word)) != folded:
+                known.setdefault(spelled, known[folded])
+                self._transcribed[role].setdefault(spelled, known[folded])
         return known[folded]
 
     def given_of(self, initial: str, *surnames: str) -> str | None:

@@ -226,6 +226,14 @@ class LocaleWords:
         return {short: name for name, _, short in (entry.partition("=") for entry in word_list("places", "states"))}
 
     @cached_property
+    def province_codes(self) -> dict[str, str]:
+        """Two letters of each Italian province by its folded name; empty for other locales."""
+        if self.locale != "it":
+            return {}
+        address = self._provider("address")
+        return dict(zip(map(fold, address.states), address.states_abbr, strict=True))
+
+    @cached_property
     def region_names(self) -> frozenset[str]:
         """Folded names and abbreviations of regions, to recognise them."""
         address = self._provider("address")

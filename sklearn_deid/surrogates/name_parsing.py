@@ -10,11 +10,18 @@ from .folding import fold
 from .locale_words import LocaleWords
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
+# Letter before an apostrophe, as in O'Hara.
+ELIDED = "elided"
 # Particles that also begin a name: De Luca. "Al" and "El" there are given names.
 _FIRST_PARTICLES = ("de", "van", "von", "di", "del", "della", "der", "la", "le", "du", "des", "dos", "da", "do", "ter")
 _JOINERS = ("-", "\u2010", "\u2011", "'", "\u2019")
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 _LONGEST_TITLE = 5
+# Shortest title that is also a surname, such as Heer.
+_SHORTEST_NAME = 3
+# HL7 separates the surname from the given name with a caret.
+_COMMAS = (",", "^")
+_LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
 
 
@@ -67,7 +74,9 @@ def parse_name(
     pieces, roles = map(list, zip(*(fixed_parts(text, words) if fixed is None else fixed), strict=True))
     free = [i for i, role in enumerate(roles) if role == ""]
     units = _hyphenated(pieces, free)
-    comma = next((i for i, piece in enumerate(pieces) if "," in piece), len(pieces))
+    comma = next((i for i, piece in enumerate(pieces) if any(sign in piece for sign in _COMMAS)), len(pieces))
+    if kind == "person" and _has_initials_behind(pieces, units, words, role_of):
+        roles[units.pop()[0]] = INITIALS
     if kind in ("given name", "surname"):
         found = [GIVEN if kind == "given name" else SURNAME] * len(units)
     elif units and units[0][0] < comma < _last_name(roles):
@@ -95,7 +104,7 @@ def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
     pieces = _PIECES.findall(text)
     titles = long_titles(pieces, words)
     roles = [KEPT if i in titles else _fixed_role(pieces, i, words) for i in range(len(pieces))]
-    if set(roles) <= {KEPT}:
+    if set(roles) <= {KEPT, ELIDED}:
         # "Van Le": particles and titles alone are the name, and would stay as they are.
         roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
     return tuple(map(NamePart, pieces, roles))
@@ -106,21 +115,25 @@ def long_titles(pieces: list[str], words: LocaleWords) -> set[int]:
     found: set[int] = set()
     for first in range(len(pieces)):
         for last in range(min(len(pieces), first + _LONGEST_TITLE) - 1, first + 1, -1):
-            if _is_long_title(pieces[first : last + 1], words):
+            # "M.D. Smith" begins with initials.
+            is_behind_name = any(len(piece) > 1 and piece.isalpha() for piece in pieces[:first])
+            if _is_long_title(pieces[first : last + 1], words, is_behind_name):
                 found.update(range(first, last + 1))
                 break
     return found
 
 
-def _is_long_title(pieces: list[str], words: LocaleWords) -> bool:
+def _is_long_title(pieces: list[str], words: LocaleWords, is_behind_name: bool) -> bool:
     signs = "".join(piece for piece in pieces if not piece[0].isalpha())
     joined = fold("".join(pieces))
     if not signs or signs.strip(".-") or joined.replace(".", "") not in words.titles:
         return False
     first, *rest = (piece for piece in pieces if piece[0].isalpha())
     # "J.R. Smith" has initials, although "Jr" is a title: a single letter is none of a title that has no stop there.
-    is_listed = joined in words.bare("titles") or "".join(rest) in "\u00aa\u00ba"
-    return is_listed or (len(first) > 1 and all(len(piece) > 1 for piece in rest))
+    if "".join(rest) in "\u00aa\u00ba":
+        return True
+    has_letter = any(len(piece) == 1 for piece in (first, *rest))
+    return is_behind_name and joined in words.bare("titles") if has_letter else True
 
 
 def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
@@ -128,34 +141,70 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
     piece = pieces[i]
     if piece.isdigit():
         return DIGITS
-    if not piece[0].isalpha():
+    if not piece[0].isalpha() or piece in "\u00aa\u00ba":
         return KEPT
     folded = fold(piece)
-    before_apostrophe = i + 1 < len(pieces) and pieces[i + 1][0] in "'\u2019" and len(piece) == 1
+    before_apostrophe = i + 1 < len(pieces) and pieces[i + 1][0] in "'\u2019"
+    if before_apostrophe and len(piece) == 1:
+        return ELIDED
+    before_apostrophe = before_apostrophe and folded in words.particles
+    if _is_short_particle(pieces, i, words):
+        return KEPT
     is_genitive = i == len(pieces) - 1 and _APOSTROPHE_S.fullmatch("".join(pieces[i - 1 :])) and len(pieces[i - 2]) > 1
     is_alone = len(pieces) == 1
     if before_apostrophe or is_genitive or (piece.islower() and folded in words.particles and not is_alone):
         return KEPT
     if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
-    if folded in words.titles and not is_alone and _may_be_title(pieces, i) and not _is_surname_like(piece, words):
+    if not is_alone and _may_be_title(pieces, i) and _is_title(pieces, i, words):
         return KEPT
     # Capitalised particles, and particles of names in capitals.
-    may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]) == " "
+    may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]).isspace()
     # At the end, the word is the name ("Anh Le"), unless the surname stands in front ("Cruz, Juan De La").
-    behind = [other for other in pieces[i + 1 :] if other[0].isalpha() and fold(other) not in words.titles]
+    behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and not _is_title(pieces, k, words)]
     may_end = bool(behind) or "," in "".join(pieces[:i])
     if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin) and may_end:
         return KEPT
-    # "Ch." before a surname, too
-    is_short = len(piece) == 2 and pieces[i + 1 : i + 2] != [] and pieces[i + 1][0] == "." and not piece.isupper()
-    return INITIAL if len(piece) == 1 or is_short else ""
+    # "Ch." and "Fco." before a surname, too
+    is_short = len(piece) == 2 or (len(piece) == 3 and bool(behind) and not words.is_name(piece))
+    is_abbreviated = is_short and "".join(pieces[i + 1 : i + 2])[:1] == "." and not piece.isupper()
+    return INITIAL if len(piece) == 1 or is_abbreviated else ""
+
+
+def _is_short_particle(pieces: list[str], i: int, words: LocaleWords) -> bool:
+    """Whether a letter is a particle: v. d. Linden, van 't Hof."""
+    if pieces[i] not in words.block("short particles") or not any(piece[0].isupper() for piece in pieces):
+        return False
+    return (
+        pieces[i - 1 : i] != [] and pieces[i - 1][-1] in "/'\u2019" or "".join(pieces[i + 1 : i + 2])[:1] in (".", "/")
+    )
+
+
+def _is_placed_as_surname(pieces: list[str], i: int, words: LocaleWords) -> bool:
+    """Whether a title stands where a surname stands: Jan de Heer; Heer, Jan; Anna Pfleger-Linden."""
+    piece = pieces[i]
+    listed = [title for title in words.block("titles") if fold(title) == fold(piece)]
+    if len(piece) < _SHORTEST_NAME or not any(map(str.istitle, listed)):
+        return False
+    before, behind = "".join(pieces[max(i - 1, 0) : i]), "".join(pieces[i + 1 : i + 2])
+    if before[-1:] == "-" or behind[:1] == "-" or (i == 0 and behind[:1] in _COMMAS):
+        return True
+    letters = "".join(pieces)
+    is_like_name = piece.istitle() or letters.isupper() or letters.islower()
+    has_name_behind = any(other[0].isalpha() and fold(other) not in words.titles for other in pieces[i + 1 :])
+    return is_like_name and before in (" ", "\n", ". ") and not has_name_behind and behind[:1] != "."
 
 
 def _may_be_title(pieces: list[str], i: int) -> bool:
     """Whether a word of the list of titles is a title in this name; "D" and "M" are titles only with a full stop."""
     has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
     return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1][0] == ".")
+
+
+def _is_title(pieces: list[str], i: int, words: LocaleWords) -> bool:
+    """Whether a word of the list of titles is neither written nor placed as a surname."""
+    is_listed = fold(pieces[i]) in words.titles
+    return is_listed and not _is_surname_like(pieces[i], words) and not _is_placed_as_surname(pieces, i, words)
 
 
 def _is_surname_like(piece: str, words: LocaleWords) -> bool:
@@ -168,7 +217,7 @@ def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:
     units: list[list[int]] = []
     for i in free:
         between = "".join(pieces[units[-1][-1] + 1 : i]) if units else " "
-        if any(sign in between for sign in _JOINERS) and not re.search(r"[\s,]", between):
+        if any(sign in between for sign in _JOINERS) and not re.search(r"[\s,^]", _LINE_BREAK.sub("", between)):
             units[-1].append(i)
         else:
             units.append([i])
@@ -181,7 +230,8 @@ def _last_name(roles: list[str]) -> int:
 
 def _maiden(pieces: list[str], roles: list[str], words: LocaleWords) -> int:
     """Position of a word before a name at birth; the end of the pieces if there is none."""
-    found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in words.maiden_words)
+    listed = words.maiden_words | words.bare("maiden letters")
+    found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in listed)
     return next(found, len(pieces))
 
 
@@ -204,20 +254,43 @@ def _by_groups(
             continue
         behind = _behind_particle(pieces[: group[-1][-1]], words, first)
         names = [(pieces[one[-1]], one[0] > behind) for one in group]
-        found += [SURNAME] * len(group) if group[0][0] > maiden else _by_position(names, words, role_of)
+        if group[0][0] > maiden:
+            found += [SURNAME] * len(group)
+        elif _starts_with_particle(pieces[first : group[0][0]], words) and not words.is_given_name(names[0][0]):
+            found += _surname_first(names, words, role_of)
+        else:
+            found += _by_position(names, words, role_of)
         group, first = [], stop
     return found
 
 
 def _is_link(piece: str, words: LocaleWords) -> bool:
     """Whether a piece is a slash or a word that links two names; a particle, such as "van", is part of a name."""
-    return "/" in piece or (piece.islower() and fold(piece) in words.name_links - words.particles)
+    return "/" in piece or (piece.islower() and fold(piece) in _links(words))
+
+
+def _links(words: LocaleWords) -> frozenset[str]:
+    return words.name_links - words.particles | words.bare("maiden letters")
 
 
 def _behind_particle(pieces: list[str], words: LocaleWords, first: int = 0) -> int:
     """Position of the first particle in lower case after ``first``; the end of the pieces if there is none."""
     found = (i for i, piece in enumerate(pieces) if i >= first and piece.islower() and fold(piece) in words.particles)
     return next(found, len(pieces))
+
+
+def _starts_with_particle(pieces: list[str], words: LocaleWords) -> bool:
+    """Whether a particle comes directly before the first word of a name (De Luca Anna)."""
+    last = next((piece for piece in reversed(pieces) if piece[0].isalpha()), "")
+    return fold(last) in words.particles or last in words.block("short particles")
+
+
+def _surname_first(
+    names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]
+) -> list[str]:
+    """Roles of words of which the first is a surname: only given names of the locale or the notes are given names."""
+    is_given = [role_of(fold(word)) == GIVEN or words.may_be_given_name(word) for word, _ in names[1:]]
+    return [SURNAME, *(GIVEN if given else SURNAME for given in is_given)]
 
 
 def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]) -> list[str]:
@@ -231,16 +304,38 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Cal
         return [known or (GIVEN if words.is_given_name(word) and not is_behind else SURNAME)]
     if [role_of(fold(word)) for word, _ in names] == [SURNAME, GIVEN]:
         return [SURNAME, GIVEN]
+    # "LINDEN Jean": the surname is in capitals.
+    in_capitals = [word.isupper() for word, _ in names]
+    others = [role_of(fold(word)) for word, _ in names if not word.isupper()]
+    if any(in_capitals) and others and SURNAME not in others:
+        return [SURNAME if is_surname else GIVEN for is_surname in in_capitals]
+    may_be = [words.may_be_given_name(word) for word, _ in names]
     if words.locale not in ("es", "pt"):
+        # "Rossi Maria Grazia"; in English, a surname comes first only with a comma.
+        n_family = may_be.index(True) if True in may_be else n
+        if words.locale != "en" and 0 < n_family < n and all(may_be[n_family:]) and words.is_given_name(names[-1][0]):
+            return [SURNAME] * n_family + [GIVEN] * (n - n_family)
         n_given = next((i for i, (_, is_behind) in enumerate(names) if is_behind and i), n - 1)
         return [GIVEN] * n_given + [SURNAME] * (n - n_given)
     # Two surnames are usual. "Juan José" has none; "Rubio Fernández" has no given name.
-    may_be = [words.may_be_given_name(word) for word, _ in names]
     if all(may_be) and words.is_given_name(names[-1][0]):
         return [GIVEN] * n
     leading = may_be.index(False) if False in may_be else n
     n_given = min(leading, n - 1) if leading else max(n - 2, 0)
     return [GIVEN] * n_given + [SURNAME] * (n - n_given)
+
+
+def _has_initials_behind(
+    pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: Callable[[str], str | None]
+) -> bool:
+    """Whether capitals behind a name are initials: Linden JB."""
+    if len(units) < 2 or len(units[-1]) > 1:
+        return False
+    piece, before = pieces[units[-1][0]], pieces[units[-2][-1]]
+    # "Linden JB" has initials; "Wei XU" and "LINDEN UTE" may have names.
+    is_told = not set(fold(piece)) & set("aeiouy") and (len(piece) == 2 or not before.isupper())
+    is_behind_surname = not before.isupper() and role_of(fold(before)) == SURNAME
+    return (is_told or is_behind_surname) and _initials_or_name(piece, words, role_of) == INITIALS
 
 
 def _initials_or_name(piece: str, words: LocaleWords, role_of: Callable[[str], str | None]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .folding import fold
+from .folding import fold, plain_letters
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords
 from .number_surrogates import random_of_form
@@ -115,7 +115,7 @@ def _path_word(word: str, chance: KeyedChance) -> str:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z]", "", fold(name)) or "name"
+    return re.sub(r"[^a-z]", "", plain_letters(name)) or "name"
 
 
 def _case(new: str, old: str) -> str:

@@ -14,6 +14,9 @@ from .word_list import word_list
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
 _NIE = re.compile(r"[XYZ]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
+# Extension behind at least seven digits, as in "617-555-0123 x45".
+_EXTENSION = re.compile(r"((?:\D*\d){7,})([\s,;(]*(?:/|([^\W\d_]+)\.?)\s*)(\d{1,5}\)?)")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _WORD_IN_FRONT = re.compile(r"([^\W\d_]+)[^\w]*")
 _COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
 _FIRST_DIGITS = {"es": "69", "de": "0", "fr": "0", "nb": "24679", "it": "03", "nl": "0", "pt": "29"}
@@ -67,6 +70,12 @@ class NumberSurrogates:
 
     def phone(self, text: str) -> str | None:
         """Telephone number in the form of ``text``, from a reserved range if the country has one."""
+        found = _EXTENSION.fullmatch(text)
+        if found is not None and (found[2].strip(" ,;(.") == "/" or is_phone_word(found[3] or "")):
+            # The same number without an extension has the same surrogate.
+            main = self.phone(found[1])
+            extension = random_of_form(found[4], self._chance.of("extension", found[4]))
+            return None if main is None else main + found[2] + extension
         digits = [i for i, sign in enumerate(text) if sign.isdigit()]
         if len(digits) < 3:
             return None
@@ -74,7 +83,10 @@ class NumberSurrogates:
         # The country code and the subscriber number are drawn apart: with and without its code, a number has one
         # surrogate.
         n_code = self._code_length(text, [text[i] for i in digits])
-        new = self._subscriber([text[i] for i in digits[n_code:]])
+        # Behind its country code, a number lacks the 0 of its area code: "+49 761 ..." is 0761 ...
+        subscriber = [text[i] for i in digits[n_code:]]
+        lacks_zero = n_code > 0 and _FIRST_DIGITS.get(self._locale) == "0" and subscriber[0] != "0"
+        new = self._subscriber(["0", *subscriber])[1:] if lacks_zero else self._subscriber(subscriber)
         for i, digit in zip(digits[n_code:], new, strict=True):
             out[i] = digit
         code = _COUNTRY_CODES[self._locale]
@@ -86,7 +98,9 @@ class NumberSurrogates:
             drawn[:2] = ["0", "0"]
         for i, digit in zip(digits[:n_code], drawn, strict=True):
             out[i] = digit
-        return random_of_form("".join(out), chance, digits=False)
+        return _LETTERS.sub(
+            lambda word: word[0] if is_phone_word(word[0]) else random_of_form(word[0], chance), "".join(out)
+        )
 
     def ip(self, text: str) -> str | None:
         """IP address from a block that is reserved for documentation (RFC 5737, RFC 3849); None for other text."""
@@ -101,9 +115,10 @@ class NumberSurrogates:
     def _code_length(self, text: str, digits: list[str]) -> int:
         """Number of digits of the country code that the text begins with."""
         code = _COUNTRY_CODES[self._locale]
-        if text.lstrip("( ").startswith("00") and len(digits) > 9:
+        start = text[next((i for i, sign in enumerate(text) if sign.isdigit() or sign == "+"), 0) :]
+        if start.startswith("00") and len(digits) > 9:
             return 2 + len(code)
-        if text.lstrip("( ").startswith("+") and len(digits) > 7:
+        if start.startswith("+") and len(digits) > 7:
             return len(code)
         return 1 if self._locale == "en" and len(digits) == 11 and digits[0] == "1" else 0
 
@@ -138,12 +153,23 @@ def end_of_words(text: str, locale: str) -> int:
     return end
 
 
+def is_phone_word(word: str) -> bool:
+    """Whether a word is a public word beside telephone numbers (Tel, ext, x).
+
+    Examples
+    --------
+    >>> is_phone_word("Ext"), is_phone_word("flowers")
+    (True, False)
+    """
+    return fold(word) in _public_words("phones")
+
+
 @cache
 def _public_words(locale: str) -> frozenset[str]:
     return frozenset(map(fold, word_list("identifiers", locale)))
 
 
-def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:
+def random_of_form(text: str, chance: Chance) -> str:
     """Random digits for digits and random letters for letters; the first digit of a number is not 0.
 
     Examples
@@ -155,7 +181,7 @@ def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:
     out = []
     is_first = True
     for sign in text:
-        if sign.isnumeric() and not sign.isalpha() and digits:  # also fractions and Roman numerals of one sign
+        if sign.isnumeric() and not sign.isalpha():  # also fractions and Roman numerals of one sign
             out.append(str(chance.number(1 if is_first else 0, 9)))
             is_first = False
         elif sign.isalpha() and sign not in "\u00ba\u00aa":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from itertools import chain
 
@@ -15,6 +16,8 @@ STREET, INSTITUTION = "street name", "own name of institution"
 # The letter of names such as O'Hara and D'Amico, and of l'Estrange.
 ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _WORD = re.compile(r"[^\W\d_]+")
+_ELIDED_WORDS = frozenset(("d", "l", "dell", "dall", "all", "sant"))
+_VOWELS = "aeiou"
 _LISTED_SHARE = 0.6
 _ENOUGH_NOUNS = 5
 # Most pairs of halves cannot be spoken, such as "Colrns", the start of Collins and the end of Burns. In Norwegian, the
@@ -74,6 +77,10 @@ class OwnNames:
         Behind "de" alone, no noun needs an article.
         """
         chance = self._chance.again(kind, fold(own))
+        if self._elides(before):
+            first, *behind = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
+            first = draw_other(chance, with_vowel(self._words.surnames), self._avoided)
+            return " ".join((first, *behind))
         if nouns := self._behind_article(fold(before)):
             behind = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words - 1)]
             return " ".join((draw_other(chance, nouns, self._avoided), *behind))
@@ -90,10 +97,25 @@ class OwnNames:
         surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
 
+    def _elides(self, before: str) -> bool:
+        """Whether the word in front of an apostrophe needs a vowel behind it (dell'Olmo, Sant'Anna, l'Orme)."""
+        return fold(before) in _ELIDED_WORDS & self._words.particles
+
     def _behind_article(self, article: str) -> list[str]:
         """Nouns that the listed names of streets have behind this article; empty for other words."""
         nouns = _nouns(self._words).get(article, [])
         return nouns if len(nouns) >= _ENOUGH_NOUNS else []
+
+
+def with_vowel(names: Iterable[str]) -> list[str]:
+    """Names that begin with a vowel.
+
+    Examples
+    --------
+    >>> with_vowel(["Alder", "\u00c9lise", "Birch"])
+    ['Alder', '\u00c9lise']
+    """
+    return [name for name in names if fold(name)[0] in _VOWELS]
 
 
 # Of public words, so that the caches hold no word of a note.

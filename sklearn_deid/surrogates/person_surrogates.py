@@ -10,13 +10,15 @@ from .folding import fold
 from .keyed_chance import KeyedChance
 from .known_names import KnownNames
 from .locale_words import LocaleWords, draw_other
-from .name_parsing import DIGITS, GIVEN, INITIAL, INITIALS, KEPT, SURNAME, NamePart, fixed_parts, parse_name
-from .own_names import new_word
+from .name_parsing import DIGITS, ELIDED, GIVEN, INITIAL, INITIALS, KEPT, SURNAME, NamePart, fixed_parts, parse_name
+from .own_names import new_word, with_vowel
 from .patient_chance import PatientChance
 
 _LETTERS = "ABCDEFGHIJKLMNOPRSTUVW"
 # A tagger that is trained on surrogates must know that names can be words, and that no list has all names.
 _WORD_SHARE, _NEW_SHARE = 0.1, 0.25
+# Languages whose names have a genitive without an apostrophe.
+_WITH_GENITIVE = ("de", "nb")
 
 
 class PersonSurrogates:
@@ -51,6 +53,9 @@ class PersonSurrogates:
         self._parsed: dict[tuple[str, str], tuple[int, tuple[NamePart, ...]]] = {}
         # surname -> sexes that titles before it tell (Mr. Alder)
         self._titled: dict[str, set[str]] = {}
+        # Letters that the language elides, and surnames behind them, which begin with a vowel (d'Estaing).
+        self._elided_letters = [letter for letter in "dl" if letter in words.particles]
+        self._behind_elided: set[str] = set()
 
     def learn(self, texts: list[tuple[str, str]], sexes: Sequence[str | None] = ()) -> None:
         """Learn the names of a note before any of them are replaced.
@@ -71,26 +76,38 @@ class PersonSurrogates:
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
         self.known.learn([self._parse(text, kind) for text, kind in alone])
+        for text, kind, _ in parsed:
+            self._learn_elided(self._parse(text, kind))
         for (text, kind, parts), (_, sex) in zip(parsed, told, strict=True):
             sex = sex or self._sex_of_titles(parts)
             for part in self._parse(text, kind) if sex else ():
                 if part.role in (GIVEN, SURNAME):
                     self._titled.setdefault(self.known.canonical(part.role, part.text), set()).add(str(sex))
 
+    def _learn_elided(self, parts: tuple[NamePart, ...]) -> None:
+        for i, part in enumerate(parts[:-2]):
+            if part.role == ELIDED and self._elided_letters and parts[i + 2].role == SURNAME:
+                self._behind_elided.add(self.known.canonical(SURNAME, parts[i + 2].text))
+
     def surrogate(self, text: str, kind: str) -> str:
         """Invented name in the form of ``text``."""
         parts = self._parse(text, kind)
         sex = self._sex(parts)
         surnames = tuple(self.known.canonical(SURNAME, part.text) for part in parts if part.role == SURNAME)
-        return "".join(self._written(part, sex, surnames) for part in parts)
+        written = [self._written(part, sex, surnames) for part in parts]
+        for i, part in enumerate(parts):
+            if part.role == ELIDED:
+                name = "".join(self.known.canonical(SURNAME, one.text) for one in parts[i + 2 : i + 3])
+                written[i] = _like(part.text, self._elided(part.text, name))
+        return "".join(written)
 
     def names_in(self, text: str) -> dict[str, str]:
         """Surrogate for each known name that a folded text holds, such as the names in a mail address."""
         found = {}
         for role in (GIVEN, SURNAME):
-            for canonical in self.known.canonicals(role):
-                if len(canonical) > 2 and canonical in text:
-                    found[canonical] = self._name(role, canonical, self._sexes.get(canonical))
+            for spelling, canonical in self.known.spellings(role):
+                if len(spelling) > 2 and spelling in text:
+                    found[spelling] = self._name(role, canonical, self._sexes.get(canonical))
         return found
 
     def initial_of(self, letter: str, surname: str) -> str:
@@ -109,7 +126,7 @@ class PersonSurrogates:
         return self._parsed[text, kind][1]
 
     def _written(self, part: NamePart, sex: str, surnames: tuple[str, ...]) -> str:
-        if part.role == KEPT:
+        if part.role in (KEPT, ELIDED):
             return part.text
         if part.role == DIGITS:
             chance = self._chance.of("digits of a name", part.text)
@@ -119,7 +136,16 @@ class PersonSurrogates:
         if part.role == INITIALS:
             return _like(part.text, self._initials(part.text))
         canonical = self.known.canonical(part.role, part.text)
-        return apply_casing(self._name(part.role, canonical, sex), casing_pattern(part.text))
+        name = self._name(part.role, canonical, sex)
+        if self._words.locale in _WITH_GENITIVE and fold(part.text) == f"{canonical}s":
+            name += "'" if name[-1] in "sxz\u00df" else "s"
+        return apply_casing(name, casing_pattern(part.text))
+
+    def _elided(self, letter: str, name: str) -> str:
+        """Letter before an apostrophe; public ones of the language (d'Estaing) stay."""
+        letters = self._elided_letters or ["d", "o"]
+        is_public = fold(letter) in self._elided_letters
+        return letter if is_public else self._chance.of("elided letter", name).pick(letters)
 
     def _sex(self, parts: tuple[NamePart, ...]) -> str:
         """Sex for all given names of a written name: that of the first name with a known sex."""
@@ -151,6 +177,8 @@ class PersonSurrogates:
             sex = self._sexes.setdefault(canonical, sex or self._chance.of("sex", canonical).pick("MF"))
         items = self._words.surnames if role == SURNAME else self._words.given_names[str(sex)]
         chance: KeyedChance = self._chance.of(role, canonical)
+        if role == SURNAME and canonical in self._behind_elided:
+            return draw_other(chance, with_vowel(items), self._avoided)
         drawn = self._drawn(chance, role, sex, items)
         for _ in range(20):
             if self._owners.setdefault((role, drawn), canonical) == canonical:

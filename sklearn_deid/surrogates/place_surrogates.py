@@ -65,7 +65,9 @@ class PlaceSurrogates:
         self._town_names: dict[int, tuple[str, ...]] = {}
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
-        self._dotted = {fold(word) for word in words.block("street tail words") if "." in word[:-1]}
+        listed = (*words.block("street tail words"), *words.block("street types"))
+        self._dotted = {fold(word) for word in listed if "." in word[:-1]}
+        self._letter_types = {fold(word) for word in words.block("street types") if len(word) == 2 and word[1] == "."}
 
     def kind_of(self, text: str) -> str:
         """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not determine the
@@ -94,6 +96,10 @@ class PlaceSurrogates:
         own = None if town is None else self._town(town).region
         region = own or self._region(text)
         is_short = len(text) == 2 and text.isupper()
+        if is_short and (codes := self._words.province_codes):
+            name = "" if town is None else fold(self._town(town).name)
+            alike = [code for province, code in codes.items() if province.startswith(name)]
+            return self._chance.again("region", fold(text)).pick(alike or list(codes.values()))
         return region[:2].upper() if is_short else with_case(self._words.state_names.get(region, region), text)
 
     def postcode(self, text: str, town: str | None = None) -> str:
@@ -275,7 +281,10 @@ class PlaceSurrogates:
             return True
         if any(fold("".join(pieces[max(at, 0) : at + 2])) in self._dotted for at in (i - 1, i)):
             return True
-        is_type = piece in self._types and (len(piece) > 1 or "".join(pieces[i + 1 : i + 2]) == "/")
+        # "R. Augusta", "5, r. du Four"
+        is_first = not any(other[0].isalpha() for other in pieces[:i])
+        is_letter_type = is_first and fold(pieces[i]) in self._letter_types
+        is_type = piece in self._types and (len(piece) > 1 or is_letter_type or "".join(pieces[i + 1 : i + 2]) == "/")
         return is_type or piece in self._tail
 
     def _suffixed(self, pieces: list[str], kept: list[bool], chance: Chance) -> str | None:
@@ -301,27 +310,37 @@ class PlaceSurrogates:
         piece = pieces[i]
         if kept[i] and not piece[0].isdigit():
             return piece
-        return random_of_form(piece, chance) if len(piece) <= _LONGEST_DOOR else self._street_name(piece)
+        is_name = piece.isalpha() and len(piece) > _LONGEST_DOOR
+        return self._street_name(piece) if is_name else random_of_form(piece, chance)
 
     def _street_name(self, text: str) -> str:
         """Name with the same number of words; public words and signs between them stay."""
-        return _NAME_RUN.sub(lambda run: self._run(run[0]), self._names.with_elided(text))
+        return _NAME_RUN.sub(self._run, self._names.with_elided(text))
 
-    def _run(self, run: str) -> str:
+    def _run(self, found: re.Match[str]) -> str:
         """Name for words with single spaces between them; public words and titles stay; abbreviations are letters."""
+        run, text = found[0], found.string
         if run[-1] == ".":
             is_title = fold(run).rstrip(".") in self._words.titles
             return run if is_title else random_of_form(run, self._chance.again("abbreviation", fold(run)))
         words = run.split(" ")
         public = [self._names.is_connector(word) or self._names.is_particle(word) for word in words[:-1]]
-        public.append(self._names.is_connector(words[-1]))
+        is_elided = text[found.end() : found.end() + 1] in ("'", "\u2019") and self._names.is_particle(words[-1])
+        public.append(is_elided or self._names.is_connector(words[-1]))
+        elided = _before_apostrophe(text[: found.start()])
         out: list[str] = []
         for is_public, some in groupby(zip(words, public, strict=True), itemgetter(1)):
             own = " ".join(word for word, _ in some)
-            before = out[-1].split(" ")[-1] if out else ""
+            before = out[-1].split(" ")[-1] if out else elided
             drawn = own if is_public else self._names.drawn(STREET, own, own.count(" ") + 1, before)
             out.append(with_case(drawn, own))
         return " ".join(out)
+
+
+def _before_apostrophe(text: str) -> str:
+    """Word before an apostrophe at the end of a text; empty for other texts."""
+    found = re.search(r"([^\W\d_]+)['\u2019]$", text)
+    return found[1] if found else ""
 
 
 def with_case(name: str, text: str) -> str:

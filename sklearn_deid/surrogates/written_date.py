@@ -95,7 +95,13 @@ class WrittenDate:
             Names of months and days.
         """
         padded = self.is_padded()
-        text = "".join(self._piece(text, role, new, old, words, padded) for text, role in self.pieces)
+        pieces = [self._piece(text, role, new, old, words, padded) for text, role in self.pieces]
+        for i, (before, role) in enumerate(self.pieces[:-1]):
+            # No full stop behind a whole name: "Jan. 5" becomes "May 5".
+            is_whole = role == MONTH_NAME and _is_whole_name(pieces[i], words) and not _is_whole_name(before, words)
+            if is_whole and pieces[i + 1][0] == ".":
+                pieces[i + 1] = pieces[i + 1][1:]
+        text = "".join(pieces)
         # The other days of the Portuguese week are "terça-feira".
         return _WITHOUT_FEIRA.sub(r"\1", text) if words.locale == "pt" else text
 
@@ -122,7 +128,8 @@ class WrittenDate:
             return _ordinal(text, new.day, old.day)
         if role == MONTH_NAME:
             # "May" is a name and an abbreviation: an abbreviation where nothing is written apart (14May2011).
-            is_tight = not any(" " in piece for piece, _ in self.pieces)
+            texts = [piece for piece, _ in self.pieces]
+            is_tight = any(map(str.isdecimal, texts)) and not any(" " in piece for piece in texts)
             return _named(text, words, "month", new.month - 1, is_tight)
         if role == WEEKDAY:
             shift = (new - old).days
@@ -157,9 +164,18 @@ def _named(text: str, words: LocaleWords, unit: str, index: int, prefers_short: 
     return name if fold(name)[:1] != name[:1].lower() and text.islower() else apply_casing(name, casing_pattern(text))
 
 
+def _is_whole_name(month: str, words: LocaleWords) -> bool:
+    return fold(month) in words.numbered("months")
+
+
+def ordinal_sign(piece: str) -> str:
+    """Ending of an ordinal number without the signs before it, folded: "er" of " er", "o" of ".\u00ba"."""
+    return fold(piece).strip(" .-")
+
+
 def _ordinal(text: str, day: int, old: int) -> str:
     """Ending of an ordinal number: st, nd, rd, th in English, er or nothing in French, a sign or nothing elsewhere."""
-    folded = text.lower()
+    folded = ordinal_sign(text)
     if folded not in ORDINAL_ENDINGS:
         # The sign of the first alone: on another day, it would tell that the date was the first of a month.
         return text if day == 1 or (folded != "er" and old != 1) else ""

@@ -9,12 +9,13 @@ from .folding import fold
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import long_titles
-from .number_surrogates import end_of_words
+from .number_surrogates import end_of_words, is_phone_word
 from .patient_surrogates import NAMES
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
-_SIGN_BY_SIGN = ("phone", "ip", "postcode")
+_SIGN_BY_SIGN = ("ip", "postcode")
+_WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
 _REPLACED_WHOLE = ("profession", "place", "region", "country")
 # Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
@@ -71,6 +72,8 @@ def written_form(
     if kind == "identifier":
         start = end_of_words(text, guess_locale(text) if locale == "auto" else locale)
         return text[:start] + "".join(map(_sign, _with_repeats(text[start:])))
+    if kind == "phone":
+        return _WORD.sub(lambda word: fold(word[0]) if is_phone_word(word[0]) else _signs(word[0]), _signs(text, False))
     if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
         return "".join(map(_sign, text))
     if kind in ("email", "username"):
@@ -121,7 +124,7 @@ def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
 def _connectors(kind: str, words: LocaleWords) -> frozenset[str]:
     """Folded public words that stay between the words of a name."""
     if kind in NAMES:
-        return words.name_links
+        return words.name_links | frozenset(words.block("short particles"))
     if kind != "street" and kind not in _HEADS:
         return frozenset()
     return words.bare("function words") | words.particles
@@ -157,6 +160,10 @@ def _place(text: str, words: LocaleWords) -> str:
 
 def _casing(word: str) -> str:
     return "A" if word.isupper() else "a" if word.islower() else "Aa"
+
+
+def _signs(text: str, letters: bool = True) -> str:
+    return "".join(_sign(sign) if letters or sign.isdigit() else sign for sign in text)
 
 
 def _sign(sign: str) -> str:

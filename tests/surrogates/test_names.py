@@ -34,7 +34,7 @@ def roles(name, locale="en", kind="person"):
         ("en", "Alder, John M", ["surname", "given", "initial"]),
         ("en", "Dr. Alder", ["surname"]),
         ("en", "John M. Alder, MD", ["given", "initial", "surname"]),
-        ("en", "Mary O'Brien-Smith", ["given", "surname", "surname"]),
+        ("en", "Mary O'Brien-Smith", ["given", "elided", "surname", "surname"]),
         ("en", "JQX", ["initials"]),
         ("en", "LEE", ["surname"]),
         ("es", "Juan José Rubio Fernández", ["given", "given", "surname", "surname"]),

@@ -85,7 +85,7 @@ def test_social_security_numbers_are_never_issued_ones():
         ("en", "4711", r"\d{4}"),
         ("es", "+34 91 416 97 00", r"\+34 [69][1-9] \d{3} \d\d \d\d"),
         ("fr", "01.42.21.10.15", r"0[1-6]\.\d\d\.\d\d\.\d\d\.\d\d"),
-        ("de", "0049 461 708223", r"0049 0\d\d \d{6}"),
+        ("de", "0049 461 708223", r"0049 [1-9]\d\d \d{6}"),
     ],
 )
 def test_phones(locale, phone, pattern):

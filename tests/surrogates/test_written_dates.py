@@ -1,0 +1,114 @@
+"""Written forms of dates whose parts must all move, and be possible afterwards."""
+
+import re
+from datetime import datetime, timedelta
+
+import pytest
+
+from sklearn_deid.surrogates.date_surrogates import DateSurrogates
+from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
+
+LINKS = {
+    "en": "and",
+    "es": "y",
+    "de": "und",
+    "fr": "et",
+    "nb": "og",
+    "it": "e",
+    "nl": "en",
+    "pt": "e",
+}
+DAYS = ("24.12", "04.03", "10.11", "31.12")
+
+
+def moved(text, locale, days=40, others=()):
+    dates = DateSurrogates(days, locale_words(locale))
+    dates.learn([text, *others])
+    return dates.surrogate(text)
+
+
+@pytest.mark.parametrize("locale", sorted(LOCALES))
+@pytest.mark.parametrize("form", ["{a} {link} {b}", "{a}.2018 {link} {b}", "{a} - {b}", "{a} {b}", "{a}.2018, {b}"])
+def test_the_second_of_two_days_does_not_stay_as_a_time(locale, form):
+    for a in DAYS:
+        for b in DAYS:
+            text = form.format(a=a, b=b, link=LINKS[locale])
+            new = moved(text, locale)
+            # 40 days never lead back to the same day and month.
+            assert new is None or new.split()[-1].rpartition(".2018-")[2] != b, text
+
+
+def test_the_last_day_of_a_range_is_in_the_year_of_the_first_one():
+    for text, end in (
+        ("29.12.2011 bis 2.1.", "11.2."),
+        ("20.2.2012 bis 29.2.", "9.4."),
+        ("20.2.2011 bis 28.2.", "9.4."),
+    ):
+        # The other dates of the note are in another year.
+        assert moved(text, "de", others=["1.7.1999", "2.7.1999", "3.7.1999"]).endswith(end)
+
+
+@pytest.mark.parametrize("offset", ["+02:00", "-05:00", "+0100"])
+def test_no_distance_from_greenwich_tells_summer_time(offset):
+    first = datetime(2019, 1, 1, 8, 30)
+    for week in range(52):
+        day = first + timedelta(weeks=week)
+        new = moved(f"{day:%Y-%m-%dT%H:%M:%S}{offset}", "en")
+        assert new == f"{day + timedelta(days=40):%Y-%m-%dT%H:%M:%S}" + re.sub(r"\d", "0", offset).replace("-", "+")
+
+
+def test_two_times_are_no_distance_from_greenwich():
+    assert moved("08:00-09:00", "en") == "08:00-09:00"
+
+
+@pytest.mark.parametrize(
+    ("locale", "text"),
+    [
+        ("fr", "1\u1d49\u02b3 mars 2020"),
+        ("fr", "1 er mars 2020"),
+        ("pt", "1.\u00ba de mar\u00e7o de 2020"),
+        ("pt", "1.o de mar\u00e7o de 2020"),
+        ("es", "1.\u00b0 de marzo de 2020"),
+        ("it", "1^ marzo 2020"),
+    ],
+)
+def test_no_sign_of_the_first_stays_on_another_day(locale, text):
+    signs = re.compile(r"(\d+)\W*(\u1d49\u02b3|er|\u00ba|o|\u00b0|\^)(?!\w)")
+    assert signs.search(text)
+    for days in range(-40, 41):
+        found = signs.search(moved(text, locale, days))
+        assert found is None or found[1] == "1"
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "expected"),
+    [
+        ("nb", "17. mai 2018", "26. juni 2018"),
+        ("pt", "25 de Abril de 2018", "4 de Junho de 2018"),
+        ("fr", "le 14 juillet 2018", "le 23 ao\u00fbt 2018"),
+        ("en", "the 4th of July 2018", "the 13th of August 2018"),
+        ("es", "mar-18", "abr-18"),
+        ("pt", "mar/18", "abr/18"),
+        ("nb", "mai-18", "jun-18"),
+        ("en", "Mar-18", "Apr-27"),
+        ("en", "May and June 2018", "June and July 2018"),
+        ("nl", "mei-juni 2018", "juni-juli 2018"),
+        ("de", "Mai", "Juni"),
+        ("en", "Apr. 2, 2018", "May 12, 2018"),
+        ("fr", "avr. 2018", "mai 2018"),
+        ("de", "5.19", "6.19"),
+        ("de", "1990er Jahre", "1990er Jahre"),
+        ("de", "20er Jahre", None),
+        ("pt", "2\u00aa feira, 3 de maio", None),
+        ("pt", "2a-feira", None),
+        *((locale, text, None) for locale in sorted(LOCALES) for text in ("T2 2018", "2T 2018", "2T2018", "1T18")),
+        ("nb", "24/12 kl 10", "02/02 kl 10"),
+        ("de", "am 10.11", "am 20.12"),
+    ],
+)
+def test_forms(locale, text, expected):
+    assert moved(text, locale) == expected
+
+
+def test_a_month_with_a_year_does_not_turn_german_dates_around():
+    assert moved("03.04.2019", "de", others=["05.19"]) == "13.05.2019"
