@@ -329,8 +329,7 @@ class TaggerLearner:
         if decay is not None:
             # A first epoch without the patient with most sentences has few batches: the rate would be zero long before
             # the end, and the updates too, so that the server would leave out the sites that still learn.
-            decay.n_epochs = n_epochs
-            decay.even_epochs = self._rotating is not None and self._rotating.leaves_out
+            decay.n_epochs, decay.even_epochs = n_epochs, self._rotating is not None and self._rotating.leaves_out
             decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
             if patients is not None and self._trains_last_layers:
                 decay.share = rate_of_last_layers(patients.n_patients, self._has_new_labels, decay.share)
