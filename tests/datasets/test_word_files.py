@@ -57,7 +57,9 @@ def test_lists_of_the_package_are_clean(name):
     words = LISTS[name]
 
     assert words == word_list(*name)
-    assert len(words) == len(set(words)) >= 4
+    assert len(words) == len(set(words))
+    # A list of letters is short by nature; another one with so few words has lost some.
+    assert len(words) >= 4 or all(len(word) == 1 for word in words)
     assert not [word for word in words if re.search(r"[<>|_]|\s\s", word)]
 
 
