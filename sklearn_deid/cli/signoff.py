@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hmac
 import json
+import re
 import secrets
 import sys
 from collections import Counter
@@ -170,6 +171,8 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
     if listed.digest != plan["release"]["sha256"]:
         raise DeidError("The release has changed since the sample was drawn. Draw a new sample.", path=str(source.path))
     table = plan["table"]
+    if any(column.keys() != set(ids) for column in table.values()):
+        raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(work / _PLAN))
     types = table.get("type")
     n_release = len(ids) if types is None else Counter(types[doc_id] for doc_id in ids)
     settings = dict(plan["settings"])
@@ -277,6 +280,33 @@ def _plan(path: Path) -> dict[str, Any]:
         plan = json.loads(path.read_bytes())
     except ValueError:
         plan = None
-    if not isinstance(plan, dict) or not _PLANNED <= plan.keys():
+    if not _is_plan(plan):
         raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))
+    assert isinstance(plan, dict)
     return plan
+
+
+def _is_plan(plan: object) -> bool:
+    """Whether a value has the form that `_draw` writes: the file may be cut off or edited."""
+    if not isinstance(plan, dict) or not _PLANNED <= plan.keys():
+        return False
+    settings, release, table, sample = (plan[name] for name in ("settings", "release", "table", "sample"))
+    return (
+        _has_kinds(settings, {"n_notes": int, "target": float, "confidence": float, "random_state": int})
+        and settings["n_notes"] > 0
+        and all(0 < settings[name] < 1 for name in ("target", "confidence"))
+        and 0 <= settings["random_state"] < 2**32
+        and _has_kinds(release, {"n_notes": int, "sha256": str, "n_empty": int, "n_repeated": int})
+        and isinstance(release.get("run", ""), dict | None)
+        and isinstance(table, dict)
+        and all(isinstance(column, dict) and all(type(v) is str for v in column.values()) for column in table.values())
+        and isinstance(sample, list)
+        and all(type(doc_id) is str for doc_id in sample)
+        and _has_kinds(plan, {"key": str, "seed": str, "n_draws": int})
+        and re.fullmatch("[0-9a-f]{64}", plan["key"]) is not None
+    )
+
+
+def _has_kinds(values: object, kinds: Mapping[str, type]) -> bool:
+    # `type` instead of `isinstance`: true is no number of notes
+    return isinstance(values, dict) and all(type(values.get(name)) is kind for name, kind in kinds.items())

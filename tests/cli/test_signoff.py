@@ -315,3 +315,33 @@ def test_the_record_counts_notes_without_a_word(run, tmp_path):
     run("signoff", tmp_path / "release", "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
     told = json.loads((tmp_path / "work" / "signoff-record.json").read_text())["provenance"]
     assert (told["notes without a word"], told["notes with the text of an earlier note"]) == (6, 1)
+
+
+def _changed(value):
+    """Plans in which one value is missing or another one; of the notes of a table, the first."""
+    for name, inner in list(value.items())[:7]:
+        yield {k: v for k, v in value.items() if k != name}
+        for other in (None, [[]], "x", -1, float("nan"), {"a": []}):
+            yield {**value, name: other}
+        if isinstance(inner, dict):
+            yield from ({**value, name: changed} for changed in _changed(inner))
+
+
+def test_a_plan_with_any_changed_value_is_refused_or_read(run, drawn, redacted, tmp_path):
+    """An edited or cut-off plan ended with a traceback."""
+    table = tmp_path / "table.csv"
+    rows = [f"{path.stem},p{number},letter" for number, path in enumerate(sorted(redacted.glob("*.txt")))]
+    table.write_text("\n".join(["doc_id,patient_id,type", *rows]))
+    command = ("signoff", redacted, "--output", tmp_path / "work")
+    assert run(*command, "--sample", 6, "--seed", 4, "--table", table, "--overwrite")[0] == 0
+    path = tmp_path / "work" / "signoff-plan.json"
+    plan = json.loads(path.read_text())
+    sample = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "work" / "signoff.html")]
+    write_corpus(sample, tmp_path / "r.jsonl")
+    refused = 0
+    for changed in _changed(plan):
+        path.write_text(json.dumps(changed))
+        code, _, err = run(*command, "--read", tmp_path / "r.jsonl", "--overwrite")
+        assert (code in (1, 2), "Traceback" in err) == (True, False), err
+        refused += code == 2
+    assert refused > 100
