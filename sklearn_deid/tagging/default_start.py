@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._storage import read_manifest
+from ..surrogates.locale_words import guess_locale
 from ..text import Document
 from .note_likeness import Measured, NoteLikeness, measure
 from .note_sentences import NormalizedSegmenter
@@ -25,7 +26,8 @@ _MOST_UNLIKE = 3.0
 def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
     """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start or more units.
 
-    Few notes in the language of the starter start from it. Many notes train a wider network.
+    Few notes start from the starter if they are in its language or in another one of `sklearn_deid.surrogates.LOCALES`.
+    Many notes train a wider network.
 
     Parameters
     ----------
@@ -34,22 +36,26 @@ def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> default_settings([Document("n1", "Für die Überweisung danken wir. Der Patient hat Schmerzen in der Hüfte.")])
-    {'context': 'block'}
-    >>> default_settings([Document("n2", "Thank you for the referral. The patient has pain in the hip.")])
+    >>> default_settings([Document("n1", "Thank you for the referral. The patient has pain in the hip.")])
     {'context': 'block', 'warm_start_from': 'starter-en'}
+    >>> default_settings([Document("n2", "Dziękujemy za skierowanie. Pacjent ma ból biodra.")])
+    {'context': 'block'}
     """
     settings: dict[str, Any] = {"context": "block"}
-    starter = STARTERS[0]
+    starter, language = next(iter(STARTERS.items()))
     n_characters = sum(len(note.text) for note in notes)
     if n_characters > FEW_CHARACTERS:
         settings["hidden_size"] = UNITS_FOR_MANY
     elif n_characters:
         # The figures of its training notes alone: the whole model takes a second to load.
         likeness = NoteLikeness.from_state(read_manifest(starter_folder(starter))["state"]["likeness"])
-        if _are_in_language_of(likeness, notes):
+        if _are_in_language_of(likeness, notes) or _language(notes) not in ("", language):
             settings["warm_start_from"] = starter
     return settings
+
+
+def _language(notes: Sequence[Document]) -> str:
+    return guess_locale(" ".join(note.text for note in notes)[:FEW_CHARACTERS], default="")
 
 
 def _are_in_language_of(likeness: NoteLikeness, notes: Sequence[Document]) -> bool:

@@ -63,7 +63,15 @@ from .tagging_net import TaggingNet
 from .training_loop import NoCriterion
 from .unbuilt_optimizer import UnbuiltOptimizer
 from .uniform_casing import NO_CASING, lower_uniform_casing
-from .warm_start import check_reads_words, start_tagger, start_vectors, start_weights, took_public_weights
+from .warm_start import (
+    OTHER_LANGUAGE_BIAS,
+    check_reads_words,
+    is_in_another_language,
+    start_tagger,
+    start_vectors,
+    start_weights,
+    took_public_weights,
+)
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
@@ -143,8 +151,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches, or 3,000 with a `NoteAugmenter`, or 200 if the training starts from ``warm_start_from``. If it starts
-        from the public tagger of X, "auto" is 20.
+        batches, or 3,000 with a `NoteAugmenter`, or 200 if the training starts from a model (``warm_start_from``) of
+        the language of X. If it starts from the public tagger of X, "auto" is 20.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900
@@ -160,7 +168,9 @@ class DeidTagger(TokenTagger, TaggingNet):
         the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
         ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X follow if the model has none.
         Labels may differ: a new label starts from the label that the model most often assigns to its
-        tokens.
+        tokens. If X is in another language than the training texts of a model of the package, the training is as long
+        as without a start and reads invented spans (``span_swap``), and the score of "O" is lowered by 1 afterwards:
+        without this, a tagger of few notes misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
         of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.
@@ -212,6 +222,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         Size of the network: parameters that are "auto" are found in `fit`.
     starts_from_tagger_ : bool
         Whether the training started from ``warm_start_from`` or from the public tagger of X.
+    learns_another_language_ : bool
+        Whether the training started from a model of the package that was trained in another language than that of X.
 
     Notes
     -----
@@ -285,6 +297,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     _vectors_from: str | None = None  # fingerprint of a representer
     # As an attribute of the class: taggers of earlier versions have no such attribute.
     starts_from_tagger_ = False
+    learns_another_language_ = False
     # The same, for the casing of documents.
     lowers_uniform_casing_ = False
     marks_uniform_casing_ = False
@@ -402,6 +415,9 @@ class DeidTagger(TokenTagger, TaggingNet):
             )
             assert train is not None
             self._train(train, valid)
+            if self.learns_another_language_ and not goes_on:
+                with torch.no_grad():
+                    self.module_.emit.bias[0] -= OTHER_LANGUAGE_BIAS
             self._learn_memory(X[train_rows], tags[train_rows])
         return self
 
@@ -471,8 +487,10 @@ class DeidTagger(TokenTagger, TaggingNet):
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any) -> None:
         """Learn the inputs of the network and build it, with new weights or the weights of another tagger."""
         start = None
+        self.learns_another_language_ = False
         if self.warm_start_from is not None:
             check_reads_words(X)
+            self.learns_another_language_ = is_in_another_language(self.warm_start_from, X)
             start = start_tagger(self.warm_start_from)
         self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start, groups)
         # A network that starts from weights without marks would have to learn what they mean.
@@ -602,8 +620,9 @@ class DeidTagger(TokenTagger, TaggingNet):
         share = 0.0 if held_out else swap.share
         adds_copies = isinstance(self.augmenter_, NoteAugmenter) and not held_out
         if n_invented is None:
-            # A tagger from which the training starts has read more names than could be invented for a single language.
-            n_invented = 0 if self.starts_from_tagger_ else swap.invented
+            # A tagger from which the training starts has read more names of its language than could be invented.
+            reads_invented = not self.starts_from_tagger_ or self.learns_another_language_
+            n_invented = swap.invented if reads_invented else 0
         swaps = share and isinstance(X, TokenSequences) and (adds_copies or self.augmenter_ is None)
         invented = invent_spans(X, tags, groups, n_invented, self._rng) if swaps and n_invented else None
         if self.lowers_uniform_casing_:

@@ -10,6 +10,7 @@ from sklearn_deid.text import Corpus
 
 ENGLISH = Document("en", "Mr. Alder was seen with chest pain.", (Span(4, 9, "PATIENT"),))
 GERMAN = Document("de", "Herr Möller klagt über Schmerzen in der Hüfte, für die er kürzlich Ärzte aufsuchte.")
+POLISH = Document("pl", "Pan Zieliński skarży się na ból biodra, z powodu którego był u lekarza w środę.")
 STARTER = {"context": "block", "warm_start_from": "starter-en"}
 
 
@@ -17,8 +18,9 @@ STARTER = {"context": "block", "warm_start_from": "starter-en"}
     ("notes", "settings"),
     [
         ([ENGLISH], STARTER),
-        ([ENGLISH] * 3 + [GERMAN], {"context": "block"}),
-        ([GERMAN], {"context": "block"}),
+        ([GERMAN], STARTER),
+        ([POLISH], {"context": "block"}),
+        ([ENGLISH] * 3 + [POLISH] * 3, {"context": "block"}),
         ([Document("n", "")], {"context": "block"}),
         ([], {"context": "block"}),
     ],
