@@ -26,6 +26,7 @@ import torch
 
 from sklearn_deid import DeidTagger, NoteDeidentifier, fetch_meddocan
 from sklearn_deid.exceptions import AlignmentWarning
+from sklearn_deid.tagging.default_start import default_settings
 
 from .environment import describe
 from .languages import counts
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     else:
         raw = [note.text for note in train[np.sort(order[_FIRST_RAW : _FIRST_RAW + arguments.raw])]]
     test = dev[: arguments.test_notes]
-    deidentifier = NoteDeidentifier(DeidTagger(context="block", random_state=seed))
+    deidentifier = NoteDeidentifier(DeidTagger(**default_settings(annotated), random_state=seed))
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
