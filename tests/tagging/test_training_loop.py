@@ -14,7 +14,8 @@ from sklearn_deid.tagging.training_loop import SequenceNet
 def planned(n_sentences, max_epochs="auto", batch_size=20, augmenter=None, **start):
     lengths = np.full(n_sentences, 10)
     net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, augmenter_=augmenter)
-    vars(net).update({"starts_from_tagger_": bool(start), "warm_start_from": None, **start})
+    unchanged = {"warm_start_from": None, "learns_another_language_": False}
+    vars(net).update({"starts_from_tagger_": bool(start), **unchanged, **start})
     n_batches = len(LengthBucketSampler(lengths, batch_size, max_rows=batch_size))
     share = 0.0 if augmenter is None else augmenter.copies
     return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths, copied_share=share)), n_batches
@@ -50,6 +51,12 @@ def test_a_start_from_a_model_sees_enough_batches_of_few_notes(n_sentences, copi
 @pytest.mark.parametrize("n_sentences", [1, 30, 500])
 def test_a_start_from_a_public_tagger_has_20_epochs(n_sentences):
     assert planned(n_sentences, starts_from_tagger_=True)[0] == 20
+
+
+@pytest.mark.parametrize("n_sentences", [30, 500])
+def test_a_start_in_another_language_saves_no_epoch(n_sentences):
+    start = {"warm_start_from": "starter-en", "learns_another_language_": True}
+    assert planned(n_sentences, **start) == planned(n_sentences)
 
 
 def test_a_number_of_epochs_is_taken_as_it_is():
