@@ -31,6 +31,9 @@ _LONGEST_LOG = 1000
 _N_DIGESTS = 256
 # Norms of a worker's updates that are remembered: more than the epochs of a usual training.
 _N_NORMS = 500
+# Updates in a row with which the update before the last is compared. Its learning rate is nearly zero, but a worker
+# with error feedback still sends what it has not sent before: its update was 5 times as long as theirs, and lost.
+_IN_A_ROW = 3
 _WAY_OUT = "Lower the learning rate or the noise, or agree on a larger"
 
 
@@ -56,7 +59,8 @@ class ServerLimits:
     last_sequence : int, default=None
         Sequence number of the last update of each worker. This update returns to the moving average of the weights, and
         is much longer than the update before: ``max_ratio`` compares it with the longest updates of the other workers.
-        None means that every update is compared with the last ones.
+        The update before the last, whose learning rate is nearly zero, is compared with the longest of three updates in
+        a row. None means that every update is compared with the last ones.
     max_similarity : float, default=0.95
         Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
         sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. Without effect
@@ -537,7 +541,8 @@ class ParameterServer:
         if sequence == self.limits.last_sequence:
             usual = median(max(norm for _, norm in norms) for norms in others)
         else:
-            usual = median(norms[max(bisect_right(norms, (sequence, math.inf)) - 1, 0)][1] for norms in others)
+            n_in_a_row = _IN_A_ROW if sequence + 1 == self.limits.last_sequence else 1
+            usual = median(_recent_norm(norms, sequence, n_in_a_row) for norms in others)
         if update.norm() > limit * usual:
             raise ExchangeError(
                 f"The norm of the update is more than {limit:g} times the median norm of the other workers' updates. "
@@ -651,6 +656,12 @@ class ParameterServer:
         server._screen = AgreementScreen(screen.get("rounds", ()), screen.get("opposed", ()))
         server._rng = generator_from(state["generator"])
         return server
+
+
+def _recent_norm(norms: list[tuple[int, float]], sequence: int, n: int) -> float:
+    """Largest norm of the last ``n`` updates of a worker up to a sequence number, or its first norm."""
+    end = max(bisect_right(norms, (sequence, math.inf)), 1)
+    return max(norm for _, norm in norms[max(end - n, 0) : end])
 
 
 def _digest(update: SparseUpdate) -> str:

@@ -180,8 +180,18 @@ class TestNormOfTheOthers:
         with pytest.raises(ExchangeError, match="median norm"):
             self.send(target, rng, 10.1, 2, 4)
 
+    def test_a_late_site_with_error_feedback_sends_its_rest(self):
+        """The rate of the update before the last is nearly zero, but the rest of earlier updates is not."""
+        rng, target = np.random.default_rng(9), server(max_norm=math.inf, last_sequence=13)
+        falling = ((9, (1.807, 1.704)), (10, (1.396, 1.26)), (11, (1.217, 0.912)), (12, (0.704, 0.454)))
+        for sequence, lengths in falling:
+            assert all(self.send(target, rng, length, site, sequence) for site, length in enumerate(lengths))
+        with pytest.raises(ExchangeError, match="median norm"):
+            self.send(target, rng, 6.7, 2, 12)  # five times (1.396 + 1.26) / 2 is 6.64
+        assert self.send(target, rng, 3.0, 2, 12), "more than five times 0.58"
+
     def test_other_updates_may_not(self):
-        rng, target = np.random.default_rng(8), server(max_norm=math.inf, last_sequence=4)
+        rng, target = np.random.default_rng(8), server(max_norm=math.inf, last_sequence=5)
         for sequence, length in enumerate([1.0, 2.0, 0.01]):
             assert all(self.send(target, rng, length, site, sequence) for site in (0, 1))
         with pytest.raises(ExchangeError, match="median norm"):
