@@ -203,6 +203,7 @@ class Federation:
             aggregation=aggregation,
             screened=screened,
             mask_keys=keys,
+            lists="any",
         )
         for name, corpus in zip(self.names, corpora, strict=True):
             write_corpus(corpus, folder / "notes" / name, "brat")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
+from ..surrogates.locale_words import LOCALES
 from .failures import DONE
 from .federate_audit import add_audit_step
 from .federate_masks import add_mask_steps
@@ -299,6 +301,13 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="public word vectors: random n-grams (auto), GloVe, or characters only (default: auto)",
     )
+    parser.add_argument(
+        "--lists",
+        choices=("any", *LOCALES, "none"),
+        default="any",
+        help="public lists of names and places that follow random n-grams: of all languages (any), and of the language "
+        "of the notes, which all members then know (default: any)",
+    )
     _add_training(parser)
     parser.add_argument(
         "--max-norm", type=positive, metavar="X", help="largest norm of an update (default: that of the first weights)"
@@ -396,6 +405,8 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         size = arguments.notes * _WORDS_OF_A_NOTE, whole
         n_parts = rounds_per_epoch(*size)
         n_epochs = shared_epochs(*size) * n_parts
+    # GloVe and characters alone have no place for lists.
+    lists = arguments.lists if tagger.get("embeddings", "auto") == "auto" and arguments.lists != "none" else None
     agreement = FederationConfig(
         project=arguments.project,
         sites=arguments.site,
@@ -415,9 +426,11 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         n_trim=arguments.n_trim,
         screened=screened,
         keep_exchange=arguments.keep_exchange,
+        lists=lists,
     )
-    agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
-    return agreement
+    # Refuses what no tagger takes, before anybody has asked for a certificate.
+    vectors = agreement.tagger_to_train().embeddings
+    return agreement if lists is None else replace(agreement, lists_checksum=vectors.lists_checksum)
 
 
 def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-# As in a `DeidTagger` without an augmenter: few notes need more epochs to reach 2,000 batches.
 _STEPS_OF_A_ROUND = 20
-_FEWEST_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
+# As in a `DeidTagger` with its default augmenter: few notes need more epochs to reach 3,000 batches.
+_FEWEST_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 3000
 
 
 def divided_batch_size(batch_size: int, n_workers: int) -> int:
@@ -92,7 +92,7 @@ def shared_epochs(n_tokens: int, batch_size: int) -> int:
     Examples
     --------
     >>> shared_epochs(n_tokens=40_000, batch_size=900), shared_epochs(n_tokens=10_000_000, batch_size=900)
-    (45, 20)
+    (67, 20)
     """
     n_batches = max(1, math.ceil(n_tokens / batch_size))
     return max(_FEWEST_EPOCHS, min(_MOST_EPOCHS, math.ceil(_FEWEST_BATCHES / n_batches)))

@@ -40,6 +40,7 @@ from .worker_data import (
     check_alike,
     check_public_start,
     checked_part,
+    common_language,
     joined,
     public_embeddings,
     split_patients,
@@ -72,7 +73,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     ----------
     estimator : DeidTagger, default=None
         Tagger that is cloned for each worker. None means ``DeidTagger()``. The ``embeddings`` of the tagger must be
-        public. Here "auto" is a table of random vectors of hashed character n-grams, the same for all workers.
+        public. Here "auto" is a table of random vectors of hashed character n-grams, the same for all workers, followed
+        by the kinds of public lists that hold the word, as in `DeidTagger`. If the notes of all workers are in one
+        language, the lists of this language are among them, except with `PatientPrivacy`.
         ``n_epochs`` of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the
         ensemble replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of
         the tagger must be None. ``warm_start_from`` may be a model of the package, which was trained on generated
@@ -126,7 +129,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         `FederatedAveraging` has its own ``max_norm`` and shrinks longer updates to this norm.
     n_epochs : int or "auto", default="auto"
         Number of passes of each worker over its notes. Federated averaging may divide a pass into several rounds.
-        "auto" is 20 passes, and up to 100 passes if 20 passes over the notes of all workers have fewer than 2,000
+        "auto" is 20 passes, and up to 100 passes if 20 passes over the notes of all workers have fewer than 3,000
         batches. With ``privacy``, "auto" is 25.
     predict_with : {"global", "vote"} or int, default="global"
         Tagger that predicts: the global network, the majority of the workers' taggers, or the tagger of the worker with
@@ -539,6 +542,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         check_alike(parts)
         self.labels_ = agreed_labels(parts, self.labels)
         tagger = self._checked_tagger()
+        if self.estimator is None or isinstance(self.estimator.embeddings, str):
+            # The guarantee of a patient would not cover a language that all notes together decide.
+            language = "" if self._patient_privacy is not None else common_language(parts)
+            wanted = "auto" if self.estimator is None else self.estimator.embeddings
+            tagger.set_params(embeddings=public_embeddings(wanted, language))
         if self._strategy == "fedavg" and self._averaging.divide_batches:
             is_private = self._patient_privacy is not None
             tagger.set_params(**worker_settings(tagger.batch_size, tagger.lr, len(parts), is_private))

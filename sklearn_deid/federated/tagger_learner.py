@@ -109,8 +109,8 @@ class TaggerLearner:
     - *Weight average*: the average covers all local epochs. The network trains with the plain weights, and the plain
       weights are exchanged. At the end of the last epoch the average replaces the weights, so the average is part of
       the last update.
-    - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans. No span is invented
-      (`tagging.SpanSwap`), so that a saved training continues unchanged.
+    - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans and invented ones
+      (`tagging.SpanSwap`). With an ``n_epochs`` of None, no span is invented, which would take longer than the epoch.
     - *Patient-level privacy*: with ``privacy``, an epoch consists of the noisy steps of `PatientPrivacy`, without span
       swapping. Learning rate and weight average are the same as without noise.
 
@@ -318,7 +318,9 @@ class TaggerLearner:
         if patients is None:
             order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
             own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
-            train = [tagger._training_data(part.X, part.tags, None, rows, n_invented=0) for rows in own]
+            # From the same seed and the same notes, a saved training that goes on invents the same spans again.
+            n_invented = 0 if n_epochs is None else None
+            train = [tagger._training_data(part.X, part.tags, part.groups, rows, n_invented=n_invented) for rows in own]
             if validation_fraction == ROTATING:
                 self._rotating = RotatingPatients.of(tagger, part, own, train, seed)
         # The features already contain the word vectors. Without the table, less data goes to other processes in each

@@ -10,6 +10,7 @@ import numpy as np
 from ..embeddings import SubwordTable, resolve_embeddings
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences, TokenVectors
+from ..tagging.listed_vectors import ListedVectors, locale_of
 from ..tagging.tagger import DeidTagger
 from ..tagging.warm_start import STARTERS
 from ..text import split_tag
@@ -207,13 +208,43 @@ def check_public_start(start: Any) -> None:
         )
 
 
-def public_embeddings(spec: Any) -> Any:
+def listed_ngram_vectors(language: str = "") -> ListedVectors:
+    """Create `random_ngram_vectors`, followed by the kinds of public lists that hold a word.
+
+    The lists are those of `DeidTagger(embeddings="auto")`. All sites with one version of Faker have the same lists.
+
+    Parameters
+    ----------
+    language : str, default=""
+        One of `sklearn_deid.surrogates.LOCALES`, or "" for the lists of all languages only.
+    """
+    return ListedVectors.in_language(random_ngram_vectors(), language)
+
+
+def common_language(parts: Sequence[WorkerData]) -> str:
+    """Language of the sentences of all workers; "" if it differs, is not known, or the workers have vectors.
+
+    Examples
+    --------
+    >>> X = TokenSequences.from_rows(["Der Patient wurde am Montag in die Klinik aufgenommen .".split()])
+    >>> common_language([WorkerData(X, X, None), WorkerData(X, X, None)])
+    'de'
+    """
+    if any(isinstance(part.X, TokenVectors) for part in parts):
+        return ""
+    found = {locale_of(part.X.data) for part in parts}
+    return found.pop() if len(found) == 1 else ""
+
+
+def public_embeddings(spec: Any, language: str = "") -> Any:
     """Return the word vectors of all workers, from the ``embeddings`` of their tagger.
 
     Parameters
     ----------
     spec : None, "auto", "glove-6b-50d", path, WordVectors or KeyedVectors
-        Public word vectors, or None for no word vectors. "auto" means `random_ngram_vectors`.
+        Public word vectors, or None for no word vectors. "auto" means `listed_ngram_vectors`.
+    language : str, default=""
+        Language of the public lists with "auto".
 
     Raises
     ------
@@ -235,14 +266,14 @@ def public_embeddings(spec: Any) -> Any:
     if spec is None:
         return None
     if isinstance(spec, str) and spec == "auto":
-        return random_ngram_vectors()
+        return listed_ngram_vectors(language)
     if isinstance(spec, str) and spec == "corpus":
         raise ValueError(
             "embeddings='corpus' trains word vectors on each worker's own notes: their vocabulary is private and "
             "cannot be shared. Use 'auto' (random n-gram vectors), None (characters only), 'glove-6b-50d' or other "
             "public vectors."
         )
-    vectors = spec if isinstance(spec, SubwordTable) else resolve_embeddings(spec)
+    vectors = spec if isinstance(spec, (SubwordTable, ListedVectors)) else resolve_embeddings(spec)
     if vectors is not None and not vectors.is_public:
         raise ValueError(
             "The word vectors are not known to be public, and all workers would read them. If they were trained on "

@@ -60,10 +60,29 @@ class ListedVectors:
         """
         return cls(ngrams, *_table(locale))
 
+    def after(self, ngrams: SubwordTable) -> ListedVectors:
+        """The same lists after other vectors of n-grams."""
+        return ListedVectors(ngrams, self.hashes, self.kinds)
+
     @property
     def dim(self) -> int:
         """Width of a vector."""
         return self.ngrams.dim + len(LISTED_KINDS)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the vectors of n-grams are marked as public. The lists always are."""
+        return self.ngrams.is_public
+
+    @property
+    def checksum(self) -> str:
+        """Checksum of vectors and lists, 32 hexadecimal digits."""
+        return _checksum(self.ngrams.checksum.encode(), self.hashes, self.kinds)
+
+    @property
+    def lists_checksum(self) -> str:
+        """Checksum of the lists alone, which are those of one version of Faker, 32 hexadecimal digits."""
+        return _checksum(b"", self.hashes, self.kinds)
 
     def vectors_for(self, words: Sequence[str]) -> np.ndarray:
         """Vectors of words, float32 of shape (n_words, dim)."""
@@ -83,6 +102,12 @@ class ListedVectors:
 
     def __repr__(self) -> str:
         return f"ListedVectors({self.ngrams!r}, {len(self.hashes)} listed words)"
+
+
+def _checksum(begin: bytes, hashes: np.ndarray, kinds: np.ndarray) -> str:
+    # Bytes in one order, so that all machines agree.
+    written = begin + hashes.astype("<u4").tobytes() + kinds.astype("<u2").tobytes()
+    return blake2b(written, digest_size=16).hexdigest()
 
 
 def locale_of(tokens: np.ndarray) -> str:

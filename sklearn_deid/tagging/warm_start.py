@@ -117,12 +117,17 @@ def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTabl
     start : DeidTagger
         Fitted tagger with vectors of n-grams.
     embeddings : object
-        Parameter of the new tagger. With "auto", the lists of the language of X follow vectors that have no lists.
+        Parameter of the new tagger. With "auto", the lists of the language of X follow vectors that have no lists. With
+        `ListedVectors`, its lists follow.
     X : TokenSequences
         Sentences to train on.
     """
     vectors = start._vectors
-    if isinstance(vectors, ListedVectors) or not (isinstance(embeddings, str) and embeddings == "auto"):
+    if isinstance(vectors, ListedVectors):
+        return vectors
+    if isinstance(embeddings, ListedVectors):
+        return embeddings.after(vectors)
+    if not (isinstance(embeddings, str) and embeddings == "auto"):
         return vectors
     return ListedVectors.in_language(vectors, locale_of(X.data))
 

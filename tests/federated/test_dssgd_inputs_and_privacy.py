@@ -12,7 +12,10 @@ from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError, SequenceError
 from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
 from sklearn_deid.federated.privacy_ledger import spent_epsilon
-from sklearn_deid.sequences import TokenVectors
+from sklearn_deid.federated.worker_data import WorkerData, common_language, listed_ngram_vectors
+from sklearn_deid.sequences import TokenSequences, TokenVectors
+from sklearn_deid.surrogates.locale_words import LISTED_KINDS
+from sklearn_deid.tagging.listed_vectors import ListedVectors
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import FEW, TINY, ensemble_of
@@ -36,9 +39,31 @@ class TestInputs:
         tagger = DeidTagger(**{**TINY, "embeddings": "auto"})
         ensemble = DSSGDEnsemble(tagger, **FEW).fit(X, y, groups=groups)
         tables = [t._vectors for t in [*ensemble.estimators_, ensemble.global_estimator_]]
-        assert all(isinstance(table, SubwordTable) and table.is_public for table in tables)
+        assert all(isinstance(table, ListedVectors) and table.is_public for table in tables)
         assert len({table.checksum for table in tables}) == 1
+        assert tables[0].vectors_for(["Smith"])[0, -len(LISTED_KINDS) :].any()
         assert tagger.embeddings == "auto"
+
+    def test_lists_of_a_language_that_all_workers_share(self):
+        german = TokenSequences.from_rows(["Der Patient wurde am Montag in die Klinik aufgenommen .".split()])
+        spanish = TokenSequences.from_rows(["El paciente fue ingresado en el hospital por la fiebre .".split()])
+        parts = {name: WorkerData(X, X, None) for name, X in (("de", german), ("es", spanish))}
+        assert common_language([parts["de"], parts["de"]]) == "de"
+        assert common_language([parts["de"], parts["es"]]) == ""
+        vectors = WorkerData(TokenVectors(np.zeros((10, 2), dtype=np.float32), german.offsets), german, None)
+        assert common_language([vectors, parts["de"]]) == ""
+
+    def test_no_patient_decides_on_the_lists(self, data, monkeypatch):
+        from sklearn_deid.federated import PatientPrivacy, dssgd_ensemble
+
+        X, y, groups = data
+        monkeypatch.setattr(dssgd_ensemble, "common_language", lambda parts: "es")
+        tagger, labels = DeidTagger(**{**TINY, "embeddings": "auto"}), {tag[2:] for row in y for tag in row} - {""}
+        for privacy, language in ((None, "es"), (PatientPrivacy(8.0), "")):
+            options = {"n_workers": 2, "n_epochs": 1, "privacy": privacy, "labels": sorted(labels)}
+            ensemble = DSSGDEnsemble(tagger, random_state=None if privacy else 0, **options)
+            fitted = ensemble.fit(X, y, groups=groups).global_estimator_
+            assert fitted._vectors.checksum == listed_ngram_vectors(language).checksum
 
     def test_public_vectors(self, data):
         X, y, groups = data

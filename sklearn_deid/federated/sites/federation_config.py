@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import ExchangeError
+from ...surrogates import LOCALES
 from ...tagging.old_parameters import current_parameters
 from ..masks import FixedPoint, MaskedRound
 from ..robust import AGGREGATES, FEWEST_UPDATES
@@ -23,8 +24,11 @@ from ..server import LARGEST_PROXIMAL, ParameterServer, ServerLimits
 _MOST_EPOCHS = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _KEY = re.compile(r"[0-9a-f]{64}")
+_CHECKSUM = re.compile(r"[0-9a-f]{32}")
 _LABEL = re.compile(r"[^\s-]\S*")
 _EMBEDDINGS = (None, "auto", "glove-6b-50d")
+#: As the ``lists`` of a `FederationConfig`.
+ANY_LANGUAGE = "any"
 # Parameters of `DeidTagger` that all sites share: plain values that reveal nothing about a site and name no code.
 _SHARED = (
     "encoder",
@@ -78,6 +82,12 @@ class FederationConfig:
         Parameters of `DeidTagger` that differ from its defaults: parameters of the network, its inputs, its loss and
         its training, as plain values. Settings of objects have the names of ``set_params``, such as ``dropout__input``.
         ``embeddings`` may be "auto", "glove-6b-50d" or None. ``encoder`` must not be a `PretrainedEncoder`.
+    lists : str or None, default=None
+        Public lists of names, places and professions that follow the vectors of ``embeddings="auto"``, as in
+        `DeidTagger`. The name of a language (`sklearn_deid.surrogates.LOCALES`) adds its lists and those of all
+        languages, "any" those of all languages only. None means no lists, as in agreements of earlier versions.
+    lists_checksum : str or None, default=None
+        Checksum of these lists. Versions of Faker may have other lists. None compares nothing.
     n_epochs : int, default=25
         Local epochs of each site, over all sessions.
     n_parts : int, default=1
@@ -158,6 +168,8 @@ class FederationConfig:
     mask_keys: Mapping[str, str] = field(default_factory=dict)
     mask_bound: float = 0.25
     mask_fraction: float = 1.0
+    lists: str | None = None
+    lists_checksum: str | None = None
 
     def __post_init__(self) -> None:
         # Files of version 0.1.0 hold the old names of the parameters.
@@ -208,6 +220,16 @@ class FederationConfig:
             raise ExchangeError(str(error)) from None
         if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
+        self._check_lists()
+
+    def _check_lists(self) -> None:
+        if self.lists is not None and self.lists not in (ANY_LANGUAGE, *LOCALES):
+            raise ExchangeError(f"'lists' must be {ANY_LANGUAGE}, {', '.join(LOCALES)} or null.")
+        if self.lists is not None and self.tagger.get("embeddings", "auto") != "auto":
+            raise ExchangeError("'lists' need the embeddings 'auto', whose vectors they follow.")
+        checksum = self.lists_checksum
+        if checksum is not None and (not isinstance(checksum, str) or not _CHECKSUM.fullmatch(checksum)):
+            raise ExchangeError("'lists_checksum' must have 32 hexadecimal digits in lower case.")
 
     def _check_masks(self) -> None:
         if type(self.mask_bound) not in (int, float) or not 0 < self.mask_bound < math.inf:
@@ -288,7 +310,8 @@ class FederationConfig:
         Raises
         ------
         ExchangeError
-            If a parameter is not a parameter of the tagger.
+            If a parameter is not a parameter of the tagger, or if the lists of this computer are not those of the
+            agreement.
         """
         from ...tagging.tagger import DeidTagger
 
@@ -297,7 +320,21 @@ class FederationConfig:
             tagger.check_parameters()
         except ValueError as error:
             raise ExchangeError(str(error)) from None
-        return tagger
+        return tagger.set_params(embeddings=self._vectors()) if tagger.embeddings == "auto" else tagger
+
+    def _vectors(self) -> Any:
+        """Vectors of n-grams that all members make anew, with the lists of the agreement."""
+        from ..worker_data import listed_ngram_vectors, random_ngram_vectors
+
+        if self.lists is None:
+            return random_ngram_vectors()
+        vectors = listed_ngram_vectors("" if self.lists == ANY_LANGUAGE else self.lists)
+        if self.lists_checksum not in (None, vectors.lists_checksum):
+            raise ExchangeError(
+                "The public word lists of this computer are not those of the agreement, because another version of "
+                "Faker is installed. Install the version of the coordinator."
+            )
+        return vectors
 
     def first_learner(self) -> Any:
         """Create a learner with the first weights of the federation, from one made-up token and without notes."""

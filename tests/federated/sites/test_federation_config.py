@@ -9,6 +9,7 @@ from sklearn_deid.cli import main
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated.sites import FederationConfig, read_settings
 from sklearn_deid.federated.sites.federation_config import _NOT_SHARED, _SHARED
+from sklearn_deid.federated.worker_data import listed_ngram_vectors, random_ngram_vectors
 from sklearn_deid.tagging import Dropout
 from sklearn_deid.tagging.strategies import plain_parameters
 
@@ -123,3 +124,62 @@ def test_an_agreement_of_0_1_0_means_the_same():
     )
     assert old.tagger == new.tagger
     assert old.new_server().model == new.new_server().model
+
+
+# ---- lists of words
+
+
+def listed(**changes):
+    return FederationConfig("lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4}, n_epochs=1, **changes)
+
+
+def test_agreements_of_earlier_versions_have_no_lists():
+    assert listed().tagger_to_train().embeddings.checksum == random_ngram_vectors().checksum
+
+
+def test_members_with_other_lists_are_refused():
+    lists = listed(lists="de").tagger_to_train().embeddings
+    assert lists.checksum == listed_ngram_vectors("de").checksum
+    same = listed(lists="de", lists_checksum=lists.lists_checksum)
+    models = {shared.new_server().model for shared in (same, listed(lists="any"), listed())}
+    assert len(models) == 3
+    with pytest.raises(ExchangeError, match="another version of Faker is installed. Install the version of the coord"):
+        listed(lists="any", lists_checksum=lists.lists_checksum).new_server()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"lists": "xx"}, "'lists' must be any, en, .* or null"),
+        ({"lists": ["en"]}, "'lists' must be any, en, .* or null"),
+        ({"lists": "en", "lists_checksum": "0" * 31}, "'lists_checksum' must have 32 hexadecimal digits"),
+        ({"lists": "en", "lists_checksum": 5}, "'lists_checksum' must have 32 hexadecimal digits"),
+    ],
+)
+def test_lists_that_do_not_exist_are_refused(changes, reason):
+    with pytest.raises(ExchangeError, match=reason):
+        listed(**changes)
+
+
+def test_lists_follow_vectors_of_n_grams_only():
+    with pytest.raises(ExchangeError, match="'lists' need the embeddings 'auto'"):
+        FederationConfig("lab", ["site-1"], ["DATE"], {"embeddings": None}, lists="en")
+
+
+@pytest.mark.parametrize(
+    ("options", "lists"),
+    [
+        ((), "any"),
+        (("--lists", "de"), "de"),
+        (("--lists", "none"), None),
+        (("--embeddings", "none"), None),
+        (("--set", "embeddings=null"), None),
+    ],
+)
+def test_plan_writes_the_lists(tmp_path, capsys, options, lists):
+    command = ["federate", "plan", str(tmp_path / "lab"), "--project", "lab", "--server", "deid.example.org"]
+    assert main([*command, "--lead", "lead@example.org", "--site", "site-1", "--hidden-size", "5", *options]) == 0
+    written = read_settings(FederationConfig, tmp_path / "lab" / "federation.json")
+    assert written.lists == lists
+    assert (written.lists_checksum is None) == (lists is None)
+    assert written.new_server().model
