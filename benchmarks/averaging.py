@@ -11,8 +11,9 @@ Strict F1 of typed spans on notes of other patients. Sites of generated notes dr
 MEDDOCAN share the notes of train by chance, and are scored on dev. ``feedback`` is selective SGD with error feedback,
 which sends a tenth of the values, ``two`` averaging without the last site, ``attacked`` averaging in which the last
 site multiplies its updates by ``--attack``, ``unlimited`` the same without the limit on long updates, and
-``rounds-10`` averaging with ten exchanges in a pass. ``tagger`` is the tagger of the first site alone, with all
-defaults of `DeidTagger.fit`, such as invented spans and altered copies, which workers do not have. The arms of
+``rounds-10`` averaging with ten exchanges in a pass. ``tagger`` is the tagger of each site alone, and ``tagger-all``
+that of all notes in one place, with all defaults of `DeidTagger.fit`, such as altered copies and vectors that are
+trained on the notes, which workers do not have. The arms of
 `benchmarks.site_sessions` run the sites and the service of a federation in one process: the last site multiplies its
 updates by ``--attack``, sends millions, values that are not numbers, and stale and replayed content; with
 ``-excluded`` it is excluded after half of the epochs. ``stale-unlimited`` is stale content without the limit on
@@ -32,6 +33,7 @@ import json
 import math
 import os
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "unlimited": {"strategy": FederatedAveraging(max_ratio=math.inf)},
     "dp": {"strategy": "fedavg"},
     "tagger": {},
+    "tagger-all": {},
 }
 
 
@@ -114,8 +117,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     if arm in SESSION_ARMS:
         return run_sessions(arm, sites, test, labels, arguments, seed)
     parts = [(data.X, data.y, data.groups) for data in map(sentences, sites)]
-    if arm == "tagger":
-        return own_tagger(parts[0], test, arguments, seed)
+    if arm in ("tagger", "tagger-all"):
+        return own_taggers(sites if arm == "tagger" else [together(sites)], arm, test, arguments, seed)
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": seed, **ARMS[arm]}
     if arm == "dp":
         options["privacy"] = PatientPrivacy(arguments.epsilon)
@@ -151,12 +154,29 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     }
 
 
-def own_tagger(part: Any, test: Corpus, arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
-    """Train a tagger with all its defaults on the notes of the first site."""
-    begin, (X, y, groups), scored = time.process_time(), part, sentences(test)
-    tagger = DeidTagger(hidden_size=arguments.hidden_size, random_state=seed).fit(X, y, groups=groups)
-    f1, run = round(tagger.score(scored.X, scored.y), 4), {"arm": "tagger", "seed": seed, "sites": arguments.sites}
-    return {**run, "rounds": len(tagger.history), "first": f1, "cpu_seconds": round(time.process_time() - begin)}
+def together(sites: list[Corpus]) -> Corpus:
+    """Notes of all sites. Sites may have equal document ids, and patients of different sites are different."""
+    return Corpus(
+        [
+            replace(note, doc_id=f"{number}/{note.doc_id}", patient_id=f"{number}/{note.patient_id}")
+            for number, corpus in enumerate(sites)
+            for note in corpus
+        ]
+    )
+
+
+def own_taggers(
+    corpora: list[Corpus], arm: str, test: Corpus, arguments: argparse.Namespace, seed: int
+) -> dict[str, Any]:
+    """Train a tagger with all its defaults on each corpus."""
+    begin, scored, f1, epochs = time.process_time(), sentences(test), [], []
+    for data in map(sentences, corpora):
+        tagger = DeidTagger(hidden_size=arguments.hidden_size, random_state=seed)
+        tagger.fit(data.X, data.y, groups=data.groups)
+        f1.append(round(tagger.score(scored.X, scored.y), 4))
+        epochs.append(len(tagger.history))
+    run = {"arm": arm, "seed": seed, "corpus": arguments.corpus, "sites": arguments.sites, "rounds": epochs}
+    return {**run, "alone": f1, "cpu_seconds": round(time.process_time() - begin)}
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -49,7 +49,7 @@ def test_plan_writes_what_was_asked_for(federation):
 def test_the_number_of_notes_decides_on_epochs_and_parts(federation):
     assert main([*PLAN, "large", "--site", "site-1", "--site", "site-2", "--notes", "300"]) == 0
     agreement = read_settings(FederationConfig, federation / "large" / "federation.json")
-    assert (agreement.n_parts, agreement.n_epochs) == (5, 100)
+    assert (agreement.n_parts, agreement.n_epochs) == (5, 150)
 
 
 def test_plans_derive_the_learning_rate_and_the_first_weights(federation, capsys):

@@ -36,16 +36,16 @@ def trained(data):
 
 
 class TestPlainTraining:
-    """One worker that shares everything trains as the tagger alone does, without altered copies and invented spans."""
+    """One worker that shares everything trains as the tagger alone does, without altered copies."""
 
     def plain(self, ensemble, X, y, **changed):
-        settings = {**TINY, "augmenter": None, "span_swap": SpanSwap(invented=0), **changed}
+        settings = {**TINY, "augmenter": None, **changed}
         return DeidTagger(**settings, max_epochs=4, random_state=ensemble.estimators_[0].random_state)
 
     def test_centralized_is_fit(self):
         X, y, groups = both_prefixes()
         ensemble = ensemble_of(strategy="centralized", n_epochs=4).fit(X, y, groups=groups)
-        plain = self.plain(ensemble, X, y).fit(X, y)
+        plain = self.plain(ensemble, X, y).fit(X, y, groups=groups)
         for tagger in (ensemble.estimators_[0], ensemble.global_estimator_):
             np.testing.assert_array_equal(weights(tagger), weights(plain))
         assert_rows_equal(ensemble.predict_proba(X), plain.predict_proba(X))
@@ -56,7 +56,7 @@ class TestPlainTraining:
         X, y, groups = both_prefixes()
         ensemble = ensemble_of(strategy=strategy, n_workers=1, n_epochs=4, predict_with="vote", **ALL)
         ensemble.fit(X, y, groups=groups)
-        plain = self.plain(ensemble, X, y).fit(X, y)
+        plain = self.plain(ensemble, X, y).fit(X, y, groups=groups)
         # The server adds a difference to what it was taken from, which rounds in float32.
         taggers = [ensemble.estimators_[0], *([] if strategy == "local" else [ensemble.global_estimator_])]
         for tagger in taggers:
@@ -67,7 +67,7 @@ class TestPlainTraining:
         ensemble = ensemble_of(n_workers=1, **ALL)
         for _ in range(3):
             ensemble.partial_fit(X, y, groups=groups)
-        plain = self.plain(ensemble, X, y)
+        plain = self.plain(ensemble, X, y, span_swap=SpanSwap(invented=0))
         for _ in range(3):
             plain.partial_fit(X, y)
         np.testing.assert_allclose(weights(ensemble.global_estimator_), weights(plain), atol=2e-4)
@@ -122,7 +122,7 @@ class TestStrategies:
     )
     def test_learns(self, parameters):
         X, y, groups = make_sentences(60)
-        ensemble = ensemble_of(lr=0.03, n_epochs=12, **parameters).fit(X, y, groups=groups)
+        ensemble = ensemble_of(lr=0.03, n_epochs=20, **parameters).fit(X, y, groups=groups)
         assert ensemble.score(*make_sentences(60, seed=1)[:2]) > 0.8
 
     def test_rounds(self, data):
