@@ -1,11 +1,15 @@
 """Settings of all tests."""
 
 import gc
+import os
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+# Sums of several threads round differently from those of the single thread of a process of joblib.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The same examples in every run, and no test that fails because the machine was busy.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import secrets
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -305,8 +304,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
         "--lists",
         choices=("any", *LOCALES, "none"),
         default="any",
-        help="public lists of names and places that follow random n-grams: of all languages (any), and of the language "
-        "of the notes, which all members then know (default: any)",
+        help="public lists of names and places for 'auto': of all languages, or also of one (default: any)",
     )
     _add_training(parser)
     parser.add_argument(
@@ -429,8 +427,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         lists=lists,
     )
     # Refuses what no tagger takes, before anybody has asked for a certificate.
-    vectors = agreement.tagger_to_train().embeddings
-    return agreement if lists is None else replace(agreement, lists_checksum=vectors.lists_checksum)
+    return agreement.with_lists_checksum()
 
 
 def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:

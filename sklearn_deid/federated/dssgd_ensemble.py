@@ -40,7 +40,6 @@ from .worker_data import (
     check_alike,
     check_public_start,
     checked_part,
-    common_language,
     joined,
     public_embeddings,
     split_patients,
@@ -161,8 +160,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     verbose : int, default=0
         Whether to print a line for each local epoch (1) or nothing (0).
     random_state : int, RandomState or None, default=None
-        Random seed of the split, the taggers, the selection, ties and delays. The result does not depend on
-        ``n_jobs``.
+        Random seed of the split, the taggers, the selection, ties and delays. With one thread of torch,
+        the result does not depend on ``n_jobs``. With several threads, sums round differently.
 
     Attributes
     ----------
@@ -366,7 +365,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
     # ---- what training needs
 
-    def _checked_tagger(self) -> DeidTagger:
+    def _checked_tagger(self, parts: Sequence[WorkerData] = ()) -> DeidTagger:
         """Check the parameters, and return the tagger that is cloned for each worker. Its embeddings are public."""
         for checked in (self, self.strategy, self.schedule):
             if isinstance(checked, BaseEstimator):
@@ -399,9 +398,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             if getattr(tagger, name) not in (None, "auto"):
                 raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
         check_public_start(tagger.warm_start_from)
-        return tagger.set_params(
-            embeddings=public_embeddings(tagger.embeddings), max_epochs=self.n_epochs, warm_start=False
-        )
+        # The guarantee of a patient would not cover a language that all notes together decide.
+        vectors = public_embeddings(tagger.embeddings, parts if self._patient_privacy is None else ())
+        return tagger.set_params(embeddings=vectors, max_epochs=self.n_epochs, warm_start=False)
 
     def _split(
         self, everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
@@ -541,12 +540,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         """Create one learner for each worker, with one label set for all workers."""
         check_alike(parts)
         self.labels_ = agreed_labels(parts, self.labels)
-        tagger = self._checked_tagger()
-        if self.estimator is None or isinstance(self.estimator.embeddings, str):
-            # The guarantee of a patient would not cover a language that all notes together decide.
-            language = "" if self._patient_privacy is not None else common_language(parts)
-            wanted = "auto" if self.estimator is None else self.estimator.embeddings
-            tagger.set_params(embeddings=public_embeddings(wanted, language))
+        tagger = self._checked_tagger(parts)
         if self._strategy == "fedavg" and self._averaging.divide_batches:
             is_private = self._patient_privacy is not None
             tagger.set_params(**worker_settings(tagger.batch_size, tagger.lr, len(parts), is_private))

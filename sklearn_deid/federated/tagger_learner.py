@@ -298,13 +298,11 @@ class TaggerLearner:
             exchange updates several times in a pass. Without effect with ``privacy``, which draws patients.
         """
         tagger = self.tagger
-        seed = 0
         # Draw the same random numbers as `DeidTagger.partial_fit` or, with n_epochs, as `DeidTagger.fit`.
+        seed = 0 if n_epochs is None else int(tagger._rng.integers(2**31))
         if n_epochs is None:
             with tagger._own_random_stream():
                 self._stream = _stream_state(self._device)
-        else:
-            seed = int(tagger._rng.integers(2**31))
         fraction = None if validation_fraction == ROTATING else validation_fraction
         rows, held_out = hold_out_patients(len(part.X), part.groups, fraction, seed)
         valid = self._held_out = None

@@ -222,7 +222,7 @@ def listed_ngram_vectors(language: str = "") -> ListedVectors:
 
 
 def common_language(parts: Sequence[WorkerData]) -> str:
-    """Language of the sentences of all workers; "" if it differs, is not known, or the workers have vectors.
+    """Language of the sentences of all workers; "" if it differs or is not known, for vectors, and without workers.
 
     Examples
     --------
@@ -236,15 +236,16 @@ def common_language(parts: Sequence[WorkerData]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def public_embeddings(spec: Any, language: str = "") -> Any:
+def public_embeddings(spec: Any, parts: Sequence[WorkerData] = ()) -> Any:
     """Return the word vectors of all workers, from the ``embeddings`` of their tagger.
 
     Parameters
     ----------
     spec : None, "auto", "glove-6b-50d", path, WordVectors or KeyedVectors
         Public word vectors, or None for no word vectors. "auto" means `listed_ngram_vectors`.
-    language : str, default=""
-        Language of the public lists with "auto".
+    parts : sequence of WorkerData, optional
+        Data of the workers, whose `common_language` chooses lists with "auto". Without data, the lists of all languages
+        only.
 
     Raises
     ------
@@ -266,7 +267,7 @@ def public_embeddings(spec: Any, language: str = "") -> Any:
     if spec is None:
         return None
     if isinstance(spec, str) and spec == "auto":
-        return listed_ngram_vectors(language)
+        return listed_ngram_vectors(common_language(parts))
     if isinstance(spec, str) and spec == "corpus":
         raise ValueError(
             "embeddings='corpus' trains word vectors on each worker's own notes: their vocabulary is private and "

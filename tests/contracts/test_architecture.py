@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "tagging": ["embeddings", "metrics", "surrogates", "text"],
     "pseudonyms": ["embeddings", "surrogates", "text"],
     "representations": ["datasets", "embeddings", "metrics", "pseudonyms", "tagging", "text"],
-    "federated": ["embeddings", "io", "metrics", "tagging", "text"],
+    "federated": ["embeddings", "io", "metrics", "surrogates", "tagging", "text"],
     "review": ["metrics", "surrogates", "tagging", "text"],
     "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "surrogates", "tagging", "text"],
     "plotting": ["audit", "embeddings", "metrics"],

@@ -54,10 +54,10 @@ class TestInputs:
         assert common_language([vectors, parts["de"]]) == ""
 
     def test_no_patient_decides_on_the_lists(self, data, monkeypatch):
-        from sklearn_deid.federated import PatientPrivacy, dssgd_ensemble
+        from sklearn_deid.federated import PatientPrivacy, worker_data
 
         X, y, groups = data
-        monkeypatch.setattr(dssgd_ensemble, "common_language", lambda parts: "es")
+        monkeypatch.setattr(worker_data, "common_language", lambda parts: "es" if parts else "")
         tagger, labels = DeidTagger(**{**TINY, "embeddings": "auto"}), {tag[2:] for row in y for tag in row} - {""}
         for privacy, language in ((None, "es"), (PatientPrivacy(8.0), "")):
             options = {"n_workers": 2, "n_epochs": 1, "privacy": privacy, "labels": sorted(labels)}

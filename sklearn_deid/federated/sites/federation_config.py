@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -335,6 +335,17 @@ class FederationConfig:
                 "Faker is installed. Install the version of the coordinator."
             )
         return vectors
+
+    def with_lists_checksum(self) -> FederationConfig:
+        """Agreement that refuses members whose lists differ from those of this computer.
+
+        Raises
+        ------
+        ExchangeError
+            If a parameter is not a parameter of the tagger.
+        """
+        vectors = self.tagger_to_train().embeddings
+        return self if self.lists is None else replace(self, lists_checksum=vectors.lists_checksum)
 
     def first_learner(self) -> Any:
         """Create a learner with the first weights of the federation, from one made-up token and without notes."""
