@@ -12,6 +12,7 @@ from sklearn_deid import DeidTagger, NoteDeidentifier, RecallTunedTagger, RuleTa
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.federated.tagger_learner import make_learner, tagger_from_vector, tagger_layout
+from sklearn_deid.federated.worker_data import listed_ngram_vectors
 from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.listed_vectors import ListedVectors
@@ -161,8 +162,9 @@ def test_workers_take_the_size_of_the_start(source):
     tagger = still(FrozenEstimator(source), hidden_size="auto")
     labels = ["PATIENT", "DOCTOR", "CITY"]
     learner = make_learner(tagger, X, Y, None, labels, n_epochs=1)
-    # Sites share no lists of words, which follow the language of the notes.
-    model = clone(tagger).set_params(embeddings=None).partial_fit(X, Y, classes=[f"B-{label}" for label in labels])
+    # Sites share lists of words that do not follow the language of the notes.
+    model = clone(tagger).set_params(embeddings=listed_ngram_vectors())
+    model.partial_fit(X, Y, classes=[f"B-{label}" for label in labels])
     common = tagger_from_vector(model, clone(tagger), learner.get_flat())
     assert learner.tagger.hidden_size_ == common.hidden_size_ == 6
     # Federations that run have agreed on a number, which "auto" stands for.
