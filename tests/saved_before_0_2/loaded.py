@@ -298,8 +298,10 @@ def _(folder):
         "mask_keys",
         "mask_bound",
         "mask_fraction",
+        "lists",
+        "lists_checksum",
     )  # of 0.2.0: as before without them
-    assert [agreed.pop(name) for name in since] == [None, 1, 0.0, "mean", 1, False, False, {}, 0.25, 1.0]
+    assert [agreed.pop(name) for name in since] == [None, 1, 0.0, "mean", 1, False, False, {}, 0.25, 1.0, None, None]
     assert [own.pop(name) for name in ("mask_key", "report_f1", "notes_are_patients")] == [None, False, False]
     return said([own, agreed])
 

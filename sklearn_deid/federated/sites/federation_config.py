@@ -85,7 +85,8 @@ class FederationConfig:
     lists : str or None, default=None
         Public lists of names, places and professions that follow the vectors of ``embeddings="auto"``, as in
         `DeidTagger`. The name of a language (`sklearn_deid.surrogates.LOCALES`) adds its lists and those of all
-        languages, "any" those of all languages only. None means no lists, as in agreements of earlier versions.
+        languages, "any" those of all languages only. None means no lists and, unless ``tagger`` sets their number, no
+        invented spans, as in agreements of earlier versions.
     lists_checksum : str or None, default=None
         Checksum of these lists. Versions of Faker may have other lists. None compares nothing.
     n_epochs : int, default=25
@@ -320,6 +321,9 @@ class FederationConfig:
             tagger.check_parameters()
         except ValueError as error:
             raise ExchangeError(str(error)) from None
+        if self.lists is None and "span_swap__invented" not in self.tagger:
+            # So that running federations of earlier versions train on as before.
+            tagger.set_params(span_swap__invented=0)
         return tagger.set_params(embeddings=self._vectors()) if tagger.embeddings == "auto" else tagger
 
     def _vectors(self) -> Any:

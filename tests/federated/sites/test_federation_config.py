@@ -133,8 +133,13 @@ def listed(**changes):
     return FederationConfig("lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4}, n_epochs=1, **changes)
 
 
-def test_agreements_of_earlier_versions_have_no_lists():
-    assert listed().tagger_to_train().embeddings.checksum == random_ngram_vectors().checksum
+def test_agreements_of_earlier_versions_have_no_lists_and_no_invented_spans():
+    tagger = listed().tagger_to_train()
+    assert tagger.embeddings.checksum == random_ngram_vectors().checksum
+    assert (tagger.span_swap.share, tagger.span_swap.invented) == (0.5, 0)
+    assert listed(lists="any").tagger_to_train().span_swap == 0.5
+    chosen = FederationConfig("lab", ["site-1"], ["DATE"], {"span_swap__invented": 9}).tagger_to_train()
+    assert chosen.span_swap.invented == 9
 
 
 def test_members_with_other_lists_are_refused():
