@@ -56,7 +56,9 @@ class ContextUnits:
         return cls(order, offsets, np.ones(len(order), dtype=bool))
 
     @classmethod
-    def blocks(cls, documents: np.ndarray, lengths: np.ndarray, size: int) -> ContextUnits:
+    def blocks(
+        cls, documents: np.ndarray, lengths: np.ndarray, size: int, rng: np.random.Generator | None = None
+    ) -> ContextUnits:
         """Consecutive sentences of one document, as many as have ``size`` tokens together; all of them are tagged.
 
         A unit is larger than ``size`` only if a single sentence is. No sentence is in two units.
@@ -67,13 +69,20 @@ class ContextUnits:
             Number of the document and number of tokens of each sentence.
         size : int
             Largest number of tokens of a unit.
+        rng : Generator, optional
+            Source of a random length of the first unit of each document, so that the borders of all units of the
+            document move. By default, the first unit has as many tokens as the others.
         """
         order, first, _ = _by_document(documents)
-        offsets, tokens = [0], 0
-        for place, (begin, length) in enumerate(zip(first.tolist(), lengths[order].tolist(), strict=True)):
-            if place and (begin == place or tokens + length > size):
+        offsets: list[int] = []
+        tokens = 0
+        # shape: (n_sentences,): tokens that the first unit of a document cannot have, at its first sentence
+        taken = np.zeros(len(order), dtype=np.int64) if rng is None else rng.integers(size, size=len(order))
+        places = zip(first.tolist(), lengths[order].tolist(), taken.tolist(), strict=True)
+        for place, (begin, length, missing) in enumerate(places):
+            if begin == place or tokens + length > size:
                 offsets.append(place)
-                tokens = 0
+                tokens = missing if begin == place else 0
             tokens += length
         return cls(order, np.array([*offsets, len(order)]), np.ones(len(order), dtype=bool))
 

@@ -179,6 +179,10 @@ class ContextBlock(BaseEstimator):
     ----------
     size : int, default=64
         Largest number of tokens of a block. A longer sentence is a block of its own.
+    random_borders : bool, default=True
+        Whether each epoch of a training cuts the documents into other blocks, so that a sentence is read after and
+        before other sentences. Otherwise, as in tagging, the first block of a document begins with its first sentence
+        and is as long as the others.
 
     Examples
     --------
@@ -188,10 +192,10 @@ class ContextBlock(BaseEstimator):
     DeidTagger(context=ContextBlock(size=100))
     """
 
-    _parameter_constraints: dict[str, list] = {"size": [_AT_LEAST_ONE]}
+    _parameter_constraints: dict[str, list] = {"size": [_AT_LEAST_ONE], "random_borders": ["boolean"]}
 
-    def __init__(self, size: int = 64) -> None:
-        self.size = size
+    def __init__(self, size: int = 64, random_borders: bool = True) -> None:
+        self.size, self.random_borders = size, random_borders
 
 
 _CONTEXTS: dict[str, Any] = {"window": ContextWindow, "block": ContextBlock}

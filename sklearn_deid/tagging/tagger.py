@@ -583,8 +583,11 @@ class DeidTagger(TokenTagger, TaggingNet):
     def _features(self, words: list[str]) -> dict[str, Tensor]:
         return word_features(words, characters=self.characters is not None, vectors=self._vectors)
 
-    def _units(self, X: RaggedArray) -> ContextUnits | None:
-        """Sentences that the encoder reads together; None if the encoder reads each sentence alone."""
+    def _units(self, X: RaggedArray, rng: np.random.Generator | None = None) -> ContextUnits | None:
+        """Sentences that the encoder reads together; None if the encoder reads each sentence alone.
+
+        With ``rng``, blocks have random borders, if the `ContextBlock` says so.
+        """
         context = strategy("context", self.context)
         if context == "sentence" or not len(X):
             return None
@@ -596,8 +599,14 @@ class DeidTagger(TokenTagger, TaggingNet):
         if context == "document":
             return ContextUnits.documents(X.documents)
         if isinstance(context, ContextBlock):
-            return ContextUnits.blocks(X.documents, X.lengths, context.size)
+            return ContextUnits.blocks(X.documents, X.lengths, context.size, rng if context.random_borders else None)
         return ContextUnits.windows(X.documents, context.size)
+
+    def _units_of_epochs(self, X: RaggedArray, held_out: bool) -> dict[str, Any]:
+        """Parameters of a `SwappingDataset`: units of sentences, and how an epoch draws others."""
+        context = strategy("context", self.context)
+        moves = isinstance(context, ContextBlock) and context.random_borders and not held_out
+        return {"units": self._units(X), "moved": (lambda rng: self._units(X, rng)) if moves else None}
 
     def _training_data(
         self,
@@ -629,14 +638,14 @@ class DeidTagger(TokenTagger, TaggingNet):
             X = lower_uniform_casing(X, self.marks_uniform_casing_)
         if adds_copies or self.augmenter_ is None:
             longer, longer_tags, more = (X, tags, None) if invented is None else followed_by(X, tags, invented)
-            arrays = {**self._arrays(longer), "offsets": X.offsets, "units": self._units(X), "more": more}
+            arrays = {**self._arrays(longer), "offsets": X.offsets, "more": more, **self._units_of_epochs(X, held_out)}
             arrays["tags"] = encode_tags(longer_tags, self.classes_)
             return SwappingDataset(tags, share, copies=self._copies(X, longer.data) if adds_copies else None, **arrays)
         # Held-out sentences pass through `transform`, as sentences do in `predict`.
         seen = self.augmenter_.transform(X) if held_out else self._augmented(X, tags, groups)
         # The training sentences are perturbed anew in each epoch. The held-out sentences stay the same in all epochs.
         redrawn = None if held_out else lambda: self._arrays(self._augmented(X, tags, groups))
-        arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
+        arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), **self._units_of_epochs(X, held_out)}
         return SwappingDataset(tags, share, redrawn, **arrays)
 
     def _copies(self, X: TokenSequences, tokens: np.ndarray) -> AlteredCopies:

@@ -142,7 +142,7 @@ class AlteredCopies:
     layout : LayoutChanges
         Changes of the layout of the copies.
     units : callable
-        ``units(sentences)`` returns the units that the encoder reads, or None.
+        ``units(sentences, rng)`` returns the units that the encoder reads in an epoch, or None.
     tokens : ndarray of shape (n_tokens,), optional
         Tokens of X, and behind them those of further spans that may stand in the sentences.
     """
@@ -154,7 +154,7 @@ class AlteredCopies:
         written: Callable[[TokenSequences], TokenSequences],
         arrays: Callable[[np.ndarray], dict[str, Any]],
         layout: LayoutChanges,
-        units: Callable[[TokenSequences], ContextUnits | None],
+        units: Callable[[TokenSequences, np.random.Generator], ContextUnits | None],
         tokens: np.ndarray | None = None,
     ) -> None:
         self._tokens = X.data if tokens is None else tokens
@@ -193,7 +193,7 @@ class AlteredCopies:
         documents = None if self._documents is None else self._documents[copied][rows]
         copies = TokenSequences(self._tokens[words], borders).with_documents(documents)
         tokens = np.concatenate([self._tokens[index], self._written(copies).data])
-        added = self._units(copies)
+        added = self._units(copies, rng)
         return {
             "offsets": np.append(offsets, offsets[-1] + borders[1:]),
             "tags": np.append(tags, copied_tags),
@@ -219,6 +219,9 @@ class SwappingDataset(SentenceDataset):
         written like its sentence.
     more : tuple of three ndarrays of shape (n_more,), optional
         Starts, ends and label numbers (`span_ranges`) of spans after the sentences in words and tags, for the swaps.
+    moved : callable, optional
+        ``moved(rng)`` draws the units of an epoch, for blocks with random borders. Units that have numbers in ``drawn``
+        stay.
     **arrays
         Parameters of `SentenceDataset`.
     """
@@ -230,10 +233,11 @@ class SwappingDataset(SentenceDataset):
         redrawn: Callable[[], dict[str, Any]] | None = None,
         copies: AlteredCopies | None = None,
         more: Spans | None = None,
+        moved: Callable[[np.random.Generator], ContextUnits | None] | None = None,
         **arrays: Any,
     ) -> None:
         super().__init__(**arrays)
-        self._redrawn, self._copies = redrawn, copies
+        self._redrawn, self._copies, self._moved = redrawn, copies, moved
         # Numbers of the items of an epoch, for a worker that leaves patients out in turn. None means all items once.
         # Spans of sentences that are left out replace no others.
         self.drawn: np.ndarray | None = None
@@ -269,6 +273,8 @@ class SwappingDataset(SentenceDataset):
             )
         # Each draw starts from the original arrays, so that swaps of earlier epochs do not add up.
         self.offsets, self.words, self.vectors, self.tags, self.features, self.units = self._original
+        if self._moved is not None and self.drawn is None:
+            self.units = self._moved(rng)
         index = np.arange(int(self.offsets[-1]))
         if self._swapper is not None:
             index, self.offsets = self._swapper.draw(rng, self._spans_of_the_epoch())

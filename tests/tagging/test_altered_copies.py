@@ -13,7 +13,7 @@ TAGS = [["O", "B-N", "O"], ["O"] * 3, ["O", "O", "B-N", "I-N"], ["O"]] * 5
 CLASSES = ["O", "B-N", "I-N"]
 
 
-def dataset(share=0.5, breaks=0.0, units=None, span_swap=0.0):
+def dataset(share=0.5, breaks=0.0, units=None, span_swap=0.0, moved=None):
     X = TokenSequences.from_rows(ROWS).with_documents(np.arange(20) // 4)
     tags = TokenSequences.from_rows(TAGS)
     read = []
@@ -28,11 +28,12 @@ def dataset(share=0.5, breaks=0.0, units=None, span_swap=0.0):
         lambda copied: TokenSequences(np.array([t.lower() for t in copied.data], dtype=object), copied.offsets),
         arrays,
         LayoutChanges(X.data, CLASSES, 0.0, breaks),
-        units or (lambda sentences: None),
+        units or (lambda sentences, rng: None),
     )
     numbers = np.array([CLASSES.index(tag) for tag in tags.data])
     given = {"offsets": X.offsets, "words": distinct_words(X)[0], "tags": numbers}
-    data = SwappingDataset(tags, span_swap, copies=copies, **given, units=None if units is None else units(X))
+    given["units"] = None if units is None else units(X)
+    data = SwappingDataset(tags, span_swap, copies=copies, moved=(lambda rng: units(X, rng)) if moved else None, **given)
     data.n_copied_epochs = 3
     return data, read
 
@@ -68,17 +69,22 @@ def test_the_sampler_reads_the_copies_of_the_epoch():
         assert sorted(row for batch in sampler for row in batch) == list(range(len(data)))
 
 
+def blocks(X, rng=None):
+    return ContextUnits.blocks(X.documents, X.lengths, 6, rng)
+
+
 @pytest.mark.parametrize("breaks", [0.0, 1.0])
 @pytest.mark.parametrize(
     "units",
     [
-        lambda X: ContextUnits.documents(X.documents),
-        lambda X: ContextUnits.blocks(X.documents, X.lengths, 6),
-        lambda X: ContextUnits.windows(X.documents, 1),
+        lambda X, rng=None: ContextUnits.documents(X.documents),
+        lambda X, rng=None: ContextUnits.windows(X.documents, 1),
+        lambda X, rng=None: ContextUnits.blocks(X.documents, X.lengths, 6),
+        blocks,
     ],
 )
 def test_units_of_copies_hold_each_copied_sentence_once(units, breaks):
-    data, read = dataset(breaks=breaks, units=units, span_swap=0.5)
+    data, read = dataset(breaks=breaks, units=units, span_swap=0.5, moved=units is blocks)
     rng = np.random.default_rng(1)
     for _ in range(4):
         data.redraw(rng)
@@ -96,3 +102,18 @@ def test_no_copies():
     data, read = dataset(share=0.0)
     data.redraw(np.random.default_rng(0))
     assert read_rows(data, read[-1]) == ROWS
+
+
+def test_each_epoch_cuts_documents_elsewhere_unless_units_have_numbers():
+    data, _ = dataset(share=0.0, units=blocks, moved=True)
+    rng, first = np.random.default_rng(0), data.units.offsets.tolist()
+    cuts = set()
+    for _ in range(5):
+        data.redraw(rng)
+        cuts.add(tuple(data.units.offsets))
+        assert sorted(data.units.rows) == list(range(20))
+    assert len(cuts) > 1
+    # A worker that leaves patients out names units by number.
+    data.drawn = np.arange(len(first) - 1)
+    data.redraw(rng)
+    assert data.units.offsets.tolist() == first

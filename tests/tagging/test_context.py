@@ -25,10 +25,10 @@ def dataset_of(case, size):
     return documents, SentenceDataset(offsets, vectors=vectors, tags=tags, units=units)
 
 
-@given(CASES, st.integers(1, 9))
-def test_blocks_are_runs_of_one_document_and_as_long_as_they_may_be(case, size):
+@given(CASES, st.integers(1, 9), st.sampled_from([None, 0, 1]))
+def test_blocks_are_runs_of_one_document_and_as_long_as_they_may_be(case, size, seed):
     documents, lengths = map(np.array, zip(*case, strict=True))
-    units = ContextUnits.blocks(documents, lengths, size)
+    units = ContextUnits.blocks(documents, lengths, size, None if seed is None else np.random.default_rng(seed))
     blocks = [units.rows[a:b].tolist() for a, b in zip(units.offsets[:-1], units.offsets[1:], strict=True)]
     assert [row for block in blocks for row in block] == np.argsort(documents, kind="stable").tolist()
     assert units.tagged.all() and all(blocks)
@@ -36,8 +36,18 @@ def test_blocks_are_runs_of_one_document_and_as_long_as_they_may_be(case, size):
         assert len(set(documents[block])) == 1
         total = int(lengths[block].sum())
         assert total <= size or len([row for row in block if lengths[row]]) == 1
-        if following is not None and documents[following[0]] == documents[block[0]]:
+        # With random borders, the first block of a document may be shorter.
+        is_first = seed is not None and block[0] == np.flatnonzero(documents == documents[block[0]])[0]
+        if following is not None and documents[following[0]] == documents[block[0]] and not is_first:
             assert total + lengths[following[0]] > size
+
+
+def test_random_borders_stand_equally_often_before_each_sentence():
+    # With sentences of one token and blocks of four, a fourth of the draws cuts before a sentence, wherever it stands.
+    rng, n_draws = np.random.default_rng(0), 2000
+    drawn = [ContextUnits.blocks(np.zeros(12), np.ones(12, dtype=int), 4, rng).offsets[1:-1] for _ in range(n_draws)]
+    counts = np.bincount(np.concatenate(drawn), minlength=12)[1:]
+    assert np.abs(counts / n_draws - 1 / 4).max() < 5 * np.sqrt(3 / 16 / n_draws)
 
 
 @settings(max_examples=150, deadline=None)
