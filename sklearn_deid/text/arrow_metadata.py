@@ -41,6 +41,8 @@ def without_texts(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] 
 def schema_without_texts(pa: Any, schema: Any) -> Any:
     """Schema of pyarrow without metadata of several words, also inside of lists and structures.
 
+    Categories inside of lists, structures and maps become their values, because the list of categories can hold more.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -57,15 +59,20 @@ def _field_without_texts(pa: Any, field: Any) -> Any:
     return field.with_type(_type_without_texts(pa, field.type)).with_metadata(without_texts(field.metadata))
 
 
+def _inner_without_texts(pa: Any, field: Any) -> Any:
+    plain = _field_without_texts(pa, field)
+    return plain.with_type(plain.type.value_type) if pa.types.is_dictionary(plain.type) else plain
+
+
 def _type_without_texts(pa: Any, kind: Any) -> Any:
-    """Type whose inner fields have no metadata of several words."""
+    """Type whose inner fields have no metadata of several words and no categories."""
     types = pa.types
     if not types.is_nested(kind):
         return kind
     if types.is_map(kind):
-        key, item = (_field_without_texts(pa, field) for field in (kind.key_field, kind.item_field))
+        key, item = (_inner_without_texts(pa, field) for field in (kind.key_field, kind.item_field))
         return pa.map_(key, item, keys_sorted=kind.keys_sorted)
-    inner = [_field_without_texts(pa, kind.field(n)) for n in range(kind.num_fields)]
+    inner = [_inner_without_texts(pa, kind.field(n)) for n in range(kind.num_fields)]
     if types.is_struct(kind):
         return pa.struct(inner)
     if types.is_fixed_size_list(kind):

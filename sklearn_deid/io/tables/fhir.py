@@ -29,12 +29,14 @@ from .table import Cell, TableChunk
 #: resource itself, for Binary, and "section*" are sections inside of sections to any depth.
 FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
-        "DocumentReference": ("text", "description", "content.attachment"),
+        "DocumentReference": ("text", "description", "version", "content.attachment"),
         "DiagnosticReport": (
             *("text", "conclusion", "presentedForm", "note.text", "note.authorString", "media.comment"),
             *("image.comment", "conclusionCode.text", "codedDiagnosis.text"),
         ),
-        "Composition": ("text", "title", "note.text", "note.authorString", "section*.title", "section*.text"),
+        "Composition": (
+            *("text", "title", "name", "version", "note.text", "note.authorString", "section*.title", "section*.text"),
+        ),
         "Binary": (".",),
         "Observation": (
             *("text", "note.text", "note.authorString", "comment", "valueString", "valueAttachment"),
@@ -54,6 +56,8 @@ _PERSON = "authorString"
 # Browsers skip them in addresses.
 _CONTROLS = re.compile(r"[\x00-\x20\s]")
 _HTML = ("text/html", "application/xhtml+xml")
+# Parameter of a content type. Another one, such as the name of a file, can hold any text.
+_CHARSET = re.compile(r"\s*;\s*charset\s*=\s*\S+\s*$", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?:^|/)(?P<patient>Patient/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]*)?$")
 # Address of a resource. Any other address of an attachment can hold a name, such as that of a file.
 _RESOURCE = re.compile(
@@ -296,8 +300,12 @@ def _is_known(value: Mapping[str, Any]) -> bool:
 
 def _has_words(attachment: Mapping[str, Any]) -> bool:
     """Whether a value of an attachment that is no text has several words."""
-    others = (inner for key, inner in attachment.items() if key not in ("title", "data", "contentType"))
-    return any(isinstance(inner, str) and len(inner.split()) > 1 for inner in others)
+    others = (
+        _CHARSET.sub("", inner) if key == "contentType" else inner
+        for key, inner in attachment.items()
+        if key not in ("title", "data") and isinstance(inner, str)
+    )
+    return any(len(inner.split()) > 1 for inner in others)
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:

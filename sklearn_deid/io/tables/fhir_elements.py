@@ -60,7 +60,8 @@ ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
         "Composition.section": _elements(
             f"{_INSIDE} author code emptyReason entry focus mode orderedBy section text title"
         ),
-        "Binary": _elements(f"{_RESOURCE} content contentType data securityContext"),
+        # A Binary has no narrative.
+        "Binary": _elements(f"{_RESOURCE} content contentType data securityContext") - {"text"},
         "Observation": _elements(
             f"""{_RESOURCE} {_VALUES} basedOn bodySite bodyStructure category code comment component context
             dataAbsentReason derivedFrom device effectiveDateTime effectiveInstant effectivePeriod effectiveTiming

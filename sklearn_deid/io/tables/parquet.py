@@ -20,7 +20,11 @@ from .table import CHUNK_ROWS, Cell, TableChunk
 class ParquetTable:
     """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
 
-    Categories that no row has are left out. An enumeration of polars becomes a column of categories.
+    Categories that no row has are left out. An enumeration of polars becomes a column of categories. Categories inside
+    of lists, structures and maps become their values.
+
+    Times of 96 bits, which older programs write, become times of 64 bits in nanoseconds, or in microseconds if a time
+    is out of the range of nanoseconds.
 
     The metadata stay, except those of text columns and entries of several words, which can quote a note.
 
@@ -36,7 +40,8 @@ class ParquetTable:
     Raises
     ------
     CorpusFormatError
-        If the file is no parquet file, lacks a column, or has no strings in a text column.
+        If the file is no parquet file, lacks a column, has no strings in a text column, or has times of 96 bits that
+        neither nanoseconds nor microseconds hold.
     MissingDependencyError
         If pyarrow is not installed.
     """
@@ -85,10 +90,36 @@ class ParquetTable:
 
     def _opened(self) -> Any:
         try:
-            return self._pq.ParquetFile(str(self.path))
+            return self._with_exact_times(self._pq.ParquetFile(str(self.path)))
         except self._pa.ArrowInvalid:
             pass
         raise SourceLocation(str(self.path)).error("The file is no parquet file, or is damaged.")
+
+    def _with_exact_times(self, fine: Any) -> Any:
+        """The file, or the same with microseconds: the year 9999 becomes 1816 in nanoseconds."""
+        wide = self._pq.ParquetFile(str(self.path), coerce_int96_timestamp_unit="us")
+        fields = zip(fine.schema_arrow, wide.schema_arrow, strict=True)
+        names = [one.name for one, other in fields if one.type != other.type]
+        is_fine = is_wide = True
+        batches = (file.iter_batches(CHUNK_ROWS, columns=names) for file in (fine, wide) if names)
+        for pair in zip(*batches, strict=True):
+            for one, other in zip(*(batch.columns for batch in pair), strict=True):
+                is_fine = is_fine and self._fits(other, one.type)
+                is_wide = is_wide and other.cast(one.type, safe=False).equals(one)
+        if not is_fine and not is_wide:
+            raise SourceLocation(str(self.path)).error(
+                "The file has times of 96 bits that neither nanoseconds nor microseconds hold exactly. Write it with "
+                "times of 64 bits."
+            )
+        return fine if is_fine else wide
+
+    def _fits(self, column: Any, kind: Any) -> bool:
+        """Whether another type holds all values."""
+        try:
+            column.cast(kind)
+        except self._pa.ArrowInvalid:
+            return False
+        return True
 
     def _chunk(self, batch: Any, before: int, group: int) -> TableChunk:
         cells: list[Cell] = []
@@ -137,6 +168,8 @@ class ParquetTable:
             changed[name][row] = text
         arrays = batch.columns
         for at, field in enumerate(self._schema):
+            if arrays[at].type != field.type:
+                arrays[at] = arrays[at].cast(field.type)
             if field.name in self._used:
                 arrays[at] = _without_unused(self._pa, arrays[at], self._used[field.name])
         for name, values in changed.items():

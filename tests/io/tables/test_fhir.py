@@ -201,6 +201,22 @@ def test_a_misspelt_element_is_not_copied(tmp_path, kind, content):
     assert redacted(tmp_path, [inside], str, fields)[0] == []
 
 
+def test_a_binary_has_no_narrative(tmp_path):
+    """FHIR defines none, and it was copied at exit code 0."""
+    line = {"resourceType": "Binary", "contentType": "text/plain", "data": encoded("a")}
+    written = json.dumps(line | {"text": {"status": "generated", "div": f"<div>{NAME}</div>"}})
+    found, problems, _ = redacted(tmp_path, [written, json.dumps(line)], str)
+    assert ([place for place, _ in problems], found) == (["row 1"], [json.dumps(line)])
+
+
+def test_names_and_versions_of_documents_are_texts(tmp_path):
+    """FHIR defines any string there, and it was copied at exit code 0."""
+    for kind, names in (("Composition", ("name", "version")), ("DocumentReference", ("version",))):
+        line = json.dumps({"resourceType": kind, "status": "final", **dict.fromkeys(names, f"draft of {NAME}")})
+        (found,), problems, _ = redacted(tmp_path, [line], lambda text: text.replace(NAME, "[X]"))
+        assert (problems, found) == ([], line.replace(NAME, "[X]"))
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -526,12 +542,13 @@ def test_extensions_that_are_not_read_are_left_out(tmp_path, value, holder):
         {"url": "Binary/1", "hash": "aGFzaA=="},
         {"url": "Binary/1", "creation": SAID},
         {"contentType": "text/plain", "data": encoded("a"), "language": SAID},
+        {"contentType": "application/pdf; name=" + SAID, "url": "Binary/1"},
     ],
     ids=str,
 )
 def test_attachments_with_texts_in_other_places_are_left_out(tmp_path, attachment):
     """The hash of a text that stands in another resource let readers test guesses about that text."""
-    good = {"url": "Binary/1", "size": 3, "creation": "2020-01-01"}
+    good = {"contentType": "text/plain; charset=utf-8", "url": "Binary/1", "size": 3, "creation": "2020-01-01"}
     lines = [{"resourceType": "DocumentReference", "content": [{"attachment": one}]} for one in (attachment, good)]
     found, problems, _ = redacted(tmp_path, map(json.dumps, lines), str)
     assert ([place for place, _ in problems], found) == (["row 1"], [json.dumps(lines[1])])

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from contextlib import nullcontext
+from datetime import datetime
 
 import pytest
 
@@ -521,6 +522,39 @@ def test_categories_that_no_row_has_are_left_out(tmp_path):
     found = pd.read_parquet(output)
     pd.testing.assert_series_equal(found["pain"], frame["pain"].cat.remove_unused_categories())
     assert found["blank"].isna().all() and list(found["blank"].cat.categories) == []
+
+
+def test_categories_inside_of_other_types_that_no_row_has_are_left_out(tmp_path):
+    """Only the categories of whole columns were searched: those in lists, structures and maps listed all names."""
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    kinds = pa.DictionaryArray.from_arrays(pa.array([0, None, 1], pa.int8()), pa.array(["low", "mid", "Zyxwvutski"]))
+    columns = {
+        "list": pa.ListArray.from_arrays(pa.array([0, 1, 1, 3], pa.int32()), kinds),
+        "structure": pa.StructArray.from_arrays([kinds, pa.array([1, 2, 3])], ["kind", "n"]),
+        "map": pa.MapArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), pa.array(["a", "b", "c"]), kinds),
+        "deep": pa.StructArray.from_arrays([pa.FixedSizeListArray.from_arrays(kinds, 1)], ["kinds"]),
+    }
+    table = pa.table({"text": ["a"] * 3, **columns})
+    pq.write_table(table, path, row_group_size=2, compression="none")
+    change(open_table(path, output, Columns(("text",))), output, str)
+    assert b"Zyxwvutski" in path.read_bytes() and b"Zyxwvutski" not in output.read_bytes()
+    assert pq.read_table(output).to_pylist() == table.to_pylist()
+
+
+def test_times_of_96_bits_stay(tmp_path):
+    """In nanoseconds, the year 9999 of tables that have no end became 1816, at exit code 0."""
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    far = pa.array([datetime(9999, 12, 31), None, datetime(1, 1, 1, 3, 4, 5, 678901)] * 3, pa.timestamp("us"))
+    fine = pa.array([1, None, -86_400_000_000_001] * 3, pa.timestamp("ns"))
+    for times in ({"far": far}, {"fine": fine}, {"far": pa.array([[time] for time in far.to_pylist()])}):
+        table = pa.table({"text": ["a"] * 9, **times})
+        pq.write_table(table, path, use_deprecated_int96_timestamps=True, row_group_size=6)
+        change(open_table(path, output, Columns(("text",))), output, str)
+        assert pq.read_table(output) == table
+    table = pa.table({"text": ["a"] * 9, "far": far, "fine": fine})
+    pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+    with pytest.raises(CorpusFormatError, match="times of 96 bits"):
+        open_table(path, output, Columns(("text",)))
 
 
 def test_values_of_an_enumeration_that_no_row_has_are_left_out(tmp_path):
