@@ -151,7 +151,8 @@ class SurrogateEngine:
         Returns
         -------
         Document
-            Note with the same id, patient id and labels. ``meta`` is left out, since it may hold PHI.
+            Note with the same id, patient id and labels. ``meta`` is left out, since it may hold PHI. Spans have no
+            confidence, since it depends on the letters of the original.
         """
         return rewritten(document, self.replacements(document))
 
@@ -242,7 +243,7 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
     Returns
     -------
     Document
-        New note whose spans are the surrogates, without ``meta``.
+        New note whose spans are the surrogates, without ``meta`` and confidences.
 
     Examples
     --------
@@ -259,7 +260,8 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
         parts += [before, surrogate]
         # An empty text leaves no passage to which a span could point.
         if surrogate:
-            spans.append(Span(start, start + len(surrogate), span.label, span.category, span.confidence))
+            # No confidence: whoever has the model computes it for a guess of the original, and compares.
+            spans.append(Span(start, start + len(surrogate), span.label, span.category))
         position, length = span.end, start + len(surrogate)
     parts.append(document.text[position:])
     return Document(document.doc_id, "".join(parts), tuple(spans), document.patient_id)

@@ -272,7 +272,8 @@ class NoteDeidentifier(BaseEstimator):
             patient.
         return_documents : bool, default=False
             Whether to return each note as a Document with the spans of the new text. Labels and surrogates are spans;
-            asterisks are not. ``meta`` is left out. Strings get the ids ``note-0``, ``note-1`` and so on.
+            asterisks are not. ``meta`` and confidences are left out. Strings get the ids ``note-0``, ``note-1`` and so
+            on.
         locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, optional
             Language of the surrogates. None means "auto". This parameter and the next two need mode="surrogate".
         key : bytes, optional

@@ -21,8 +21,9 @@ class Rewriting(NamedTuple):
     text : str
         The text after rewriting.
     spans : tuple of Span
-        Label, category and confidence of each replaced span, with the offsets of its replacement in the new text. Empty
-        replacements are left out.
+        Label and category of each replaced span, with the offsets of its replacement in the new text. Empty
+        replacements are left out. The spans have no confidence, since it would let readers check guesses of the
+        original.
     """
 
     text: str
@@ -109,7 +110,8 @@ def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]
         written += span.start - position
         # An empty replacement leaves no passage to which a span could point.
         if put:
-            moved.append(replace(span, start=written, end=written + len(put)))
+            # No confidence: whoever has the model computes it for a guess of the original, and compares.
+            moved.append(replace(span, start=written, end=written + len(put), confidence=None))
         written += len(put)
         position = span.end
     parts.append(text[position:])

@@ -273,10 +273,12 @@ def test_memory_of_a_stream_is_limited():
 
 @pytest.mark.parametrize("mode", ["label", "mask", "remove", "surrogate"])
 def test_modes(mode):
-    note = Document("n", "Seen by Who.", (Span(8, 11, "DOCTOR"),), "p", {"name": "Who"})
+    note = Document("n", "Seen by Who.", (Span(8, 11, "DOCTOR", "NAME", 0.9731),), "p", {"name": "Who"})
     new = note_rewriter(mode)(note)
     assert new.text.startswith("Seen by ") and new.meta == {} and new.patient_id == "p"
     assert len(new.spans) == (mode in ("label", "surrogate"))
+    # The confidence depends on the letters of the original.
+    assert {(span.category, span.confidence) for span in new.spans} <= {("NAME", None)}
 
 
 def test_settings_of_other_modes_are_refused():

@@ -189,6 +189,13 @@ def test_confidence_is_the_smallest_probability_of_the_tokens(deidentifier, corp
             assert span.confidence == pytest.approx(expected, abs=1e-5)
 
 
+def test_spans_of_redacted_notes_do_not_tell_which_of_two_names_was_there(deidentifier):
+    notes = [[f"Mr . {name} was seen"] for name in ("Birch", "Larch")]
+    assert len({deidentifier.annotate(note)[0][0].confidence for note in notes}) == 2
+    first, second = (deidentifier.redact(note, return_documents=True)[0] for note in notes)
+    assert (first.text, first.spans) == (second.text, second.spans)
+
+
 def test_documents_and_texts_give_the_same_in_any_batch(deidentifier, corpus):
     texts = [document.text for document in corpus]
     expected = deidentifier.annotate(texts)
