@@ -16,7 +16,7 @@ _DOMAINS = ("example.org", "example.com", "example.net")
 _LISTED_SHARE, _SURNAME_SHARE = 1 / 3, 0.5
 # Several, so that a tagger that is trained on surrogates does not take "example" for the mark of every address.
 _TOP_LEVEL = ("example", "test", "invalid", "alt")
-_HOST = ("www", "my", "mail", "portal")
+HOSTS = ("www", "my", "mail", "portal")
 _PATHS = ("portal", "patients", "results", "info", "news", "contact", "about", "home", "index", "services")
 # Signs behind an address belong to the text, as in "a@b.org; c@d.org".
 _ADDRESS = re.compile(r"(?<![^\s<>,;(])(mailto:)?([^\s@<>,;]+)@([^\s@<>,;]*\w)", re.IGNORECASE)
@@ -99,7 +99,7 @@ class NetSurrogates:
         chance = self._chance.of("domain", fold(domain))
         out = []
         for label in labels[:-2]:
-            out.append(label.lower() if label.lower() in _HOST else self._host(chance))
+            out.append(label.lower() if label.lower() in HOSTS else self._host(chance))
         if chance.happens(_LISTED_SHARE):
             return ".".join((*out, chance.pick(_DOMAINS)))
         return ".".join((*out, self._host(chance), chance.pick(_TOP_LEVEL)))

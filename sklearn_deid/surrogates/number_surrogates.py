@@ -13,7 +13,7 @@ from .word_list import word_list
 
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
-_NIE = re.compile(r"[XYZ]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
+_NIE = re.compile(r"[A-Z]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
 # Extension behind at least seven digits, as in "617-555-0123 x45".
 _EXTENSION = re.compile(r"((?:\D*\d){7,})([\s,;(]*(?:/|([^\W\d_]+)\.?)\s*)(\d{1,5}\)?)")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -63,7 +63,8 @@ class NumberSurrogates:
             area = chance.pick(("000", "666", str(chance.number(900, 999))))
             return area + drawn[3:]
         if self._locale == "es" and _NIE.fullmatch(text):
-            # The first letter of the number of a foreigner is a part of its form.
+            # A number of a foreigner begins with one of three letters. Any number of this form becomes one: kept for
+            # X, Y and Z alone, the form would tell these letters.
             letter = chance.pick("XYZ")
             drawn = (letter if text[0].isupper() else letter.lower()) + drawn[1:]
         return with_check_digits(drawn, self._locale, self._valid, chance)
@@ -82,7 +83,7 @@ class NumberSurrogates:
         out = list(text)
         # The country code and the subscriber number are drawn apart: with and without its code, a number has one
         # surrogate.
-        n_code = self._code_length(text, [text[i] for i in digits])
+        n_code = code_length(text, [text[i] for i in digits], self._locale)
         # Behind its country code, a number lacks the 0 of its area code: "+49 761 ..." is 0761 ...
         subscriber = [text[i] for i in digits[n_code:]]
         lacks_zero = n_code > 0 and _FIRST_DIGITS.get(self._locale) == "0" and subscriber[0] != "0"
@@ -112,16 +113,6 @@ class NumberSurrogates:
             return "2001:db8:" + ":".join(f"{chance.number(1, 65535):x}" for _ in range(6))
         return None
 
-    def _code_length(self, text: str, digits: list[str]) -> int:
-        """Number of digits of the country code that the text begins with."""
-        code = _COUNTRY_CODES[self._locale]
-        start = text[next((i for i, sign in enumerate(text) if sign.isdigit() or sign == "+"), 0) :]
-        if start.startswith("00") and len(digits) > 9:
-            return 2 + len(code)
-        if start.startswith("+") and len(digits) > 7:
-            return len(code)
-        return 1 if self._locale == "en" and len(digits) == 11 and digits[0] == "1" else 0
-
     def _subscriber(self, digits: list[str]) -> str:
         n = len(digits)
         # The last seven digits are the entity: a number with and without its area code keeps them in common.
@@ -136,6 +127,23 @@ class NumberSurrogates:
         if n > 6 and self._locale in _FIRST_DIGITS:
             return area.pick(_FIRST_DIGITS[self._locale]) + str(area.number(1, 9)) + new[2:]
         return str(area.number(1, 9)) + new[1:] if n > 4 else new
+
+
+def code_length(text: str, digits: list[str], locale: str) -> int:
+    """Number of digits of the country code that a telephone number begins with.
+
+    Examples
+    --------
+    >>> [code_length(text, [sign for sign in text if sign.isdigit()], "es") for text in ("+34 912345678", "912345678")]
+    [2, 0]
+    """
+    code = _COUNTRY_CODES[locale]
+    start = text[next((i for i, sign in enumerate(text) if sign.isdigit() or sign == "+"), 0) :]
+    if start.startswith("00") and len(digits) > 9:
+        return 2 + len(code)
+    if start.startswith("+") and len(digits) > 7:
+        return len(code)
+    return 1 if locale == "en" and len(digits) == 11 and digits[0] == "1" else 0
 
 
 def end_of_words(text: str, locale: str) -> int:

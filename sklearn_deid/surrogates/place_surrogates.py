@@ -24,7 +24,7 @@ _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
 _SHORTEST_SURNAME = 3
 _SHORTEST_TAIL = 4
-_COMPASS = ("N", "S", "E", "W")
+COMPASS = ("N", "S", "E", "W")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
 # "Paris 14e", "LILLE CEDEX 9"
 _NUMBERED_TOWN = re.compile(
@@ -34,7 +34,7 @@ _NUMBERED_TOWN = re.compile(
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
 _NAME_RUN = re.compile(rf"{_WORD}\.|{_WORD}(?![\w.])(?: {_WORD}(?![\w.]))*|{_WORD}", re.IGNORECASE)
-_SUFFIXED = ("de", "nl", "nb")
+SUFFIXED = ("de", "nl", "nb")
 _CARE_OF = re.compile(r"(.*?)(\bc/o\s+)([^,;\n\d]*[^\s,;\n\d])([\s,;]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -160,7 +160,7 @@ class PlaceSurrogates:
         pieces = _PIECES.findall(text)
         kept = self._kept(pieces)
         chance = self._chance.again("street", fold(text))
-        if self._words.locale in _SUFFIXED and (suffixed := self._suffixed(pieces, kept, chance)) is not None:
+        if self._words.locale in SUFFIXED and (suffixed := self._suffixed(pieces, kept, chance)) is not None:
             return suffixed
         out: list[str] = []
         is_named = False
@@ -178,8 +178,8 @@ class PlaceSurrogates:
                 i += 1
                 continue
             name = pieces[i:stop]
-            if name[0] in _COMPASS and len(name) == 1:  # "350 W 3rd Street"
-                out.append(chance.pick(_COMPASS))
+            if name[0] in COMPASS and len(name) == 1:  # "350 W 3rd Street"
+                out.append(chance.pick(COMPASS))
                 i = stop
                 continue
             # The first words are the name of the street; later short words that no list knows are flats and doors.
@@ -238,7 +238,7 @@ class PlaceSurrogates:
 
     def _types_in_names(self, pieces: list[str], types: list[int]) -> list[int]:
         """Words such as Camino that are usually types, but here a part of a name: "Calle Juan Camino"."""
-        if self._words.locale in _SUFFIXED:
+        if self._words.locale in SUFFIXED:
             return []
         last = self._words.locale == "en"  # the type is the last word there, and the first one elsewhere
         pairs = [(a, b) for a, b in pairwise(types) if all(p.rstrip(".").isalpha() or p in " -" for p in pieces[a:b])]

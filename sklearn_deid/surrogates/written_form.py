@@ -9,8 +9,10 @@ from .folding import fold
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import long_titles
-from .number_surrogates import end_of_words, is_phone_word
+from .net_surrogates import HOSTS
+from .number_surrogates import code_length, end_of_words, is_phone_word
 from .patient_surrogates import NAMES
+from .place_surrogates import COMPASS, SUFFIXED
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
@@ -21,6 +23,9 @@ _REPLACED_WHOLE = ("profession", "place", "region", "country")
 # Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
 _SHORT = 3
 _HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "departments"}
+_OF_TOWNS = ("hospital", "institution")
+_SCHEMES = ("http", "https", "ftp")
+_LONGEST_TOWN = 4
 
 
 def written_form(
@@ -73,17 +78,41 @@ def written_form(
         start = end_of_words(text, guess_locale(text) if locale == "auto" else locale)
         return text[:start] + "".join(map(_sign, _with_repeats(text[start:])))
     if kind == "phone":
-        return _WORD.sub(lambda word: fold(word[0]) if is_phone_word(word[0]) else _signs(word[0]), _signs(text, False))
+        return _phone(text, guess_locale(text) if locale == "auto" else locale)
     if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
         return "".join(map(_sign, text))
     if kind in ("email", "username"):
         return "".join(map(_sign, _without_names(fold(text), names)))
     words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in _REPLACED_WHOLE and not any(map(str.isdigit, text)):
-        return f"{_casing(text)} {len(text.split())} {_place(text, words) if kind == 'place' else ''}"
+        short = _signs(text) if text.isupper() and sum(map(str.isalpha, text)) <= _SHORT else ""
+        return f"{_casing(text)}{short} {len(text.split())} {_place(text, words) if kind == 'place' else ''}"
     pieces = _PIECES.findall(text)
     titles = long_titles(pieces, words) if kind in NAMES else ()
-    return "".join(fold(piece) if i in titles else _piece(piece, kind, words) for i, piece in enumerate(pieces))
+    form = "".join(fold(piece) if i in titles else _piece(piece, kind, words) for i, piece in enumerate(pieces))
+    return f"{form}{_towns(text, words)}" if kind in _OF_TOWNS else form
+
+
+def _phone(text: str, locale: str) -> str:
+    """Form of a telephone number, with the sign of a country code and the 0 behind it."""
+    digits = [i for i, sign in enumerate(text) if sign.isdigit()]
+    n_code = code_length(text, [text[i] for i in digits], locale)
+    behind = digits[n_code : n_code + 1]
+    has_zero = n_code > 0 and behind != [] and text[behind[0]] == "0"
+    form = _WORD.sub(lambda word: fold(word[0]) if is_phone_word(word[0]) else _signs(word[0]), _signs(text, False))
+    return f"{form}{f' code {n_code}' if n_code else ''}{' 0' if has_zero else ''}"
+
+
+def _towns(text: str, words: LocaleWords) -> str:
+    """Places of listed towns in the name of an institution, which have the surrogates of these towns."""
+    named = _WORD.findall(text)
+    found = [
+        f"{first}-{first + n}"
+        for first in range(len(named))
+        for n in range(1, _LONGEST_TOWN + 1)
+        if first + n <= len(named) and fold(" ".join(named[first : first + n])) in words.folded_towns
+    ]
+    return f" towns {','.join(found)}" if found else ""
 
 
 def _without_names(text: str, names: Collection[str]) -> str:
@@ -97,6 +126,10 @@ def _without_names(text: str, names: Collection[str]) -> str:
 def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     if not piece[0].isalpha():
         return _sign(piece)
+    if kind == "street" and piece in COMPASS:
+        return "compass"
+    if kind == "url" and fold(piece) in (*HOSTS, *_SCHEMES):
+        return fold(piece)
     if kind == "url":
         return "".join(map(_sign, piece)) if len(piece) <= _SHORT else _casing(piece)
     if kind in ("date", "birth date"):
@@ -106,7 +139,17 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     if words.uninflected(fold(piece)) & _kept_words(kind, words) or is_particle or is_connector:
         return fold(piece)
     length = len(piece) if len(piece) <= _SHORT else ""
-    return f"{_casing(piece)}{length}{_list_of(piece, words) if kind in (*NAMES, 'relative') else ''}"
+    listed = _list_of(piece, words) if kind in (*NAMES, "relative") else _end(piece, kind, words)
+    return f"{_casing(piece)}{length}{listed}"
+
+
+def _end(piece: str, kind: str, words: LocaleWords) -> str:
+    """Public end of a word in languages that write a name and its type as one word (Hauptstra\u00dfe)."""
+    if words.locale not in SUFFIXED or kind not in ("street", *_OF_TOWNS):
+        return ""
+    public = words.bare("street types") if kind == "street" else _kept_words(kind, words)
+    folded = fold(piece)
+    return max((f"-{end}" for end in public if len(end) > 2 and folded.endswith(end)), key=len, default="")
 
 
 def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:

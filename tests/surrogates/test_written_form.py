@@ -37,6 +37,17 @@ def test_equal_forms(one, other, label, locale):
         ("12-34", "1234", "MEDICALRECORD", "en"),
         ("MRN 1234", "QXZ 1234", "MEDICALRECORD", "en"),
         ("France", "Boston", "LOCATION", "en"),
+        ("Boston Hospital", "Brambo Hospital", "HOSPITAL", "en"),
+        ("Hospital de Zaragoza", "Hospital de Brambo", "HOSPITAL", "es"),
+        ("Marienkrankenhaus", "Quillwyk", "HOSPITAL", "de"),
+        ("Hauptstra\u00dfe 5", "Lindenallee 5", "STREET", "de"),
+        ("Kerkstraat 5", "Quillwyk 5", "STREET", "nl"),
+        ("12 E Street", "12 Q Street", "STREET", "en"),
+        ("US", "PERU", "COUNTRY", "en"),
+        ("TX", "TEXAS", "STATE", "en"),
+        ("0034912345678", "9934912345678", "PHONE", "es"),
+        ("+49 0761 12345", "+49 7761 12345", "PHONE", "de"),
+        ("www.quillwyk.org", "abc.quillwyk.org", "URL", "en"),
     ],
 )
 def test_different_forms(one, other, label, locale):
@@ -46,6 +57,15 @@ def test_different_forms(one, other, label, locale):
 def test_a_mail_address_is_composed_of_the_names_of_the_note():
     mails = [written_form(f"j{name}@clinic.edu", "EMAIL", "en", names=[name]) for name in ("Alder", "Quillwick")]
     assert mails[0] == mails[1] != written_form("jalder@clinic.edu", "EMAIL", "en")
+
+
+def test_the_letter_of_a_number_of_a_foreigner_does_not_tell_the_letter():
+    """Only numbers that began with X, Y or Z had surrogates that begin so: the surrogate told these letters."""
+    engine = SurrogateEngine(key=bytes(32), locale="es")
+    assert written_form("X1234567L", "NATIONAL_ID", "es") == written_form("B1234567L", "NATIONAL_ID", "es")
+    for first in "XB":
+        drawn = {surrogate_of(engine, f"{first}{i}L", "NATIONAL_ID")[0] for i in range(1234567, 1234617)}
+        assert drawn == set("XYZ")
 
 
 def test_a_login_does_not_tell_how_long_its_surname_is():
