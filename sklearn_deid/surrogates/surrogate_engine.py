@@ -48,11 +48,11 @@ class SurrogateEngine:
     A surrogate is a function of a secret key, the patient, the entity, the label and the written form, through
     HMAC-SHA256. The written form is the number of words, casing, signs between words, number of digits, number of
     letters of codes, initials and words of up to three letters, and words of public lists, such as titles, street types
-    and units. It tells whether an institution is named after a listed town. Surrogates also agree with words that stay next to them in the note: articles, titles such as "Mr.", and
-    fields such as "First name:". The same name, place or number of one patient has the same
-    surrogate in all notes. All dates of a patient move by one secret number of days. A span whose form no rule knows
-    becomes its label in brackets, never the original. A note with a missing patient id (None, empty, NaN, NULL) counts
-    as a patient of its own.
+    and units. It tells whether an institution is named after a listed town. Surrogates also agree with words that stay
+    next to them in the note: articles, titles such as "Mr.", and fields such as "First name:". The same name, place or
+    number of one patient has the same surrogate in all notes. All dates of a patient move by one secret number of days.
+    A span whose form no rule knows becomes its label in brackets, never the original. A note with a missing patient id
+    (None, empty, NaN, NULL) counts as a patient of its own.
 
     Parameters
     ----------
