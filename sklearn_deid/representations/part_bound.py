@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -14,6 +15,7 @@ from torch import Tensor
 from ..metrics import Estimate
 
 _ESTIMATES = ("mean_accuracy", "quantile_accuracy", "mean_with_casing")
+_MANY = 20  # cases from which on a mean is published with three decimals
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,32 @@ def plain_numbers(bound: Any) -> dict[str, Any]:
         elif value is not None:
             plain[name] = value.to_dict() if hasattr(value, "to_dict") else value
     return plain
+
+
+def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Round the numbers of `plain_numbers` for a file that leaves, accuracies upwards and lower ends downwards.
+
+    Quantiles and largest values belong to a single sentence or patient. With all their digits, an owner of the network
+    recognises this sentence in a list. They have two decimals, means over 20 cases or more have three.
+
+    Examples
+    --------
+    >>> published_numbers({"n_cases": 40, "mean_accuracy": 0.53123, "largest_accuracy": 0.68294851, "slack": 3e-10})
+    {'n_cases': 40, 'mean_accuracy': 0.532, 'largest_accuracy': 0.69, 'slack': 3e-10}
+    """
+    n = max(plain.get(name, 0) for name in ("n_cases", "n_pairs", "n_sentences"))
+    out: dict[str, Any] = {}
+    for name, value in plain.items():
+        if isinstance(value, Mapping):
+            out[name] = published_numbers(value)
+        elif isinstance(value, float) and re.search("accuracy|with_casing|distance", name):
+            scale = 100.0 if n < _MANY or name.startswith(("quantile", "largest")) else 1000.0
+            # A product such as 0.54 * 100 can lie just above a whole number.
+            steps = round(value * scale, 6)
+            out[name] = (math.floor(steps) if name.endswith("_low") else math.ceil(steps)) / scale
+        else:
+            out[name] = value
+    return out
 
 
 def with_estimates(plain: Mapping[str, Any], names: tuple[str, ...], n: int) -> dict[str, Any]:

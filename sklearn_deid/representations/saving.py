@@ -21,6 +21,7 @@ from ..sequences import NOISE_LAW, Provenance
 from ..tagging.compact_arrays import expanded
 from .bound import PrivacyBound
 from .card import privacy_card
+from .part_bound import published_numbers
 from .public_tagger import TAGGER, public_tagger_from_state, public_tagger_to_state
 from .release_noise import noise_grid, released_grid
 from .strategies import STRATEGIES, as_strategy
@@ -151,8 +152,8 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
         "embeddings_checksum": vectors.checksum,
         "embeddings_dim": vectors.dim,
         "classes": representer.classes_.tolist(),
-        "history": representer.history_,
-        "bound": None if bound is None else bound.to_dict(),
+        "history": [_short(row) for row in representer.history_],
+        "bound": None if bound is None else published_numbers(bound.to_dict()),
         "training_counts": representer.training_counts_,
         "control_accuracy": representer.control_accuracy_,
         "selected_round": representer.selected_round_,
@@ -163,6 +164,13 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
         state["tagger"], weights = public_tagger_to_state(representer.tagger_, representer.n_features_out_)
         arrays |= weights
     return state, arrays
+
+
+def _short(row: dict[str, Any]) -> dict[str, Any]:
+    """Row of the history with three digits: all digits of a statistic would identify the notes behind it."""
+    # Prices are no statistics: a later training starts from them.
+    is_long = {k for k, v in row.items() if isinstance(v, float) and not k.startswith("price")}
+    return {k: float(f"{v:.3g}") if k in is_long else v for k, v in row.items()}
 
 
 def representer_from_state(
@@ -250,7 +258,7 @@ def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any
     card = privacy_card(
         origin_of(representer),
         training=representer.training_counts_,
-        bound=None if bound is None else bound.to_dict(),
+        bound=None if bound is None else published_numbers(bound.to_dict()),
         audit=audit,
         utility=utility,
     )

@@ -1,6 +1,7 @@
 """The parts of a bound, against the best attacker on simulated releases and against counts by hand."""
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn_deid.representations import (
     pair_distances,
     privacy_bound,
 )
+from sklearn_deid.representations.part_bound import published_numbers
 
 from ..tagging.conftest import make_sentences
 from .test_private_representer import TINY
@@ -183,6 +185,22 @@ def test_numbers_give_the_bound_back_and_old_numbers_load(model, casing):
     plain = privacy_bound(torch.zeros(10)).to_dict()
     assert not set(plain) & set(names) and set(names) <= set(old)
     assert PrivacyBound.from_dict(plain).patients is None
+
+
+def test_saved_statistics_do_not_identify_a_sentence(data, tmp_path):
+    """The largest d' is that of one sentence, and who owns the network computes it for each sentence of a list."""
+    X, y, groups = data
+    fitted = PrivateRepresenter(**TINY).fit(X, y, groups)
+    fitted.save(tmp_path / "rep")
+    saved = json.loads((tmp_path / "rep" / "manifest.json").read_text())["state"]["bound"]
+    for part, own in ((saved, fitted.bound_), (saved["worst_neighbor"], fitted.bound_.worst_neighbor)):
+        for name in ("largest_accuracy", "quantile_accuracy"):
+            exact = getattr(own, name)
+            exact = exact if isinstance(exact, float) else exact.value
+            assert part[name] == round(part[name], 2) and exact <= part[name] + 1e-9 <= exact + 0.01 + 1e-8
+        assert own.mean_accuracy.low >= part["mean_accuracy_low"] - 1e-9
+        assert own.mean_accuracy.high <= part["mean_accuracy_high"] + 1e-9
+    assert published_numbers(saved) == saved
 
 
 def test_a_reader_sees_patients_before_random_pairs(model):
