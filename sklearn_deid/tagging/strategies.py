@@ -179,10 +179,10 @@ class ContextBlock(BaseEstimator):
     ----------
     size : int, default=64
         Largest number of tokens of a block. A longer sentence is a block of its own.
-    random_borders : bool, default=True
+    random_borders : bool, default=False
         Whether each epoch of a training cuts the documents into other blocks, so that a sentence is read after and
-        before other sentences. Otherwise, as in tagging, the first block of a document begins with its first sentence
-        and is as long as the others.
+        before other sentences. By default, as in tagging, all blocks of a document are as long as they may be. On half
+        of MEDDOCAN, a network of 128 units was better with random borders, and one of 192 units was not.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class ContextBlock(BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {"size": [_AT_LEAST_ONE], "random_borders": ["boolean"]}
 
-    def __init__(self, size: int = 64, random_borders: bool = True) -> None:
+    def __init__(self, size: int = 64, random_borders: bool = False) -> None:
         self.size, self.random_borders = size, random_borders
 
 

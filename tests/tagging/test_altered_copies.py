@@ -33,7 +33,8 @@ def dataset(share=0.5, breaks=0.0, units=None, span_swap=0.0, moved=None):
     numbers = np.array([CLASSES.index(tag) for tag in tags.data])
     given = {"offsets": X.offsets, "words": distinct_words(X)[0], "tags": numbers}
     given["units"] = None if units is None else units(X)
-    data = SwappingDataset(tags, span_swap, copies=copies, moved=(lambda rng: units(X, rng)) if moved else None, **given)
+    given["moved"] = (lambda rng: units(X, rng)) if moved else None
+    data = SwappingDataset(tags, span_swap, copies=copies, **given)
     data.n_copied_epochs = 3
     return data, read
 

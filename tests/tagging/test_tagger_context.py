@@ -20,7 +20,7 @@ from sklearn_deid import (
 from sklearn_deid.embeddings import WordVectors
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import TokenSequences, TokenVectors
-from sklearn_deid.tagging import ContextWindow, NoteAugmenter
+from sklearn_deid.tagging import ContextBlock, ContextWindow, NoteAugmenter
 
 from .conftest import SMALL, SURNAMES, assert_rows_equal
 
@@ -210,3 +210,20 @@ class TestBrokenLines:
         tagger = DeidTagger(**settings).fit(full_names.X[:9], full_names.y[:9])
         assert not tagger.continues_spans_
         assert not tagger.module_.crf.legal_start.all()
+
+
+@pytest.mark.parametrize("random_borders", [False, True])
+def test_borders_of_blocks_are_random_on_request(notes, random_borders):
+    data = notes.to_sentences()
+    context = ContextBlock(size=6, random_borders=random_borders)
+    tagger = DeidTagger(**SMALL).set_params(augmenter=None, context=context).partial_fit(data.X, data.y)
+    X, tags, _ = tagger._checked(data.X, data.y, None)
+    train, held_out = (tagger._training_data(X, tags, None, held_out=held) for held in (False, True))
+    given = train.units.offsets.tolist()
+    rng, cuts = np.random.default_rng(0), set()
+    for _ in range(3):
+        train.redraw(rng)
+        cuts.add(tuple(train.units.offsets.tolist()))
+    assert (cuts == {tuple(given)}) is not random_borders
+    assert held_out.units.offsets.tolist() == given, "notes are cut as they are when they are tagged"
+    assert tagger._tagging_data(data.X)[0].units.offsets.tolist() == given
