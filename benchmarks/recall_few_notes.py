@@ -4,10 +4,12 @@
     python -m benchmarks.recall_few_notes --corpus meddocan --notes 50 --start starter-en --folds 3 --runs from.jsonl
 
 A seed draws the notes. Each arm is a target. With ``--start``, all trainings of a draw start from a model of other
-notes, and read single sentences as the model does; without, they start from random weights and read blocks. Recall and
-precision are those of tokens, under whatever label (``compare("binary_token", ...)``), on the other split. A refusal of
-`RecallTunedTagger` is a result: its message is kept. Finished runs are kept in the file of ``--runs``. Prints one JSON
-object.
+notes, and read single sentences as the model does; without, they start from random weights and read blocks. With
+``--start default``, they have the settings that `NoteDeidentifier` and ``train`` choose for the notes. ``train``
+refuses a model where `RecallTunedTagger` warns of a low precision here, so that "warned" counts its refusals. Recall
+and precision are those of tokens, under whatever label (``compare("binary_token", ...)``), on the other split. A
+refusal of `RecallTunedTagger` is a result: its message is kept. Finished runs are kept in the file of ``--runs``.
+Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import torch
 from sklearn_deid import DeidTagger, NoteDeidentifier, RecallTunedTagger
 from sklearn_deid.exceptions import AlignmentWarning
 from sklearn_deid.metrics import compare
+from sklearn_deid.tagging.default_start import default_settings
 
 from .corpora import add_corpus_options, load
 from .environment import describe
@@ -35,7 +38,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_corpus_options(parser, notes=50, test_notes=None)
     parser.add_argument("--arms", nargs="+", default=["0.98"], help="targets")
-    parser.add_argument("--start", help="model that each training starts from, such as starter-en")
+    parser.add_argument("--start", help="model that each training starts from, such as starter-en, or: default")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--jobs", type=int, default=1)
@@ -47,7 +50,10 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     """One draw of notes with one target."""
     torch.set_num_threads(1)
     train, test = load(arguments, seed)
-    reads = {"warm_start_from": arguments.start} if arguments.start else {"context": "block"}
+    if arguments.start == "default":
+        reads = default_settings(train)
+    else:
+        reads = {"warm_start_from": arguments.start} if arguments.start else {"context": "block"}
     tagger = DeidTagger(**reads, random_state=seed, verbose=0)
     settings = {"target_recall": float(arm), "cv": arguments.folds, "random_state": seed}
     deidentifier = NoteDeidentifier(RecallTunedTagger(tagger, **settings))
