@@ -12,24 +12,23 @@ from ..surrogates.locale_words import guess_locale
 from ..text import Document
 from .note_likeness import Measured, NoteLikeness, measure
 from .note_sentences import NormalizedSegmenter
+from .strategies import ContextBlock
 from .warm_start import STARTERS, starter_folder
 
 #: Characters of training notes up to which a start from the starter was measured to help.
 FEW_CHARACTERS = 300_000
 #: The same for notes in another language than that of the starter. More were not measured.
 FEW_IN_ANOTHER_LANGUAGE = 150_000
-#: Units of an LSTM that learns from more notes. Below, more units were not measured, or the start says how many.
-UNITS_FOR_MANY = 192
 # Largest deviation of the letters of all notes together. English corpora have at most 0.6, German letters 19, French
 # and Spanish ones 34 and more. One note may deviate more, since it is short.
 _MOST_UNLIKE = 3.0
 
 
 def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
-    """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start or more units.
+    """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start or random borders of the blocks.
 
     Few notes start from the starter if they are in its language or, if they are fewer still, in another language of
-    `sklearn_deid.surrogates.LOCALES`. Many notes train a wider network.
+    `sklearn_deid.surrogates.LOCALES`. Many notes are cut into other blocks in every epoch.
 
     Parameters
     ----------
@@ -42,12 +41,16 @@ def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
     {'context': 'block', 'warm_start_from': 'starter-en'}
     >>> default_settings([Document("n2", "Dziękujemy za skierowanie. Pacjent ma ból biodra.")])
     {'context': 'block'}
+    >>> default_settings([Document("n3", "The patient has pain in the hip. " * 10_000)])
+    {'context': ContextBlock(random_borders=True)}
     """
     settings: dict[str, Any] = {"context": "block"}
     starter, language = next(iter(STARTERS.items()))
     n_characters = sum(len(note.text) for note in notes)
     if n_characters > FEW_CHARACTERS:
-        settings["hidden_size"] = UNITS_FOR_MANY
+        # 192 instead of 128 units with fixed borders find 0.1 to 0.2 points of F1 more, and take 1.5 times as long.
+        # With fewer notes, random borders were not measured.
+        settings["context"] = ContextBlock(random_borders=True)
     elif n_characters:
         # The figures of its training notes alone: the whole model takes a second to load.
         likeness = NoteLikeness.from_state(read_manifest(starter_folder(starter))["state"]["likeness"])

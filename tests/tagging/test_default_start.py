@@ -5,6 +5,7 @@ import pytest
 
 import sklearn_deid.tagging.default_start as default_start
 from sklearn_deid import DeidTagger, Document, NoteDeidentifier, Span
+from sklearn_deid.tagging import ContextBlock
 from sklearn_deid.tagging.default_start import default_settings
 from sklearn_deid.text import Corpus
 
@@ -32,8 +33,9 @@ def test_language_of_all_notes_counts(notes, settings):
 def test_many_notes_start_from_random_weights(monkeypatch):
     monkeypatch.setattr(default_start, "FEW_CHARACTERS", 2 * len(ENGLISH.text))
     assert default_settings([ENGLISH] * 2) == STARTER
-    assert default_settings([ENGLISH] * 3) == {"context": "block", "hidden_size": 192}
-    assert default_settings([GERMAN] * 3) == {"context": "block", "hidden_size": 192}
+    for note in (ENGLISH, GERMAN):
+        (context,) = default_settings([note] * 3).values()
+        assert isinstance(context, ContextBlock) and context.random_borders
 
 
 def test_more_notes_in_another_language_start_from_random_weights(monkeypatch):
