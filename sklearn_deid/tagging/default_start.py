@@ -17,8 +17,6 @@ from .warm_start import STARTERS, starter_folder
 
 #: Characters of training notes up to which a start from the starter was measured to help.
 FEW_CHARACTERS = 300_000
-#: The same for notes in another language than that of the starter. More were not measured.
-FEW_IN_ANOTHER_LANGUAGE = 150_000
 # Largest deviation of the letters of all notes together. English corpora have at most 0.6, German letters 19, French
 # and Spanish ones 34 and more. One note may deviate more, since it is short.
 _MOST_UNLIKE = 3.0
@@ -27,8 +25,8 @@ _MOST_UNLIKE = 3.0
 def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
     """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start or random borders of the blocks.
 
-    Few notes start from the starter if they are in its language or, if they are fewer still, in another language of
-    `sklearn_deid.surrogates.LOCALES`. Many notes are cut into other blocks in every epoch.
+    Few notes start from the starter if they are in a language of `sklearn_deid.surrogates.LOCALES`. Many notes are cut
+    into other blocks in every epoch.
 
     Parameters
     ----------
@@ -54,14 +52,13 @@ def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
     elif n_characters:
         # The figures of its training notes alone: the whole model takes a second to load.
         likeness = NoteLikeness.from_state(read_manifest(starter_folder(starter))["state"]["likeness"])
-        few_elsewhere = n_characters <= FEW_IN_ANOTHER_LANGUAGE and _language(notes) not in ("", language)
-        if few_elsewhere or _are_in_language_of(likeness, notes):
+        if _language(notes) not in ("", language) or _are_in_language_of(likeness, notes):
             settings["warm_start_from"] = starter
     return settings
 
 
 def _language(notes: Sequence[Document]) -> str:
-    return guess_locale(" ".join(note.text for note in notes)[:FEW_IN_ANOTHER_LANGUAGE], default="")
+    return guess_locale(" ".join(note.text for note in notes)[:FEW_CHARACTERS], default="")
 
 
 def _are_in_language_of(likeness: NoteLikeness, notes: Sequence[Document]) -> bool:

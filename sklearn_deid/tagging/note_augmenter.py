@@ -177,7 +177,7 @@ class NoteAugmenter(SentenceTransformer):
 
 
 # Batches of copies in an epoch: 20 epochs then read as many as the 500 notes of MEDDOCAN, a tenth of which was enough.
-# At most a third of the documents are copied, because with half of them an epoch of the wider network took too long.
+# At most a third of the documents are copied, because with half of them an epoch took too long.
 _COPIED_BATCHES, _FEWEST_COPIES, _MOST_COPIES = 30, 0.1, 1 / 3
 
 

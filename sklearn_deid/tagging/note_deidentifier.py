@@ -45,9 +45,9 @@ class NoteDeidentifier(BaseEstimator):
     ----------
     estimator : estimator, optional
         Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`. None means
-        ``DeidTagger(context="block")``, which starts from "starter-en" if the training notes are in English and have at
-        most 300,000 characters together, or in another language of `sklearn_deid.surrogates.LOCALES` and have at most
-        150,000. With more than 300,000 characters, it has ``context=ContextBlock(random_borders=True)``.
+        ``DeidTagger(context="block")``, which starts from "starter-en" if the training notes are in a language of
+        `sklearn_deid.surrogates.LOCALES` and have at most 300,000 characters together. With more characters, it has
+        ``context=ContextBlock(random_borders=True)``.
     batch_size : int, default=64
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"

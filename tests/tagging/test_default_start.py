@@ -38,13 +38,6 @@ def test_many_notes_start_from_random_weights(monkeypatch):
         assert isinstance(context, ContextBlock) and context.random_borders
 
 
-def test_more_notes_in_another_language_start_from_random_weights(monkeypatch):
-    monkeypatch.setattr(default_start, "FEW_IN_ANOTHER_LANGUAGE", 2 * len(GERMAN.text))
-    assert default_settings([GERMAN] * 2) == STARTER
-    assert default_settings([GERMAN] * 3) == {"context": "block"}
-    assert default_settings([ENGLISH] * 6) == STARTER
-
-
 def test_the_note_deidentifier_starts_there(monkeypatch, known_keys):
     monkeypatch.setattr("sklearn_deid.tagging.training_loop._EPOCHS", 1)
     monkeypatch.setattr("sklearn_deid.tagging.training_loop._MOST_EPOCHS", 1)
