@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -157,7 +158,7 @@ class _Service:
         self._limits, self._metrics = limits, metrics
         self._entities = sorted({entity_of(label, PRESIDIO_ENTITIES) for label in labels_of_model(deidentifier)})
         # One thread: taggers are not made for several, and one uses all cores that torch is given.
-        self._thread = ThreadPoolExecutor(1)
+        self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
         self._n_waiting = 0
         self._canary = canary(self._tagger.estimator)
 
@@ -227,12 +228,24 @@ class _Service:
             return Problem(503, "Too many requests wait for the model.")
         self._n_waiting += 1
         try:
-            work = asyncio.get_running_loop().run_in_executor(self._thread, function)
-            return await asyncio.wait_for(work, self._limits.timeout)
+            return await asyncio.wait_for(self._in_turn(function), self._limits.timeout)
         except asyncio.TimeoutError:
             return Problem(504, f"The model has not answered within {self._limits.timeout:g} seconds.")
         finally:
             self._n_waiting -= 1
+
+    async def _in_turn(self, function: Any) -> Any:
+        # The queue of the thread would keep the texts of requests that were given up.
+        await self._turn.acquire()
+        loop = asyncio.get_running_loop()
+
+        def free(job: Any) -> None:
+            with suppress(RuntimeError):  # the service has ended
+                loop.call_soon_threadsafe(self._turn.release)
+
+        job = self._thread.submit(function)
+        job.add_done_callback(free)
+        return await asyncio.wrap_future(job)
 
     def _results(self, spans: Sequence[Span], form: AnalyzeRequest) -> list[dict[str, Any]]:
         results = []

@@ -1,8 +1,10 @@
 """The service answers in Presidio's forms, refuses what is over its limits, and tells no text of a request."""
 
 import asyncio
+import gc
 import json
 import logging
+import threading
 from importlib.util import find_spec
 
 import numpy as np
@@ -41,6 +43,17 @@ class FragileTagger(BaseEstimator):
         tags = np.empty(len(X), dtype=object)
         tags[:] = [["B-PATIENT" if token == "Alder" else "O" for token in row] for row in X]
         return tags
+
+
+class HangingTagger(FragileTagger):
+    """Hangs on a note until `go` is set."""
+
+    go = threading.Event()
+
+    def predict(self, X):
+        if any("Wait" in row for row in X):
+            assert self.go.wait(60)
+        return super().predict(X)
 
 
 def client(model=None, **limits):
@@ -259,6 +272,45 @@ def test_limits():
     assert client(max_waiting=0).post("/redact", json={"text": TEXT}).status_code == 503
     assert client(hosts=("localhost",)).get("/health").status_code == 400
     assert client(hosts=("testserver",)).get("/health").status_code == 200
+
+
+def test_texts_of_requests_that_were_given_up_are_not_kept():
+    """The queue of the model kept them: while one note took long, it grew far beyond the limit of waiting requests."""
+    tagger = HangingTagger().fit([])
+    app = make_app(tagger, ServiceLimits(timeout=0.3, max_waiting=2))
+    scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/redact", "query_string": b""}
+    scope |= {"scheme": "http", "client": ("127.0.0.1", 1)}
+    scope["headers"] = [(b"host", b"testserver"), (b"content-type", b"application/json")]
+
+    async def status(text):
+        sent, body = [], json.dumps({"text": text}).encode()
+
+        async def receive():
+            return {"type": "http.request", "body": body}
+
+        async def send(message):
+            sent.append(message)
+
+        await app(dict(scope), receive, send)
+        return sent[0]["status"]
+
+    async def use():
+        first = await status("Wait.")
+        later = [await asyncio.gather(*(status(f"Note {n}{k}.") for k in range(3))) for n in range(4)]
+        gc.collect()
+        kept = [one[0] for one in gc.get_objects() if type(one) is list and len(one) == 1]
+        n_kept = sum(type(text) is str and text.startswith("Note ") for text in kept)
+        tagger.go.set()
+        while await status("Fine.") != 200:
+            pass
+        return first, later, n_kept
+
+    try:
+        first, later, n_kept = asyncio.run(use())
+    finally:
+        tagger.go.set()
+    assert (first, n_kept) == (504, 0)
+    assert [sorted(codes) for codes in later] == [[503, 504, 504]] * 4
 
 
 def test_a_line_that_asks_for_more_than_the_service_does_is_refused(rules):
