@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import CorpusFormatError, DeidError
-from ..text import Document, get_label_scheme
+from ..text import Document, get_label_scheme, unreadable_reason
 from .annotating import collected_reasons, load_deidentifier
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart, check_new
@@ -68,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     withheld: list[CorpusFormatError] = []
     notes = list(source.read(withheld.append))
     labels = _labels(arguments)
-    if arguments.model is not None:
+    if arguments.model is None:
+        notes = readable(notes, withheld)
+    else:
         deidentifier = load_deidentifier(arguments)
         notes = least_certain_first(deidentifier, tagged(deidentifier, notes, withheld))
         labels.update({label: labels.get(label) for label in getattr(deidentifier, "categories_", {})})
@@ -80,6 +82,13 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{len(notes)} notes are in {path}, {len(withheld)} withheld. Open the page in a browser.")
     show_left_out(withheld)
     return SOME_WITHHELD if withheld else DONE
+
+
+def readable(notes: list[Document], withheld: list[CorpusFormatError]) -> list[Document]:
+    """Notes whose text a browser shows. Others, such as base64, are left out and added to ``withheld``."""
+    reasons = {note.doc_id: unreadable_reason(note.text) for note in notes}
+    withheld += [CorpusFormatError(reason, doc_id=name) for name, reason in reasons.items() if reason is not None]
+    return [note for note in notes if reasons[note.doc_id] is None]
 
 
 def tagged(deidentifier: Any, notes: list[Document], withheld: list[CorpusFormatError]) -> list[Document]:

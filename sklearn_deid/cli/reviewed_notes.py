@@ -12,7 +12,7 @@ from typing import Any
 from ..exceptions import DeidError, WithheldWarning
 from ..io import iter_documents
 from ..io.registry import unanswered_ids
-from ..text import Document, Span
+from ..text import Document, Span, unreadable_reason
 from .failures import one_line
 from .label_texts import check_labels
 
@@ -105,6 +105,10 @@ class ReviewedNotes:
         # Offsets of another text would redact the wrong characters.
         if reviewed.text != document.text:
             return _withheld(document, "The text differs from the text of the reviewed note of this id.")
+        # A reader marks what a browser shows: neither invisible text, nor the names in a base64 body.
+        reason = unreadable_reason(document.text)
+        if reason is not None:
+            return _withheld(document, reason)
         if not reviewed.spans:
             self._unchanged.append(document.doc_id)
         return document, reviewed.spans

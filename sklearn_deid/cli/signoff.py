@@ -19,7 +19,7 @@ from .._atomic import write_file
 from ..exceptions import DataNotFoundError, DeidError
 from ..io import read_gold
 from ..surrogates import SURROGATE
-from ..text import Document, get_label_scheme
+from ..text import Document, get_label_scheme, unreadable_reason
 from .audit_redacted import check_release
 from .failures import DONE, SOME_WITHHELD
 from .label_texts import check_labels
@@ -251,6 +251,8 @@ class _Release(NamedTuple):
 def _listed(source: NoteSource) -> _Release:
     rows, n_empty = [], 0
     for note in source.read():
+        if (reason := unreadable_reason(note.text)) is not None:
+            raise DeidError(f"A reader would not see all text of this note of the release. {reason}", doc_id=note.doc_id)
         rows.append((note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()))
         n_empty += not any(map(str.isalnum, note.text))
     # Sorted: the digest must not depend on the order in which a folder lists its files.

@@ -2,12 +2,13 @@
 
 import json
 import re
+from base64 import b64encode
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sklearn_deid import Corpus, load, write_corpus
+from sklearn_deid import Corpus, Document, Span, load, write_corpus
 from sklearn_deid.review import note_uncertainties
 
 from .conftest import assert_no_note_text, contents
@@ -67,6 +68,27 @@ def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path, k
     assert sum(len(n["spans"]) for n in held) == notes.n_spans
     replaced = [(n["text"][a:b], put) for n in held for a, b, label, _, _, put in n["spans"] if label == "PATIENT"]
     assert replaced and all(put and put != text for text, put in replaced)
+
+
+# The name in the characters of tags, from right to left, and in base64.
+UNSEEN = {
+    "tags": "Seen by Alder. " + "".join(chr(0xE0000 + ord(letter)) for letter in "Zyxwvutski"),
+    "turned": "Seen by Alder. \u202eikstuvwxyZ\u202c",
+    "body": "Seen by Alder.\n" + b64encode(b"Zyxwvutski was seen here. " * 20).decode(),
+}
+
+
+def test_what_a_reader_cannot_see_is_withheld(run, tmp_path):
+    """Such notes were in the page, and left with exit code 0 and the name in them."""
+    marked = [Document(name, text, (Span(8, 13, "DOCTOR"),)) for name, text in UNSEEN.items()]
+    marked.append(Document("seen", "Seen by Alder.", (Span(8, 13, "DOCTOR"),)))
+    write_corpus(marked, tmp_path / "reviewed.jsonl")
+    write_corpus(marked, tmp_path / "raw", "text", lossy=True)
+    assert run("review", tmp_path / "reviewed.jsonl", "--output", tmp_path)[0] == 1
+    assert [note["id"] for note in notes_of(tmp_path / "review.html")] == ["seen"]
+    options = ("--reviewed", tmp_path / "reviewed.jsonl", "--output", tmp_path / "out")
+    assert run("redact", tmp_path / "raw", *options)[0] == 1
+    assert contents(tmp_path / "out") == {"seen.txt": "Seen by [DOCTOR]."}
 
 
 def test_no_notes_make_no_page(run, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from sklearn_deid import Document, RuleTagger, Span, read_corpus, save, write_corpus
 
 from .conftest import assert_no_note_text
-from .test_review import notes_of
+from .test_review import UNSEEN, notes_of
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +188,14 @@ def test_a_release_with_files_that_nobody_reads_is_refused(run, redacted, tmp_pa
         (tmp_path / "release" / name).write_text("Zyxwvutski")
     code, _, err = run("signoff", tmp_path / "release", "--output", tmp_path / "work", "--sample", 6)
     assert (code, "nobody would read" in err, (tmp_path / "work").exists()) == (2, True, False)
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_release_with_text_that_nobody_sees_is_refused(run, redacted, tmp_path, name):
+    shutil.copytree(redacted, tmp_path / "release")
+    (tmp_path / "release" / "more.txt").write_text(UNSEEN[name], encoding="utf-8")
+    code, _, err = run("signoff", tmp_path / "release", "--output", tmp_path / "work")
+    assert (code, "would not see all text" in err, "Zyxwvutski" in err) == (2, True, False)
 
 
 def test_types_and_patients_come_from_a_table(run, redacted, tmp_path, notes):
