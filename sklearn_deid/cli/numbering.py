@@ -38,8 +38,9 @@ def hide_order(folder: Path, names: Iterable[str]) -> None:
     Many file systems list a folder in the order in which its files were made, and so do archives and copies of the
     folder. Their time of change cannot be set. Both would reveal the rank of a name, as file times do.
     """
+    put_back(folder)
     aside = folder / _ASIDE
-    aside.mkdir(exist_ok=True)
+    aside.mkdir()
     # All files leave the folder first: a file that comes back alone can get its old place.
     for name in names:
         os.replace(folder / name, aside / name)
@@ -47,9 +48,18 @@ def hide_order(folder: Path, names: Iterable[str]) -> None:
 
 
 def put_back(folder: Path) -> None:
-    """Put back, in the order of their names, the files that `hide_order` has set aside, also in a killed run."""
+    """Put back, in the order of their names, the files that `hide_order` has set aside, also in a killed run.
+
+    Raises
+    ------
+    DeidError
+        If a link or a file has the name of the folder in which the files are set aside.
+    """
     aside = folder / _ASIDE
-    if not aside.is_dir() or aside.is_symlink():
+    if aside.is_symlink() or aside.is_file():
+        # The files would be moved to where the link leads.
+        raise DeidError("A run of redact did not make this link or file. Remove it.", path=str(aside))
+    if not aside.is_dir():
         return
     for file in sorted(aside.iterdir()):
         # A run that is refused in the next moment may put back the files of the run that holds the lock.

@@ -38,7 +38,8 @@ class TableOutput:
     Raises
     ------
     DeidError
-        If there is an earlier output and neither option is set, or if the path is a folder.
+        If there is an earlier output and neither option is set, if the path is a folder, or if a link has the name of
+        the folder for the pieces.
     """
 
     def __init__(self, path: Path, *, resume: bool, overwrite: bool, stamp: Mapping[str, Any]) -> None:
@@ -48,6 +49,8 @@ class TableOutput:
         self._parts: list[tuple[int, Path]] = []
         self._digest = sha256()
         self._is_complete = False
+        if self.pieces.is_symlink():
+            raise DeidError("A run of redact did not make this link. Remove it.", path=str(self.pieces))
         if path.is_dir():
             raise DeidError("The output is one table, but the path is a folder.", path=str(path))
         if self._is_used() and not resume and not overwrite:

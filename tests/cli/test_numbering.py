@@ -82,6 +82,18 @@ def test_a_run_that_was_killed_while_it_ordered_its_files_goes_on(run, raw, mode
     assert contents(out) == before and not aside.exists()
 
 
+@pytest.mark.parametrize("options", [[], ["--documents"]])
+def test_a_link_in_the_output_takes_no_outputs_away(run, raw, model, tmp_path, options):
+    """All outputs were moved to where the link leads, with exit code 0 and an empty output folder."""
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    out.mkdir()
+    elsewhere.mkdir()
+    (out / ".sklearn-deid-order").symlink_to(elsewhere)
+    command = ["redact", raw, "--model", model, "--output", out, "--number-outputs", tmp_path / "key.csv"]
+    code, _, err = run(*command, *options)
+    assert (code, ".sklearn-deid-order" in err, contents(elsewhere)) == (2, True, {})
+
+
 def test_withheld_note_gets_no_number(run, with_broken, model, tmp_path):
     key = tmp_path / "key.csv"
     command = ["redact", with_broken, "--model", model, "--output", tmp_path / "o.jsonl", "--number-outputs", key]

@@ -155,6 +155,16 @@ def test_changed_table_is_refused_when_its_output_is_complete(redact, tmp_path, 
     assert len(read(tmp_path / "out.jsonl")) == len(rows)
 
 
+def test_a_link_in_the_place_of_the_pieces_is_refused(redact, tmp_path):
+    assert redact("csv")[0] == 1
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "00000000").write_text("mine")
+    (tmp_path / "out.csv.pieces").symlink_to(tmp_path / "elsewhere")
+    code, _, err = redact("csv", "--overwrite")
+    assert (code, "out.csv.pieces" in err) == (2, True)
+    assert [path.read_text() for path in (tmp_path / "elsewhere").iterdir()] == ["mine"]
+
+
 def test_earlier_and_foreign_outputs_are_refused(redact, tmp_path):
     assert redact("csv")[0] == 1
     assert "The output exists already" in redact("csv")[2]
