@@ -403,6 +403,26 @@ def test_field_of_a_profile_without_any_text_is_named(run, rules, tmp_path, kind
     assert all(json.dumps(name) in (tmp_path / f"{output.name}.run").read_text() for name in unused)
 
 
+@pytest.mark.parametrize("paths", [["section.title", "section*.title"], ["section*.title", "section.title"]])
+def test_paths_of_a_profile_may_lead_to_the_same_text(run, rules, tmp_path, paths):
+    """A path that was named twice ended the run with a KeyError."""
+    sections = [{"title": "roe@example.org", "section": [{"title": "to roe@example.org"}]}]
+    (tmp_path / "in.ndjson").write_text(json.dumps({"resourceType": "Composition", "section": sections}) + "\n")
+    (tmp_path / "profile.json").write_text(json.dumps({"Composition": [*paths, paths[0]]}))
+    command = ["redact", tmp_path / "in.ndjson", "--model", rules, "--output", tmp_path / "out.ndjson", "--quiet"]
+    assert run(*command, "--fhir-profile", tmp_path / "profile.json")[0] == 0
+    found = json.loads((tmp_path / "out.ndjson").read_text())
+    assert found["section"] == [{"title": "[EMAIL]", "section": [{"title": "to [EMAIL]"}]}]
+
+
+def test_a_date_is_no_text(run, rules, tmp_path):
+    (tmp_path / "in.ndjson").write_text('{"resourceType": "Patient", "id": "p1", "birthDate": "1950-02-28"}\n')
+    (tmp_path / "profile.json").write_text('{"Patient": ["birthDate", "date:birthDate"]}')
+    command = ["redact", tmp_path / "in.ndjson", "--model", rules, "--output", tmp_path / "out.ndjson", "--quiet"]
+    code, _, err = run(*command, "--mode", "surrogate", "--fhir-profile", tmp_path / "profile.json")
+    assert (code, "names birthDate of Patient as a text and as a date" in err) == (2, True)
+
+
 def test_hl7_messages(run, rules, tmp_path, monkeypatch):
     good = b"MSH|^~\\&|A\rOBX|1|TX|N||Mail to roe@example.org\rPID|1\r"
     (tmp_path / "in.hl7").write_bytes(good + b"MSH|^~\\&|B\rNTE|1||Bad \\ Zyxwvutski\r" + good)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
-from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element, is_defined
+from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element, is_content_type, is_defined
 from .fhir_extensions import text_in_extensions, unread_in_extensions
 from .fhir_free_texts import TEXT, free_texts
 from .json_lines import JsonLinesTable, TextField
@@ -56,8 +56,6 @@ _PERSON = "authorString"
 # Browsers skip them in addresses.
 _CONTROLS = re.compile(r"[\x00-\x20\s]")
 _HTML = ("text/html", "application/xhtml+xml")
-# Parameter of a content type. Another one, such as the name of a file, can hold any text.
-_CHARSET = re.compile(r"\s*;\s*charset\s*=\s*\S+\s*$", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?:^|/)(?P<patient>Patient/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]*)?$")
 # Address of a resource. Any other address of an attachment can hold a name, such as that of a file.
 _RESOURCE = re.compile(
@@ -97,6 +95,9 @@ class FhirLines(JsonLinesTable):
         encoded = [one for paths in fields.values() for one in paths if one.rpartition(".")[2] == "data"]
         if encoded:
             raise self._error(f"The path {encoded[0]} ends at base64, which is no text. Name the object that holds it.")
+        for kind, paths in fields.items():
+            if both := set(paths) & {path.removeprefix(DATE_PATH) for path in paths if path.startswith(DATE_PATH)}:
+                raise self._error(f"The profile names {min(both)} of {kind} as a text and as a date. Leave out one.")
         self.paths = {kind: _paths(ps, is_date=False) for kind, ps in fields.items()}
         self.dates = {kind: _paths(ps, is_date=True) for kind, ps in fields.items()}
         self._is_own = any(tuple(paths) != FHIR_FIELDS.get(kind) for kind, paths in fields.items())
@@ -151,14 +152,17 @@ class FhirLines(JsonLinesTable):
         seen: set[int] = set()
         kind = resource["resourceType"]
         for path in self.paths[kind]:
-            before, name = len(found), f"{prefix}{'.'.join(path) or kind}"
+            before, name, n_known = len(found), f"{prefix}{'.'.join(path) or kind}", 0
             # The place in a list makes the names of texts unique.
             # Most resources lack most fields, and a search reads the whole resource.
             is_there = not path or path[0].removesuffix("*") in resource
             for index, place in enumerate(find_values(line, path, start) if is_there else ()):
+                if place.start in seen:
+                    n_known += 1  # another path of the profile leads here, too, such as section* and section
+                    continue
                 seen.add(place.start)
                 found += self._texts(line, number, f"{name}[{index}]", place, patient)
-            self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before
+            self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before + n_known
         known = kind if is_defined(kind) else None
         marks = free_texts(resource, place=known) if self.paths[kind] else {}
         for index, (key, mark, place) in enumerate(find_marked(line, marks, start)):
@@ -169,7 +173,8 @@ class FhirLines(JsonLinesTable):
         for path in self.dates[kind]:
             places = find_values(line, path, start)
             self._counts[f"{kind}: {DATE_PATH}{'.'.join(path)}"] += len(places)
-            for index, place in enumerate(places):
+            for index, place in enumerate(place for place in places if place.start not in seen):
+                seen.add(place.start)
                 found.append(self._date(number, f"{prefix}{'.'.join(path)}[{index}]", place, patient))
         return found
 
@@ -299,13 +304,12 @@ def _is_known(value: Mapping[str, Any]) -> bool:
 
 
 def _has_words(attachment: Mapping[str, Any]) -> bool:
-    """Whether a value of an attachment that is no text has several words."""
-    others = (
-        _CHARSET.sub("", inner) if key == "contentType" else inner
+    """Whether a value of an attachment that is no text has several words, or the content type another parameter."""
+    return any(
+        not is_content_type(inner) if key == "contentType" else len(inner.split()) > 1
         for key, inner in attachment.items()
         if key not in ("title", "data") and isinstance(inner, str)
     )
-    return any(len(inner.split()) > 1 for inner in others)
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:

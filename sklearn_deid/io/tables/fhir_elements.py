@@ -33,6 +33,8 @@ _MEASURED = _elements("valueQuantity valueRange valueRatio valuePeriod valueSamp
 _NUMBERS = _elements("value start end data period factor lowerLimit upperLimit dimensions interval")
 _SAMPLES = re.compile(r"[-+0-9.eEUL\s]*")
 _TIME = re.compile(r"[-+0-9.:TZ]*")
+# Another parameter, such as the name of a file, can hold any text.
+_CONTENT_TYPE = re.compile(r"[^\s;]*(?:\s*;\s*charset\s*=\s*[\w.:+-]+)?\s*", re.ASCII | re.IGNORECASE)
 #: Elements of FHIR STU3, R4, R4B and R5, by the place of their object.
 ELEMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -109,6 +111,17 @@ def is_attachment(element: str) -> bool:
     return element in _ATTACHMENTS
 
 
+def is_content_type(value: str) -> bool:
+    """Whether a content type has no other parameter than its character set.
+
+    Examples
+    --------
+    >>> is_content_type("text/plain; charset=utf-8"), is_content_type("application/pdf;name=roe.pdf")
+    (True, False)
+    """
+    return _CONTENT_TYPE.fullmatch(value) is not None
+
+
 def has_unknown_element(value: Any, place: str) -> bool:
     """Whether an object holds an element that FHIR does not define there, such as one that is misspelt.
 
@@ -169,6 +182,8 @@ def _is_misplaced(key: str, value: Any) -> bool:
         return any(_is_misplaced(key, item) for item in value)
     if key.startswith("_"):
         return not isinstance(value, (dict, type(None))) or _is_text_id(value)
+    if isinstance(value, str) and key == "contentType":
+        return not is_content_type(value)
     if isinstance(value, str):
         return key not in _TEXTS and (key not in _WORDS or len(value.split()) > 1)
     return _is_text_id(value) or (key in _MEASURED and _has_words(value))

@@ -255,6 +255,7 @@ def test_size_and_hash_are_those_of_the_new_data(tmp_path):
         '{"resourceType": ["Binary"]}',
         '{"resourceType": "Binary", "contentType": "application/pdf", "data": "QQ=="}',
         '{"resourceType": "Binary", "data": "QQ=="}',
+        '{"resourceType": "Binary", "contentType": "application/pdf;name=Zyxwvutski.pdf"}',
         '{"resourceType": "Binary", "contentType": "text/plain", "data": "Zyxwvutski!"}',
         '{"resourceType": "Binary", "contentType": "text/plain; charset=none", "data": "QQ=="}',
         '{"resourceType": "Binary", "contentType": "text/plain", "data": 5}',
@@ -543,6 +544,8 @@ def test_extensions_that_are_not_read_are_left_out(tmp_path, value, holder):
         {"url": "Binary/1", "creation": SAID},
         {"contentType": "text/plain", "data": encoded("a"), "language": SAID},
         {"contentType": "application/pdf; name=" + SAID, "url": "Binary/1"},
+        {"contentType": f"application/pdf;name={NAME}.pdf", "url": "Binary/1"},
+        {"contentType": f"text/plain;charset=utf-8;name={NAME}.txt", "url": "Binary/1"},
     ],
     ids=str,
 )
