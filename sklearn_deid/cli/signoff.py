@@ -252,7 +252,7 @@ def _listed(source: NoteSource) -> _Release:
     rows, n_empty = [], 0
     for note in source.read():
         if (reason := unreadable_reason(note.text)) is not None:
-            raise DeidError(f"A reader would not see all text of this note of the release. {reason}", doc_id=note.doc_id)
+            raise DeidError(f"A reader would not see all text of this released note. {reason}", doc_id=note.doc_id)
         rows.append((note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()))
         n_empty += not any(map(str.isalnum, note.text))
     # Sorted: the digest must not depend on the order in which a folder lists its files.
