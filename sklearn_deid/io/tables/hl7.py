@@ -20,7 +20,7 @@ from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
-from .hl7_values import CODED, CODES, NUMBERS, PEOPLE, text_parts
+from .hl7_values import CODED, CODES, NUMBERS, PEOPLE, SEGMENTS, text_parts
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 #: Fields with free text. The list names the types in OBX-2 for which OBX-5 holds text; an empty list stands for all.
@@ -30,6 +30,8 @@ HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
         **dict.fromkeys("NTE-3 OBR-13 OBR-31 OBR-39 ORC-16 PV2-3 PV2-12 DG1-4 PR1-4 AL1-5 IAM-5 DSP-3".split(), ()),
         **dict.fromkeys("RXO-6 RXO-7 RXE-7 RXE-21 RXA-9 RXD-9 RXG-9".split(), ()),
         **dict.fromkeys("RF1-10 SCH-7 ARQ-7 SPM-14 VAR-6 ACC-8 MSA-3 ERR-7 ERR-8".split(), ()),
+        **dict.fromkeys("TQ1-10 TQ1-11 FT1-8 FT1-9 GOL-17 CON-5 CON-6 CON-7 CON-8 CON-9".split(), ()),
+        **dict.fromkeys("PEO-13 PEO-14 PEO-15 PEO-16 PEO-17 PES-7 PES-8".split(), ()),
     }
 )
 # Types of HL7 2 in OBX-2 whose values are no documents. A text of an unknown type, such as "tx", would be copied.
@@ -37,7 +39,7 @@ _TYPES = frozenset(
     """AD CE CF CK CN CNE CP CQ CWE CX DLN DR DT DTM EI FC FT GTS HD ID IS JCC MA MO NA NM NR PL PN PPN PT SI SN SNM SPD
     ST TM TN TS TX VR XAD XCN XON XPN XTN""".split()
 )
-# How fields of segments of a site's own are read: components with a blank are texts.
+# How fields of segments that HL7 does not define are read: components with a blank are texts.
 _OWN = "ID"
 # Types without a unit and a reference range, and types that may have them.
 _UNITLESS, _TEXTS = ("TX", "FT"), ("TX", "FT", "ST")
@@ -187,7 +189,7 @@ class _Message:
             path = named.get(at)
             types = self.fields[path] if path is not None else ()
             # Segments of a site's own hold anything. A component of them without a blank is read as a code.
-            if at and value and (path is not None or name.startswith("Z")):
+            if at and value and (path is not None or name not in SEGMENTS):
                 kind = _OWN if path is None else fields[2] if path == "OBX-5" else ""
                 parts = self._parts(kind, value) if not types or fields[2:3] and fields[2] in types else ()
                 self._field(path or f"{name}-{at}", start + sum(map(len, fields[:at])) + at, parts)

@@ -53,6 +53,17 @@ def test_the_order_of_a_profile_does_not_matter(tmp_path, fields):
     assert (done.decode(), problems) == (MESSAGE[: MESSAGE.index("OBX")] + hide(order), [])
 
 
+@pytest.mark.parametrize(
+    "field", "TQ1-10 TQ1-11 FT1-8 FT1-9 GOL-17 CON-5 CON-9 PEO-13 PEO-15 PEO-17 PES-7 PES-8 QQX-2 NTR-3".split()
+)
+def test_free_text_of_rare_and_unknown_segments_is_redacted(tmp_path, field):
+    """These fields were copied with the texts in them, with exit code 0."""
+    name, _, at = field.partition("-")
+    segment = name + "|" * int(at) + "seen by {}\r"
+    done, problems, _ = redacted(tmp_path, MESSAGE + segment.format(NAME), hide)
+    assert (done.decode(), problems) == (REDACTED + segment.format("[N]"), [])
+
+
 def test_texts_in_segments_of_a_site_are_redacted(tmp_path):
     """They were copied. Components of one word are taken for codes."""
     own = f"ZAB|1|seen by {NAME}^C1|{NAME}|a\\T\\b {NAME}~x\r"
