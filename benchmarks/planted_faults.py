@@ -180,13 +180,62 @@ def shared_noise(scene: Scene, folder: Path) -> Audited:
 @fault
 def order_kept(scene: Scene, folder: Path) -> Audited:
     """The folder says that its sentences are shuffled; they are in the order of the notes."""
-    save_representation(folder, scene.representer.transform(scene.X), scene.y, shuffle=False, overwrite=True)
+    return in_order(scene, folder, np.arange(len(scene.X)))
+
+
+def in_order(scene: Scene, folder: Path, order: np.ndarray) -> Audited:
+    """Folder in a given order that says that it was shuffled."""
+    one, rows = scene.representer, order.tolist()
+    save_representation(folder, one.transform(scene.X[rows]), scene.y[rows], shuffle=False, overwrite=True)
+    rewrite(folder, lambda manifest, arrays: manifest["representation"].update(shuffled=True))
+    return Audited(folder, scene.notes, ("in the order",), {"representer": one})
+
+
+def rewrite(folder: Path, change: Callable[[Any, Any], Any]) -> None:
+    """Change the manifest or the arrays of a folder, and write it with new digests."""
     manifest, arrays = read_bundle(folder)
-    manifest["representation"]["shuffled"] = True
+    arrays = {name: np.array(array) for name, array in arrays.items()}
+    change(manifest, arrays)
     names = ("format", "class", "library_version", "representation", "tagger")
-    plain = {name: manifest[name] for name in names}
-    write_bundle(folder, plain, arrays, overwrite=True)
-    return Audited(folder, scene.notes, ("order",), {"representer": scene.representer})
+    write_bundle(folder, {name: manifest[name] for name in names if name in manifest}, arrays, overwrite=True)
+
+
+@fault
+def order_by_digest(scene: Scene, folder: Path) -> Audited:
+    """The sentences are sorted by the SHA-256 digests of their words."""
+    digests = [sha256(" ".join(row).encode()).hexdigest() for row in scene.X]
+    return in_order(scene, folder, np.argsort(digests))
+
+
+@fault
+def numbers_in_order(scene: Scene, folder: Path) -> Audited:
+    """The patients are numbered in the order of the notes."""
+    number = {patient: i for i, patient in enumerate(dict.fromkeys(np.asarray(scene.groups).tolist()))}
+    with mock.patch(
+        "sklearn_deid.representations.sharing._random_numbers",
+        lambda patients, rng: np.array([number[one] for one in patients.tolist()], dtype=np.int64),
+    ):
+        save_representation(folder, scene.representer.transform(scene.X), scene.y, scene.groups, overwrite=True)
+    return Audited(folder, scene.notes, ("patient numbers are in the order",), {"representer": scene.representer})
+
+
+@fault
+def notes_in_manifest(scene: Scene, folder: Path) -> Audited:
+    """A sentence with PHI stands among the metrics of an audit."""
+    row = max(range(len(scene.X)), key=lambda i: sum(tag != "O" for tag in scene.y[i]))
+    audit = {"worst": {"sentence": " ".join(scene.X[row]), "accuracy": 0.54}}
+    save_representation(folder, scene.representer.transform(scene.X), scene.y, audit=audit, overwrite=True)
+    return Audited(folder, scene.notes, ("words of the notes",), {"representer": scene.representer})
+
+
+@fault
+def blanks_in_manifest(scene: Scene, folder: Path) -> Audited:
+    """Blanks and tabs behind the manifest are the bits of a sentence."""
+    save_representation(folder, scene.representer.transform(scene.X), scene.y, overwrite=True)
+    bits = "".join(f"{byte:08b}" for byte in " ".join(scene.X[0]).encode())
+    with (folder / "manifest.json").open("ab") as stream:
+        stream.write(bits.replace("0", " ").replace("1", "\t").encode())
+    return Audited(folder, scene.notes, ("bytes hold more",), {"representer": scene.representer})
 
 
 @fault

@@ -64,7 +64,28 @@ def write_bundle(
         # The digest is computed on the content as JSON returns it: tuples become lists, and keys become strings.
         content = json.loads(json.dumps(content))
         content["manifest_sha256"] = _manifest_digest(content)
-        write_file(work / _MANIFEST, json.dumps(content, indent=1, sort_keys=True).encode("utf-8"))
+        write_file(work / _MANIFEST, manifest_bytes(content))
+
+
+def manifest_bytes(content: dict[str, Any]) -> bytes:
+    """Manifest as `write_bundle` writes it: the only form, so that its bytes say nothing but its entries.
+
+    Examples
+    --------
+    >>> manifest_bytes({"b": 1, "a": None})
+    b'{\\n "a": null,\\n "b": 1\\n}'
+    """
+    return json.dumps(content, indent=1, sort_keys=True).encode("utf-8")
+
+
+def bundle_text(path: str | os.PathLike[str]) -> tuple[bytes, bytes]:
+    """Bytes of the JSON of a bundle: the manifest, and the header of the file of arrays without its length.
+
+    Call `read_manifest` first, which checks both files.
+    """
+    with (Path(path) / ARRAYS_FILE).open("rb") as stream:
+        header = stream.read(int.from_bytes(stream.read(8), "little"))
+    return (Path(path) / _MANIFEST).read_bytes(), header
 
 
 def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -> None:

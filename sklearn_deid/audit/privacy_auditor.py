@@ -27,7 +27,7 @@ from ..representations.private_representer import PrivateRepresenter
 from ..representations.released_classes import holds_classes
 from ..representations.sharing import load_representation
 from ..representations.word_class_representer import WordClassRepresenter
-from ..sequences import TokenSequences, TokenVectors, check_sequences, check_tags
+from ..sequences import TokenSequences, TokenVectors, check_groups, check_sequences, check_tags
 from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
 from .registry import ATTACKS, PRESETS, plan_attacks, release_of_data, release_of_step, releases_of_folder
@@ -306,11 +306,11 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             )
         if X is None:
             since = time.perf_counter()
-            return self._attacked(releases_of_folder(shared, representer, None, None), "", 0, since)
+            return self._attacked(releases_of_folder(shared, representer, None, None, path), "", 0, since)
         X = check_sequences(X)
         check_same_representer(shared, representer)
-        notes = matched_notes(shared, representer, X, check_tags(y, X))
-        return self._run(lambda data: releases_of_folder(shared, representer, data, notes), "", X, y, groups)
+        notes = matched_notes(shared, representer, X, check_tags(y, X), check_groups(groups, len(X)))
+        return self._run(lambda data: releases_of_folder(shared, representer, data, notes, path), "", X, y, groups)
 
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
         """Split the data, make the releases, and attack them unless this process has attacked equal releases."""

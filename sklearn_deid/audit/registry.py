@@ -133,7 +133,9 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data, step.estimator)
 
 
-def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, notes: Any) -> dict[str, Any]:
+def releases_of_folder(
+    shared: Any, representer: Any, data: AuditData | None, notes: Any, path: Any = None
+) -> dict[str, Any]:
     """Return the releases of a saved folder, by kind: its bytes, and its vectors with the notes if these are known.
 
     Parameters
@@ -146,15 +148,17 @@ def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, no
         Sentences of the notes; None if they are not known.
     notes : MatchedNotes or None
         Notes behind the folder, with their rows.
+    path : path, optional
+        Folder, whose bytes are read.
     """
     if holds_classes(shared.origin):
         return {CLASS_FILE: ReleasedClassFolder(shared, representer)}
     if data is None or notes is None:
-        return {RELEASE_FILE: ReleasedFile(shared, representer)}
+        return {RELEASE_FILE: ReleasedFile(shared, representer, path=path)}
     position = np.full(len(shared), -1, dtype=np.int64)
     known = np.flatnonzero(notes.rows >= 0)[::-1]  # the first of equal sentences counts
     position[notes.rows[known]] = known
-    file = ReleasedFile(shared, representer, position)
+    file = ReleasedFile(shared, representer, position, notes.known, path)
     if representer is None:
         return {RELEASE_FILE: file}
     # Attacks that accept both kinds attack the first one, of which more is known.

@@ -343,6 +343,9 @@ def save_representation(
     rng = release_generator(random_state)
     order = rng.permutation(len(R)) if shuffle else np.arange(len(R))
     kept = _first_releases(R, numbers, order)
+    if shuffle:
+        # The first of several copies is early in a random order: the order would tell which sentences were repeated.
+        kept = rng.permutation(kept)
     released = R[kept]
     facts = {
         "n_sentences": len(released),

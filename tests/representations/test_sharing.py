@@ -155,6 +155,18 @@ def test_a_release_is_written_once(tmp_path):
     assert sorted(loaded.groups.tolist()) == [0, 1, 2, 3]
 
 
+def test_the_order_does_not_tell_which_sentences_were_repeated(tmp_path):
+    """The first of several copies was kept where it was, which is early in a random order: place 0.6 instead of 2.5."""
+    rows, repeated = [0] * 9 + [1, 2, 3, 4, 5], represented()[0].tobytes()
+    places = []
+    for seed in range(60):
+        save_representation(
+            tmp_path / "a", represented()[rows], [TAGS[i] for i in rows], random_state=seed, overwrite=True
+        )
+        places.append([row.tobytes() for row in load_representation(tmp_path / "a").X].index(repeated))
+    assert np.mean(places) == pytest.approx(2.5, abs=3 * np.sqrt(35 / 12 / 60))
+
+
 def with_noise(**changed):
     return represented(origin=replace(ORIGIN, noise={**ORIGIN.noise, **changed}))
 

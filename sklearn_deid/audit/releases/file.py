@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 
+from ..._storage import bundle_text
+from ..._strict_json import load_strict
 from ...exceptions import BundleError
 from ...representations.sharing import SharedRepresentation, has_keyed_noise
 from ...text import CASING_CLASSES
-from ..attacks.release_file import SavedSentences
+from ..attacks.manifest_checks import FolderText, format_faults, manifest_faults
+from ..attacks.saved_sentences import KnownNotes, SavedSentences
 from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from ..released_step import RELEASE_FILE
@@ -26,6 +30,10 @@ class ReleasedFile:
         Published representer behind the vectors.
     original : ndarray of shape (n_sentences,), optional
         Row of each sentence in the notes, -1 for an unknown row.
+    notes : KnownNotes, optional
+        Notes behind the vectors.
+    path : path, optional
+        Folder, whose bytes are read.
 
     Raises
     ------
@@ -36,10 +44,18 @@ class ReleasedFile:
     kind = RELEASE_FILE
     is_bounded = True  # a folder that states no noise cannot be opened
 
-    def __init__(self, shared: SharedRepresentation, representer: Any = None, original: np.ndarray | None = None):
+    def __init__(
+        self,
+        shared: SharedRepresentation,
+        representer: Any = None,
+        original: np.ndarray | None = None,
+        notes: KnownNotes | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> None:
         if shared.origin is None:
             raise BundleError("The folder does not say who made its vectors.")
         self.shared, self.origin, self.representer, self._original = shared, shared.origin, representer, original
+        self._notes, self._path = notes, path
         check_same_representer(shared, representer)
         rows = np.arange(len(shared))
         # The words are not known. No attack of a folder reads them, and the tags have the same sentences.
@@ -67,7 +83,8 @@ class ReleasedFile:
             float(noise.get("smallest_std", 0.0)),
             float(noise.get("grid", 1.0)),
             self._original,
-            tuple(self._wrong_statements()),
+            self._notes,
+            (*self._wrong_statements(), *self._wrong_bytes()),
         )
 
     @property
@@ -103,6 +120,16 @@ class ReleasedFile:
             if columns.shape[1] != len(CASING_CLASSES) or not one_hot:
                 found.append("The casing columns hold something else than one casing class for each token.")
         return found
+
+    def _wrong_bytes(self) -> list[str]:
+        """Faults of the JSON of the folder."""
+        if self._path is None:
+            return []
+        text = FolderText(*bundle_text(self._path))
+        counts = {"sentence": len(self.shared), "token": len(self.shared.X.data)}
+        if self.shared.groups is not None:
+            counts["patient"] = int(self.shared.manifest["n_groups"])
+        return [*format_faults(text), *manifest_faults(load_strict(text.manifest), self._notes, counts)]
 
 
 def check_same_representer(shared: SharedRepresentation, representer: Any) -> None:

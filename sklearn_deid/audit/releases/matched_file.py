@@ -17,6 +17,7 @@ from ...representations.sharing import SharedRepresentation
 from ...sequences import TokenSequences, TokenVectors
 from ...text import casing_ids
 from ..attacks.lookup import log_likelihood_of_directions, log_likelihood_of_vectors
+from ..attacks.saved_sentences import KnownNotes
 from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from .representer import ReleasedRepresenter, first_of_each, published_network, unscaled
@@ -36,11 +37,23 @@ class MatchedNotes:
         Row in the folder; -1 if unknown.
     sure : ndarray of bool, shape (n,)
         Whether length, tags and casing alone determine the row.
+    y : TokenSequences of n tag sequences, or None
+        Tags of the notes.
+    groups : ndarray of shape (n,) or None
+        Patient of each sentence.
     """
 
     X: TokenSequences
     rows: np.ndarray
     sure: np.ndarray
+    y: TokenSequences | None = None
+    groups: np.ndarray | None = None
+
+    @property
+    def known(self) -> KnownNotes:
+        """Words, PHI and patients of the notes."""
+        phi = None if self.y is None else np.array([tag != "O" for tag in self.y.data], dtype=bool)
+        return KnownNotes(self.X, phi, self.groups)
 
 
 class MatchedFile(ReleasedRepresenter):
@@ -106,7 +119,9 @@ class MatchedFile(ReleasedRepresenter):
         return found
 
 
-def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences) -> MatchedNotes:
+def matched_notes(
+    shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences, groups: Any = None
+) -> MatchedNotes:
     """Match each sentence of the notes with its sentence in the folder.
 
     Sentences of equal length, tags and casing (if the casing is released without noise) are candidates for each other.
@@ -120,6 +135,8 @@ def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequen
         Published representer that made the vectors. Without it only sure rows are found.
     X, y : TokenSequences of n sentences
         Words and tags of the notes behind the folder.
+    groups : ndarray of shape (n,), optional
+        Patient of each sentence.
 
     Returns
     -------
@@ -154,7 +171,7 @@ def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequen
         if representer is not None:
             first = np.array([members[int(np.argmax(number == k))] for k in range(n_distinct)])
             rows[members] = found[_assigned(shared, representer, X[first], found)][number]
-    return MatchedNotes(X, rows, sure)
+    return MatchedNotes(X, rows, sure, y, groups)
 
 
 def _keys(

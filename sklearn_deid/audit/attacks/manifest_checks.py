@@ -1,0 +1,229 @@
+"""Checks of the JSON of a saved release: notes in its strings, lists for each sentence, and bytes that say nothing.
+
+A recipient reads all bytes of a folder. Bytes that the library does not write, such as blanks behind the JSON, are a
+channel beside the statements of the manifest.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._storage import manifest_bytes
+from ..._strict_json import load_strict
+from .order_keys import FEWEST, digests_of, written_forms
+from .saved_sentences import KnownNotes
+
+_WORD = re.compile(r"[^\W_]+")
+_HEX = re.compile(r"[0-9a-f]{16,}")
+_RUN, _FEWEST_CHARACTERS = 3, 6  # consecutive words, and their characters together
+_PAIR_CHARACTERS = 8  # of two consecutive words, both PHI
+_DIGITS = 16  # of a digest in hexadecimal numbers, from its start
+_MOST_DECODED = 2**20  # characters after unpacking
+_OWN_DIGESTS = {"arrays_sha256", "manifest_sha256", "fingerprint"}
+
+
+@dataclass(frozen=True, repr=False)
+class FolderText:
+    """JSON of a saved folder as bytes.
+
+    Attributes
+    ----------
+    manifest : bytes
+        Manifest.
+    header : bytes
+        Header of the file of arrays, without its length.
+    """
+
+    manifest: bytes
+    header: bytes
+
+
+def format_faults(text: FolderText) -> list[str]:
+    """Return one sentence for each of the two files whose JSON is not in the form that the library writes.
+
+    Examples
+    --------
+    >>> format_faults(FolderText(b"{}  ", b"{}      "))
+    ['The manifest is not in the form that the library writes: its bytes hold more than its entries.']
+    """
+    more = "is not in the form that the library writes: its bytes hold more than its entries."
+    out = []
+    if manifest_bytes(load_strict(text.manifest)) != text.manifest:
+        out.append(f"The manifest {more}")
+    if not _is_plain_header(text.header):
+        out.append(f"The header of the arrays {more}")
+    return out
+
+
+def _is_plain_header(header: bytes) -> bool:
+    """Whether a header has no repeated key, no further blanks, and arrays in the order of safetensors."""
+    try:
+        entries = load_strict(header)
+    except ValueError:  # a repeated key
+        return False
+    plain = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+    places = [entry["data_offsets"] for entry in entries.values()]
+    written = all(list(entry) == ["dtype", "shape", "data_offsets"] for entry in entries.values())
+    return header == plain + b" " * (-len(plain) % 8) and places == sorted(places) and written
+
+
+def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, int]) -> list[str]:
+    """Return one sentence for each way in which the entries of a manifest hold more than figures of the release.
+
+    Parameters
+    ----------
+    manifest : dict
+        Parsed manifest.
+    notes : KnownNotes or None
+        Notes behind the release. Without notes, only lists are searched.
+    counts : dict of str to int
+        Numbers of sentences, tokens and patients, by the name of one of them.
+    """
+    out = [
+        f"The manifest holds a list with one entry for each {name}: such a list tells the order, or each {name}."
+        for name, n in counts.items()
+        if n >= FEWEST and any(len(one) == n for one in _lists_of(manifest))
+    ]
+    if notes is None:
+        return out
+    strings = list(_strings_of(manifest))
+    runs = _runs_of(notes)
+    found = sum(any(run in runs for run in _runs(words)) for words in _readings(strings))
+    if found:
+        out.append("The manifest holds words of the notes with PHI among them.")
+    if _holds_digests(manifest, notes):
+        out.append("The manifest holds digests of sentences, of PHI or of patients: an attacker checks guesses.")
+    return out
+
+
+def _values_of(value: Any) -> Iterator[Any]:
+    """All values of parsed JSON, keys too, depth first."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if isinstance(one, dict):
+            waiting += [part for key, item in reversed(one.items()) for part in (item, key)]
+        elif isinstance(one, list):
+            waiting += reversed(one)
+
+
+def _lists_of(value: Any) -> Iterator[list[Any]]:
+    return (one for one in _values_of(value) if isinstance(one, list))
+
+
+def _strings_of(value: Any) -> Iterator[str]:
+    """All strings, and lists of code points as strings."""
+    for one in _values_of(value):
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, list) and one and all(type(item) is int and 0 <= item < 0xD800 for item in one):
+            yield "".join(map(chr, one))
+
+
+def _readings(strings: Sequence[str]) -> Iterator[list[str]]:
+    """Words of all strings in order, and words of strings that are written backwards or packed."""
+    yield _words(strings)
+    for read in (lambda text: text[::-1], lambda text: codecs.encode(text, "rot13"), *_PACKED):
+        yield _words(filter(None, map(read, strings)))
+
+
+def _words(strings: Iterable[str]) -> list[str]:
+    return [word.casefold() for text in strings for word in _WORD.findall(text)]
+
+
+def _unpacked(decode: Callable[[str], bytes]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        try:
+            data = decode(text)
+        except (ValueError, binascii.Error):  # no such code
+            return ""
+        try:
+            data = zlib.decompressobj(wbits=47).decompress(data, _MOST_DECODED)
+        except zlib.error:  # not compressed
+            pass
+        return data.decode("utf-8", "replace")
+
+    return read
+
+
+def _padded(text: str) -> str:
+    return text + "=" * (-len(text) % 4)
+
+
+_PACKED = tuple(
+    _unpacked(decode)
+    for decode in (
+        bytes.fromhex,
+        lambda text: base64.b64decode(_padded(text), validate=True),
+        lambda text: base64.b64decode(_padded(text), altchars=b"-_", validate=True),
+        lambda text: base64.b32decode(text, casefold=True),
+        base64.b85decode,
+    )
+)
+
+
+def _runs_of(notes: KnownNotes) -> set[tuple[str, ...]]:
+    """Runs of three words with PHI among them, and of two words of PHI that are long enough."""
+    phi = np.zeros(len(notes.X.data), dtype=bool) if notes.phi is None else notes.phi
+    out: set[tuple[str, ...]] = set()
+    for row, tokens in enumerate(notes.X):
+        marked = phi[notes.X.offsets[row] : notes.X.offsets[row + 1]].tolist()
+        parts = [(word, is_phi) for token, is_phi in zip(tokens, marked, strict=True) for word in _words([str(token)])]
+        for size in (2, _RUN):
+            for some in zip(*(parts[i:] for i in range(size)), strict=False):
+                words, of = zip(*some, strict=True)
+                least = _FEWEST_CHARACTERS if size == _RUN else _PAIR_CHARACTERS
+                if (any(of) if size == _RUN else all(of)) and len("".join(words)) >= least:
+                    out.add(words)
+    return out
+
+
+def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
+    for size in (2, _RUN):
+        yield from zip(*(words[i:] for i in range(size)), strict=False)
+
+
+def _holds_digests(manifest: dict[str, Any], notes: KnownNotes) -> bool:
+    """Whether a hexadecimal number in the manifest is the start of a digest of a text of the notes."""
+    shown = {
+        found[:_DIGITS]
+        for key, value in _entries_of(manifest)
+        if key not in _OWN_DIGESTS
+        for found in _HEX.findall(value.casefold())
+    }
+    if not shown:
+        return False
+    phi = np.zeros(len(notes.X.data), dtype=bool) if notes.phi is None else notes.phi
+    rows = [list(map(str, row)) for row in notes.X]
+    rows += [[str(word)] for word in np.unique(notes.X.data[phi].astype(str))]
+    rows += [] if notes.patients is None else [[str(one)] for one in np.unique(notes.patients)]
+    return any(
+        not shown.isdisjoint(one.hex()[:_DIGITS] for one in digests)
+        for _, texts in written_forms(rows)
+        for _, digests in digests_of(texts)
+    )
+
+
+def _entries_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Keys and strings; keys are strings, too."""
+    waiting = [(key, value)]
+    while waiting:
+        name, one = waiting.pop()
+        if isinstance(one, str):
+            yield name, one
+        elif isinstance(one, dict):
+            waiting += list(one.items())
+            yield from (("", part) for part in one)
+        elif isinstance(one, list):
+            waiting += [(name, item) for item in one]

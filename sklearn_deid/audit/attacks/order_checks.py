@@ -1,0 +1,116 @@
+"""Tests of what a saved release must have drawn at random: the order of its sentences, and its patient numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.stats import norm, poisson
+
+from ...sequences import TokenSequences
+from .noise_checks import Check
+from .order_keys import FEWEST, digests_of, p_of_order, text_keys
+from .saved_sentences import SavedSentences
+
+_MOST_ROWS = 4096  # sentences whose digests are computed; more do not make a fault clearer
+_SHUFFLED = "although the file says that they were shuffled"
+
+
+def order_checks(released: SavedSentences) -> Iterator[Check]:
+    """Tests of the order of the sentences, each by its distribution over all permutations."""
+    lengths = np.diff(released.offsets).astype(np.float64)
+    if len(lengths) < FEWEST:
+        return
+    sentence = np.repeat(np.arange(len(lengths)), np.diff(released.offsets))
+    share = np.bincount(sentence, weights=released.phi, minlength=len(lengths)) / np.maximum(lengths, 1.0)
+    yield from _key_checks("their lengths", lengths, like="like lengths")
+    yield from _key_checks("their shares of PHI", share, like="like shares of PHI")
+    for j, column in enumerate(np.asarray(released.vectors, dtype=np.float64).T):
+        means = np.bincount(sentence, weights=column, minlength=len(lengths)) / np.maximum(lengths, 1.0)
+        yield from _key_checks(f"their mean vectors in dimension {j}", means, like="like vectors")
+    if released.groups is not None:
+        yield _of_patients(released.groups)
+    if released.original is not None:
+        yield from _of_the_notes(released.original[released.original >= 0])
+        if released.notes is not None:
+            yield from _of_texts(released.original, released.notes.X)
+
+
+def number_checks(released: SavedSentences) -> Iterator[Check]:
+    """Tests whether patient numbers depend on the patients: on their order in the notes, their names, their sizes."""
+    notes = released.notes
+    if released.groups is None or released.original is None or notes is None or notes.patients is None:
+        return
+    known = released.original >= 0
+    rows, numbers = released.original[known], released.groups[known]
+    ids, own = np.unique(notes.patients, return_inverse=True)
+    first = np.unique(own, return_index=True)[1]
+    whose = _owners(numbers, own.reshape(-1)[rows])
+    names = [str(ids[i]) for i in whose]
+    keys = {
+        "the notes": first[whose],
+        "their ids": whose,
+        "their ids as text": np.argsort(np.argsort(names, kind="stable")),
+        "their numbers of sentences": np.bincount(own.reshape(-1))[whose],
+    }
+    keys |= {f"the {name} digests of their ids": _ranks_of(values) for name, values in digests_of(names)}
+    for name, values in keys.items():
+        for p in p_of_order(np.asarray(values, dtype=np.float64)):
+            yield Check("numbers", p, f"The patient numbers are in the order of {name}, and not drawn (p = {p:.1g}).")
+
+
+def _owners(numbers: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Patient of most sentences of each number, in the order of the numbers."""
+    # A sentence that occurs with several patients has the number of one of them.
+    counts = np.zeros((int(numbers.max(initial=0)) + 1, int(own.max(initial=0)) + 1), dtype=np.int64)
+    np.add.at(counts, (numbers, own), 1)
+    return counts[counts.any(axis=1)].argmax(axis=1)
+
+
+def _ranks_of(values: Sequence[bytes]) -> np.ndarray:
+    return np.unique(np.array([value.hex() for value in values]), return_inverse=True)[1].reshape(-1)
+
+
+def _key_checks(name: str, values: np.ndarray, *, like: str | None = None) -> Iterator[Check]:
+    along, near = p_of_order(values)
+    told = f"The sentences are in the order of {name}, {_SHUFFLED} (p = {{:.1g}})."
+    yield Check("order", along, told.format(along))
+    if like is None:
+        yield Check("order", near, told.format(near))
+    else:
+        yield Check("order", near, f"The sentences are not in random order, {_SHUFFLED}: neighbours have {like}.")
+
+
+def _of_patients(groups: np.ndarray) -> Check:
+    sizes, n = np.unique(groups, return_counts=True)[1], len(groups)
+    expected = float((sizes * (sizes - 1)).sum()) / n
+    same = int((groups[1:] == groups[:-1]).sum())
+    fault = f"The sentences are not in random order, {_SHUFFLED}: neighbours have equal patients."
+    # The number of neighbours of one patient is about Poisson; a variance that is smaller makes the test milder.
+    return Check("order", float(poisson.sf(same - 1, max(expected, 1e-9))), fault)
+
+
+def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
+    """Order of the notes: the same order, neighbours that stayed together, and regular steps."""
+    if len(rows) < FEWEST:
+        return
+    told = f"The sentences are in the order of the notes, {_SHUFFLED}."
+    ranks = np.argsort(np.argsort(rows)).astype(np.float64)
+    r = float(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1])
+    yield Check("order", float(2.0 * norm.sf(abs(r) * np.sqrt(len(ranks) - 1))), told)
+    together = int((np.abs(np.diff(ranks)) == 1).sum())
+    yield Check("order", float(poisson.sf(together - 1, 2.0)), told)
+    # Each of 2n steps between neighbours is expected once at most; a regular order repeats one of them.
+    most = int(np.unique(np.diff(ranks), return_counts=True)[1].max())
+    yield Check("order", min(1.0, 2.0 * len(ranks) * float(poisson.sf(most - 1, 1.0))), told)
+
+
+def _of_texts(original: np.ndarray, X: TokenSequences) -> Iterator[Check]:
+    """Orders by a key that is computed from the words."""
+    rows = original[original >= 0]
+    if len(rows) < FEWEST:
+        return
+    # Every k-th sentence of a sorted release is sorted, too.
+    rows = rows[:: max(1, -(-len(rows) // _MOST_ROWS))]
+    for name, values in text_keys([list(map(str, X[row])) for row in rows.tolist()]):
+        yield from _key_checks(name, values)

@@ -1,0 +1,67 @@
+"""Content of a saved release, and the notes behind it, as the check of a folder reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...sequences import TokenSequences
+
+
+@dataclass(frozen=True, repr=False)
+class KnownNotes:
+    """Notes behind a release, as far as an attacker knows them. The object holds notes and must not be shared.
+
+    Attributes
+    ----------
+    X : sequence of n sentences
+        Words of the notes, in their original order.
+    phi : ndarray of bool, shape (n_tokens,), or None
+        Whether each word is PHI.
+    patients : ndarray of shape (n,) or None
+        Patient of each sentence.
+    """
+
+    X: TokenSequences
+    phi: np.ndarray | None = None
+    patients: np.ndarray | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class SavedSentences:
+    """Content of a saved release, in the order of the file.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_tokens, d)
+        Vectors without casing columns.
+    offsets : ndarray of shape (n_sentences + 1,)
+        Position of the first token of each sentence, and the number of tokens at the end.
+    phi : ndarray of bool, shape (n_tokens,)
+        Whether the tag of each token is PHI.
+    groups : ndarray of shape (n_sentences,) or None
+        Released number of the patient of each sentence.
+    shuffled : bool
+        Whether the file states that its sentences are in random order.
+    std, grid : float
+        Stated smallest standard deviation of the noise, and step of the grid before any scaling to length 1.
+    original : ndarray of shape (n_sentences,) or None
+        Row of each sentence in the original notes as far as it is known, -1 elsewhere. Wrong rows can hide an order but
+        cannot create one, if the rows were matched without the order of the file.
+    notes : KnownNotes or None
+        Original notes, if the attacker knows them.
+    statements : tuple of str
+        Statements of the file that are wrong without any test, one sentence each.
+    """
+
+    vectors: np.ndarray
+    offsets: np.ndarray
+    phi: np.ndarray
+    groups: np.ndarray | None
+    shuffled: bool
+    std: float
+    grid: float
+    original: np.ndarray | None = None
+    notes: KnownNotes | None = None
+    statements: tuple[str, ...] = ()

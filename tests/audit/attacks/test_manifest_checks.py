@@ -1,0 +1,103 @@
+"""JSON of a saved folder: notes, digests and lists among its entries, and bytes that the library does not write."""
+
+import base64
+import codecs
+import hashlib
+import json
+import zlib
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from sklearn_deid._storage import bundle_text, manifest_bytes, write_bundle
+from sklearn_deid.audit.attacks import KnownNotes
+from sklearn_deid.audit.attacks.manifest_checks import FolderText, format_faults, manifest_faults
+from sklearn_deid.sequences import TokenSequences
+
+X = TokenSequences.from_rows(
+    [["Seen", "by", "Dr", "Alder-Smith", "of", "Birch", "Hill"], ["No", "further", "visits", "were", "planned", "."]]
+)
+NOTES = KnownNotes(X, np.array([False] * 3 + [True, False, True, True] + [False] * 6), np.array(["a-1", "b-2"]))
+TEXT = "seen by dr alder-smith of birch hill"
+NONE: dict[str, int] = {}
+
+
+@pytest.mark.parametrize(
+    "audit",
+    [
+        {"note": TEXT},
+        {"Alder_Smith_of": 1},
+        ["Seen", {"by": "x"}, "of", "Birch", "Hill"],
+        {"a": [ord(one) for one in TEXT]},
+        {"a": TEXT[::-1]},
+        {"a": codecs.encode(TEXT, "rot13")},
+        {"a": base64.b64encode(TEXT.encode()).decode().rstrip("=")},
+        {"a": zlib.compress(TEXT.encode()).hex()},
+        {"birch": "hill"},
+    ],
+)
+def test_words_of_the_notes_are_named(audit):
+    assert "words of the notes" in " ".join(manifest_faults({"representation": {"audit": audit}}, NOTES, NONE))
+
+
+@pytest.mark.parametrize("text", [TEXT, "Seen by Dr Alder-Smith of Birch Hill", "Alder-Smith", "b-2"])
+@pytest.mark.parametrize("digest", ["md5", "sha256", "blake2b"])
+def test_digests_of_the_notes_are_named(text, digest):
+    audit = {"ids": [hashlib.new(digest, text.encode()).hexdigest()[:24]]}
+    assert "digests" in " ".join(manifest_faults({"audit": audit}, NOTES, NONE))
+
+
+def test_entries_without_notes_have_no_fault():
+    audit = {"text": "No further visits were planned.", "seen by": "Dr X of Y", "f1": [0.9, 0.8], "n": [65, 66, 67]}
+    plain = {"audit": audit, "fingerprint": hashlib.md5(TEXT.encode()).hexdigest(), "other": "0" * 40}
+    assert manifest_faults(plain, NOTES, {"sentence": 30, "patient": 2}) == []
+
+
+def test_lists_for_each_sentence_are_named():
+    manifest = {"audit": {"rows": list(range(30))}}
+    assert "one entry for each sentence" in manifest_faults(manifest, None, {"sentence": 30, "token": 90})[0]
+    assert manifest_faults(manifest, None, {"sentence": 31, "patient": 29}) == []
+
+
+def arrays():
+    ones, tags = np.ones((3, 2), np.float32), np.zeros(3, np.uint16)
+    return {"vectors": ones, "tags": tags, "offsets": np.arange(4), "a.b": np.eye(2)}
+
+
+def test_what_the_library_writes_has_no_fault(tmp_path):
+    write_bundle(tmp_path / "a", {"representation": {"ä": [1.5, None, 1e-30], "b": {}}}, arrays())
+    assert format_faults(FolderText(*bundle_text(tmp_path / "a"))) == []
+
+
+HEADER = save(arrays())[8:].split(b"}}")[0] + b"}}"
+HEADER += b" " * (-len(HEADER) % 8)
+PLAIN = manifest_bytes({"a": 1.5, "b": ["ä", {}]})
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        PLAIN + b" \t",
+        PLAIN.replace(b"1.5", b"1.50"),
+        PLAIN.replace(b"\\u00e4", "ä".encode()),
+        json.dumps({"b": ["ä", {}], "a": 1.5}, indent=1).encode(),
+        json.dumps({"a": 1.5, "b": ["ä", {}]}, sort_keys=True).encode(),
+    ],
+)
+def test_other_forms_of_the_manifest_are_named(manifest):
+    assert format_faults(FolderText(PLAIN, HEADER)) == []
+    assert "The manifest is not in the form" in format_faults(FolderText(manifest, HEADER))[0]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        HEADER + b" " * 8,
+        HEADER.replace(b'{"', b'{"tags":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"', 1),
+        HEADER.replace(b'"dtype":"F32"', b'"dtype": "F32"'),
+        json.dumps(dict(reversed(json.loads(HEADER).items())), separators=(",", ":")).encode(),
+    ],
+)
+def test_other_forms_of_the_header_are_named(header):
+    assert "header of the arrays" in format_faults(FolderText(PLAIN, header))[0]
