@@ -17,7 +17,7 @@ from .declaration import AttackPreset, AuditAttack, timed
 from .noise_by_property import property_checks
 from .noise_checks import Check, alarms, noise_checks
 from .noise_residuals import noise_size, released_with, standardised
-from .noise_steps import bit_checks, whole_steps
+from .noise_steps import step_checks, whole_steps
 from .noise_template import NoiseTemplate
 
 _CONTROL_TOKENS = 2000
@@ -213,7 +213,8 @@ class NoiseAttack(AuditAttack):
         """Return faults of the grid steps, and the number of tests."""
         tokens, steps, faults = whole_steps(released.vectors, template)
         groups = {name: group[tokens] for name, group in released.groupings.items()}
-        failed, n_checks = alarms(bit_checks(steps, groups, template.std.min() / template.grid), BITS_LEVEL)
+        some = replace(template, mean=template.mean[tokens])
+        failed, n_checks = alarms(step_checks(steps, groups, some), BITS_LEVEL)
         return [*faults, *_named(failed)], n_checks + 1
 
     def _checks(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> list[Check]:

@@ -65,7 +65,7 @@ def noise_checks(
     if means is not None:
         yield from _along(z, means)
     yield _pairs(z)
-    yield from _shape(z)
+    yield from shape_checks(z)
 
 
 def alarms(checks: Iterable[Check], level: float) -> tuple[list[Check], int]:
@@ -228,7 +228,7 @@ def _pairs(z: np.ndarray) -> Check:
     return Check("pairs of tokens", p, "Two different tokens carry the same noise.")
 
 
-def _shape(z: np.ndarray) -> Iterator[Check]:
+def shape_checks(z: np.ndarray) -> Iterator[Check]:
     """Kolmogorov-Smirnov test of all residuals against the normal distribution, and exact tests of its tails."""
     flat = z.reshape(-1)
     some = flat[:: max(1, len(flat) // _MOST_RANKED)]

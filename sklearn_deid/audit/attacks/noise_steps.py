@@ -1,25 +1,35 @@
-"""Grid steps of released vectors: check that they are whole, and that their low bits do not depend on words.
+"""Grid steps of released vectors: check that they are whole, and that their remainders do not depend on words.
 
-The noise is at least 32 steps wide, so that the lowest bits of the number of steps are uniform and independent of the
-notes. Bits that depend on a word, or vectors that no whole numbers of steps explain, reveal information other than
-noise. Bits that a secret key hides look like noise, and no test finds them.
+The noise is at least 32 steps wide, so that the remainder of the number of steps after a division by a small number is
+uniform and independent of the notes. The same holds for the steps without those of the noise-free vector. Remainders
+that depend on a word, remainders that are not uniform (a coarser grid than stated), or vectors that no whole numbers of
+steps explain, reveal information other than noise. Remainders that a secret key hides look like noise, and no test
+finds them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import gcd
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..._randomness import FINEST_STEP, to_grid
-from .noise_checks import Check
+from .noise_checks import Check, shape_checks
 from .noise_template import NoiseTemplate
 
-_MOST_TOKENS, _LEAST_D = 2048, 8
+# Of tokens with 50 numbers, 8,192 have 26 numbers beyond four standard deviations: noise that is cut off there shows.
+_MOST_TOKENS, _LEAST_D = 8192, 8
 _LONGEST = 2.0**15  # steps; the rounding to length 1 hides the whole numbers of longer vectors
-_REACH = 4.0  # lengths that are searched, relative to the expected length
+# Lengths that are searched, relative to the expected length: a grid that is coarser than stated makes them shorter.
+_SHORTEST, _REACH = 0.1, 4.0
 _MOST_STRANGE = 0.02
-_BITS, _WIDE = 3, 2.0
+_WIDE = 2.0
+_LARGEST_DIVISOR = 8
+# Bound of the moment generating functions of cosines and sines of uniform remainders, relative to Gaussian ones: only
+# cube roots of unity are skewed (Kearns and Saul, 1998: 1.082 for values of 1 and -1/2 with probability 1/3 and 2/3).
+_SKEW = {3: 1.083}
 
 
 def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -35,9 +45,10 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     Returns
     -------
     tokens : ndarray of shape (n,)
-        Tokens whose steps are known. Of vectors of length 1, at most 2,048 are searched.
+        Tokens whose steps are known. Of vectors of length 1, at most 8,192 are searched.
     steps : ndarray of shape (n, d)
-        Whole numbers of steps.
+        Whole numbers of steps. Vectors of length 1 whose steps have a common divisor look like those of fewer steps; if
+        this holds for most vectors, all steps are multiplied by this divisor.
     faults : list of str
         One sentence for each fault.
 
@@ -59,7 +70,7 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     if not template.unit_norm:
         return np.arange(n), np.rint(values / template.grid), []
     expected = np.sqrt((template.mean**2).sum(axis=1) + (template.std**2).sum()) / template.grid  # shape: (n,)
-    some = np.arange(0, n, max(1, -(-n // _MOST_TOKENS)))
+    some = np.unique(np.linspace(0, n - 1, min(n, _MOST_TOKENS)).astype(np.int64))
     some = some[(expected[some] * _REACH < _LONGEST) & values[some].any(axis=1)]
     if d < _LEAST_D or template.input_noise or not len(some):
         return np.zeros(0, dtype=np.int64), np.zeros((0, d)), []
@@ -74,14 +85,21 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
             f"{strange} of {len(some)} vectors of length 1 are not those of noisy vectors on the stated grid: their "
             "low bits tell more."
         )
-    return some[found], steps[found], faults
+    return some[found], _common_multiple(steps[found], expected[some[found]]), faults
+
+
+def _common_multiple(steps: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Multiply the smallest whole numbers of a direction so that their lengths are about the expected ones."""
+    if not len(steps):
+        return steps
+    return steps * max(1.0, np.rint(np.median(expected / np.linalg.norm(steps, axis=1))))
 
 
 def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
     """Smallest whole numbers whose direction is that of a released vector; zeros if there are none."""
     order = np.argsort(-np.abs(unit))
     largest = abs(unit[order[0]])
-    first, last = np.ceil(expected * largest / _REACH), np.floor(expected * largest * _REACH)
+    first, last = np.ceil(expected * largest * _SHORTEST), np.floor(expected * largest * _REACH)
     lengths = np.arange(max(first, 1.0), last + 1.0) / largest  # shape: (n_candidates,)
     for j in order[1:].tolist():
         at = unit[j] * lengths
@@ -90,8 +108,32 @@ def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
     return np.rint(unit * lengths[0]) if len(lengths) else np.zeros_like(unit)
 
 
+def step_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], template: NoiseTemplate) -> Iterator[Check]:
+    """Yield tests of grid steps: of their remainders, and for vectors of length 1 of the noise without its rounding.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (n_tokens, d)
+        Whole numbers of steps.
+    groupings : mapping of str to ndarray of shape (n_tokens,)
+        Properties of the tokens, as for `noise_checks`.
+    template : NoiseTemplate
+        Noise-free vectors and stated noise of these tokens.
+    """
+    if not len(steps):
+        return
+    width = float(template.std.min() / template.grid)
+    yield from bit_checks(steps, groupings, width)
+    rest = steps - np.rint(template.mean / template.grid)
+    for check in bit_checks(rest, groupings, width):
+        yield check._replace(fault=check.fault.replace("numbers", "numbers without the noise-free vectors"))
+    if template.unit_norm:
+        # `standardised` draws one of d numbers anew, and hides the tails of the noise.
+        yield from shape_checks((steps * template.grid - template.mean) / template.std)
+
+
 def bit_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], width: float) -> Iterator[Check]:
-    """Yield tests of the low bits of grid steps, which must not depend on a property of the tokens.
+    """Yield tests of the remainders of grid steps, which must be uniform and not depend on a property of the tokens.
 
     Parameters
     ----------
@@ -104,22 +146,37 @@ def bit_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], width: fl
 
     Notes
     -----
-    A bit counts as 1 or -1. The square of a sum of n independent signs, divided by n, has a moment generating function
-    of at most that of the square of a normal number, so that Chernoff's bound of the chi-squared distribution holds.
+    A remainder r after the division by q counts as the complex number exp(2 pi i h r / q), for each h without a common
+    divisor with q. A sum of n such numbers has independent mean-zero terms. Its squared length, divided by n / 2 (by n
+    for q = 2, where the numbers are 1 or -1), has a moment generating function of at most that of a chi-squared number
+    with 2 degrees of freedom (1 for q = 2), so that Chernoff's bound of the chi-squared distribution holds. Sums of
+    cube roots of unity are divided by 1.083, because their cosines are skewed.
     """
-    everything = {"all tokens": np.zeros(len(steps), dtype=np.int64), **groupings}
-    for bit in range(_BITS):
-        if width < _WIDE * 2.0 ** (bit + 1):
+    members = {
+        name: _indicators(groups)
+        for name, groups in {"all tokens": np.zeros(len(steps), dtype=np.int64), **groupings}.items()
+    }
+    for q in range(2, _LARGEST_DIVISOR + 1):
+        if width < _WIDE * q:
             return
-        signs = 1.0 - 2.0 * (np.floor(steps / 2.0**bit) % 2.0)
-        for name, groups in everything.items():
-            number, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
-            total = np.zeros((len(sizes), steps.shape[1]))
-            np.add.at(total, number.reshape(-1), signs)
-            several = sizes > 1  # the square of a single sign is always 1
-            squares = np.square(total[several]).sum(axis=1) / sizes[several]
-            fault = f"The low bits of the released numbers are no noise: they are shared by {name}."
-            yield Check("low bits", _chernoff(float(squares.sum()), int(several.sum()) * steps.shape[1]), fault)
+        remainders = np.mod(steps, q).astype(np.int64)
+        for h in (h for h in range(1, q // 2 + 1) if gcd(h, q) == 1):
+            numbers = np.exp(2j * np.pi * h * np.arange(q) / q)[remainders]
+            for name, (member, sizes) in members.items():
+                squares = np.square(np.abs(member @ numbers)).sum(axis=1) / sizes / _SKEW.get(q, 1.0)
+                df = len(sizes) * steps.shape[1] * (1 if q == 2 else 2)
+                fault = f"The low bits of the released numbers are no noise: they are shared by {name}."
+                p = _chernoff(float(squares.sum()) * (1 if q == 2 else 2), df)
+                yield Check("low bits", p, fault)
+
+
+def _indicators(groups: np.ndarray) -> tuple[csr_array, np.ndarray]:
+    """Matrix that sums over groups of at least two tokens, and the sizes of these groups."""
+    # The square of a single number is always 1.
+    number, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    n = len(number)
+    member = csr_array((np.ones(n), (number.reshape(-1), np.arange(n))), shape=(len(sizes), n))
+    return member[np.flatnonzero(sizes > 1)], sizes[sizes > 1]
 
 
 def _chernoff(total: float, df: int) -> float:
