@@ -281,6 +281,54 @@ def tokens_put_back(scene: Scene, folder: Path) -> Audited:
     return Audited(planted, scene.notes, ("more words unchanged",))
 
 
+def left_over(name: str, where: Callable[[TokenSequences, Any], np.ndarray]) -> type[SurrogatePseudonymizer]:
+    """Surrogates among which a tenth of the words of some tokens are the original words."""
+
+    def sample(self: Any, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
+        released = SurrogatePseudonymizer.sample(self, X, y, groups)
+        words, own = released.data.copy(), self._words(X).data
+        moved = np.flatnonzero((words != own) & where(self._words(X), y))
+        back = np.random.default_rng(0).choice(moved, len(moved) // 10, replace=False)
+        words[back] = own[back]
+        return TokenSequences(words, released.offsets)
+
+    return type(name, (SurrogatePseudonymizer,), {"sample": sample})
+
+
+@fault
+def words_of_a_label(scene: Scene, folder: Path) -> Audited:
+    """A tenth of the replaced words of hospitals are the original words; no other label is touched."""
+    kind = left_over("OfALabel", lambda X, y: np.array([tag.endswith("-HOSPITAL") for row in y for tag in row]))
+    return Audited(kind(locale="en").fit(*scene.notes), scene.notes, ("originals were left",))
+
+
+@fault
+def long_words(scene: Scene, folder: Path) -> Audited:
+    """A tenth of the replaced words of nine or more letters are the original words."""
+    kind = left_over("LongWords", lambda X, y: np.array([len(word) >= 9 for word in X.data]))
+    return Audited(kind(locale="en").fit(*scene.notes), scene.notes, ("originals were left",))
+
+
+@fault
+def coarse_grid(scene: Scene, folder: Path) -> Audited:
+    """The noise lies on a grid twice as coarse as stated: the steps of a vector tell those of its template."""
+
+    def coarse(one: Any, X: TokenSequences) -> np.ndarray:
+        return equal_copies(X, noisy(one, X, coarser=2))
+
+    return Audited(with_transform(scene.representer, coarse), scene.notes, ("low bits of the released numbers",))
+
+
+@fault
+def noise_cut_off(scene: Scene, folder: Path) -> Audited:
+    """No number of the noise is beyond four standard deviations."""
+
+    def short(one: Any, X: TokenSequences) -> np.ndarray:
+        return equal_copies(X, noisy(one, X, largest=4.0))
+
+    return Audited(with_transform(scene.representer, short), scene.notes, ("other tails",))
+
+
 @fault
 def casing(scene: Scene, folder: Path) -> Audited:
     """The release says that the casing stays; capitalised words move by half a standard deviation in one dimension."""
@@ -294,16 +342,26 @@ def casing(scene: Scene, folder: Path) -> Audited:
     return Audited(with_transform(scene.bare, shifted), scene.notes, ("encode the casing",))
 
 
-def noisy(one: Any, X: TokenSequences, grid: bool = True, size: Any = 1.0) -> np.ndarray:
+def noisy(
+    one: Any, X: TokenSequences, grid: bool = True, size: Any = 1.0, coarser: int = 1, largest: float = np.inf
+) -> np.ndarray:
     """Release in which each sentence has a draw of its own, also a sentence that occurs before.
 
-    ``size`` multiplies the noise of each token and dimension.
+    ``size`` multiplies the noise of each token and dimension, ``coarser`` the step of the noise before it is added, and
+    numbers beyond ``largest`` standard deviations are drawn again.
     """
     plain = copy.copy(one.network_)
     plain.unit_norm = False
     vectors, d = encoded(one, X, None, plain).astype(np.float64), one.n_components
     std = one.network_.output_std().detach().numpy().astype(np.float64)
-    noise = vectors[:, :d] + size * std * release_generator().standard_normal((len(vectors), d))
+    rng = release_generator()
+    eps = rng.standard_normal((len(vectors), d))
+    while (beyond := np.abs(eps) > largest).any():
+        eps[beyond] = rng.standard_normal(beyond.sum())
+    noise = size * std * eps
+    if coarser > 1:
+        noise = to_grid(noise, noise_grid(one.network_) * coarser)
+    noise += vectors[:, :d]
     if grid:
         noise = to_grid(noise, noise_grid(one.network_))
     if one.network_.unit_norm:

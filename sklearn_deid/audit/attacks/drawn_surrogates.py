@@ -13,6 +13,7 @@ from ..protocol import AttackResult
 from ..released_step import SURROGATES
 from .check_results import check_result
 from .declaration import AttackPreset, AuditAttack, timed
+from .kept_by_property import word_properties
 
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
@@ -22,6 +23,7 @@ _ALIKE = "A word has the same surrogate with several patients more often than un
 _CALLS = "Two calls draw the same surrogates: whoever makes a second release can check guesses."
 # Shares of the level. Originals that were left are the gravest fault; four comparisons have the last share.
 _SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.34}, 0.04
+_CUTS = 8  # parts by an ordered property
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,11 +53,12 @@ class DrawnSurrogatesAttack(AuditAttack):
 
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
     the audit's own r releases. If the release follows the same law as the r own releases, its count is the only largest
-    one with probability at most 1 / (r + 1). The number of such cases is therefore binomial, over all patients and for
-    each patient. In the same way the attack counts the words that a second call repeats, and the surrogates that have
-    the first letter, the last letter or the length of the original. It also pairs patients who share a word, and
-    compares how often both have the same surrogate with the first of its own releases. All comparisons together raise a
-    false alarm with probability .0005, if draws for different labels of a patient are independent.
+    one with probability at most 1 / (r + 1). The number of such cases is therefore binomial: over all patients, for
+    each patient, for each label, and for words below or above a length, a frequency or a place in the release. In the
+    same way the attack counts the words that a second call repeats, and the surrogates that have the first letter, the
+    last letter or the length of the original. It also pairs patients who share a word, and compares how often both have
+    the same surrogate with the first of its own releases. All comparisons together raise a false alarm with probability
+    .0005, if draws for different labels of a patient are independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
 
@@ -98,6 +101,7 @@ class DrawnSurrogatesAttack(AuditAttack):
     def attack(self, released: RepeatedSurrogates) -> AttackResult:
         """Compare the releases."""
         cells, members = _cells(released.patients, released.labels)
+        parts = _parts(released)
         originals, shown = released.originals, released.shown
         hits = {
             _KEPT: [one == originals for one in (shown, *released.own)],
@@ -107,10 +111,7 @@ class DrawnSurrogatesAttack(AuditAttack):
             known = of(originals)
             # Words that are equal as a whole are counted above.
             hits[_LETTERS.format(name)] = [(of(one) == known) & (one != originals) for one in (shown, *released.own)]
-        p = {
-            fault: _p_of_largest(np.stack([np.bincount(cells, hit, len(members)) for hit in found]), members)
-            for fault, found in hits.items()
-        }
+        p = {fault: _p_of_largest(np.stack(found), cells, members, parts) for fault, found in hits.items()}
         p[_ALIKE] = _p_of_alike(released)
         return check_result(
             self,
@@ -167,16 +168,52 @@ def _cells(patients: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.nda
     return cells.reshape(-1), pairs[:, 0]
 
 
-def _p_of_largest(counts: np.ndarray, members: np.ndarray) -> float:
-    """Upper bound of the probability that the first of exchangeable rows is the largest in so many columns.
+def _parts(released: RepeatedSurrogates) -> list[np.ndarray]:
+    """Tokens of one label, of one kind of word, or below or above a value of an ordered property of the words."""
+    groups, ordered = word_properties(released.originals.tolist())
+    numbers = [np.unique(released.labels, return_inverse=True)[1].reshape(-1), groups["letters and digits"]]
+    out = [one == number for one in numbers for number in np.unique(one)]
+    for values in ordered.values():
+        # Evenly over the tokens, and over the values: few words are long.
+        distinct, shares = np.unique(values), np.arange(1, _CUTS) / _CUTS
+        cuts = np.unique([np.quantile(one, shares, method="higher") for one in (values, distinct)])
+        out += [side for cut in cuts for side in (values < cut, values >= cut)]
+    return [part for part in out if 0 < part.sum() < len(part)]
 
-    Columns with a tie for the largest count are ignored. Half of the level applies to all columns together, and half to
-    the member with the most extreme columns.
+
+def _p_of_largest(hits: np.ndarray, cells: np.ndarray, members: np.ndarray, parts: Sequence[np.ndarray]) -> float:
+    """Upper bound of the probability that the first of exchangeable rows is the largest in so many cells.
+
+    Cells with a tie for the largest count are ignored. A third of the level each applies to all cells together, to the
+    member with the most extreme cells, and to the part of the tokens with the most extreme cells.
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (r, n_tokens)
+        Tokens that count, in each of r releases.
+    cells : ndarray of int, shape (n_tokens,)
+        Cell of each token.
+    members : ndarray of int, shape (n_cells,)
+        Member of each cell.
+    parts : sequence of ndarray of bool, each of shape (n_tokens,)
+        Parts of the tokens.
     """
+    ours, n = _decided(hits, cells, len(members))
+    chance = 1.0 / len(hits)
+    by_member = binom.sf(np.bincount(members, ours) - 1, np.bincount(members, n), chance)
+    of_parts = [[one.sum() for one in _decided(hits[:, part], cells[part], len(members))] for part in parts]
+    own, total = np.array(of_parts, dtype=np.int64).reshape(-1, 2).T
+    tails = [
+        float(binom.sf(ours.sum() - 1, n.sum(), chance)),
+        len(by_member) * by_member.min(initial=1.0),
+        len(parts) * binom.sf(own - 1, total, chance).min(initial=1.0),
+    ]
+    return float(min(1.0, 3.0 * min(tails)))
+
+
+def _decided(hits: np.ndarray, cells: np.ndarray, n_cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cells in which the first row alone has the largest count, and cells in which any row alone has it."""
+    counts = np.stack([np.bincount(cells, hit, n_cells) for hit in hits])
     largest = counts == counts.max(axis=0)
     decided = largest.sum(axis=0) == 1
-    ours, n = (decided & largest[0]).astype(int), decided.astype(int)
-    chance = 1.0 / len(counts)
-    over_all = binom.sf(ours.sum() - 1, n.sum(), chance)
-    by_member = binom.sf(np.bincount(members, ours) - 1, np.bincount(members, n), chance)
-    return float(min(1.0, 2 * over_all, 2 * len(by_member) * by_member.min(initial=1.0)))
+    return (decided & largest[0]).astype(int), decided.astype(int)

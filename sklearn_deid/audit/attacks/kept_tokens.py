@@ -16,11 +16,12 @@ from ...text import apply_casing
 from ..protocol import AttackResult
 from ..released_step import WORDS
 from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
+from .kept_by_property import parts_by_property, tails_of_parts, word_properties
 from .reidentification import known_table
 from .word_draws import WordDraws
 
-# Probability that an intact release raises the alarm: half of it for the labels, and a quarter each for the patients
-# and the sentences.
+# Probability that an intact release raises the alarm: half of it for the labels, and a sixth each for the patients, the
+# sentences and the properties of the words.
 FALSE_ALARM = 5e-4
 _POSITIVE_BAR = 0.99
 _N_SIMULATED = 3
@@ -33,8 +34,10 @@ class KeptTokensAttack(AuditAttack):
 
     A mechanism may draw the word itself: one of N neighbours is the word. The number of unchanged words is then a sum
     of independent Bernoulli variables with known probabilities. The attack computes the exact tail probability of the
-    count, for each label, each patient, each sentence and for all together. If one of them is below its part of
-    ``FALSE_ALARM``, the release shows words that the mechanism did not draw, and the result is invalid.
+    count, for each label, each patient, each sentence and for all together. It bounds the tail probability for the
+    words of each length, first letter and kind of characters, and for the words below or above a length, a frequency or
+    a place in the release. If one of them is below its part of ``FALSE_ALARM``, the release shows words that the
+    mechanism did not draw, and the result is invalid.
 
     The attack uses all sentences of an audit, because the attacker learns nothing from them. Tokens that stay by the
     parameters of the estimator (``labels``, ``exclude``, ``unknown="keep"``) are not counted. With ``coherence``, all
@@ -118,7 +121,7 @@ class KeptTokensAttack(AuditAttack):
         chances = self._chances(released)
         threshold = FALSE_ALARM / 2 / (len(np.unique(released.label_ids)) + 1)
         counts = _counts(released, chances)
-        worst = _worst(released, chances)
+        worst = _worst(released, chances) | _worst_part(released, chances)
         alarms = [
             f"{name}: {of['unchanged']} of {of['words']}, {of['expected']:.1f} expected"
             for name, of in [*counts.items(), *worst.items()]
@@ -239,8 +242,21 @@ def _worst(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, floa
         members = np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
         counts = [_count(released, chances, members[i]) for i in some.tolist()]
         if counts:
-            out[name] = {**min(counts, key=lambda of: of["tail"]), "level": FALSE_ALARM / 4 / len(members)}
+            out[name] = {**min(counts, key=lambda of: of["tail"]), "level": FALSE_ALARM / 6 / len(members)}
     return out
+
+
+def _worst_part(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, float]]:
+    """The part of the words by a property with the most extreme count."""
+    sums = np.concatenate([released.kept[:, None], chances.T], axis=1).astype(np.float64)  # shape: (n_draws, 1 + r)
+    groups, ordered = word_properties([spellings[0] for spellings in released.spellings])
+    found = []
+    for name, sizes, total in parts_by_property(groups, ordered, sums):
+        for size, row, tail in zip(sizes, total, tails_of_parts(total[:, 0], sizes, total[:, 1:]), strict=True):
+            found.append((float(tail), name, int(size), int(row[0]), float(row[1:].mean())))
+    tail, name, size, kept, expected = min(found)
+    of = {"words": size, "unchanged": kept, "expected": expected, "tail": tail, "level": FALSE_ALARM / 6 / len(found)}
+    return {f"words by the {name}": of}
 
 
 def _tail(n_kept: int, chances: np.ndarray) -> float:

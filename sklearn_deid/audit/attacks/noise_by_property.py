@@ -56,20 +56,20 @@ def property_checks(
         [np.square(z).sum(axis=1), np.einsum("ij,ij->i", z, means) / np.maximum(lengths, 1e-300), lengths > 0], axis=1
     )
     for name, numbers in groups.items():
-        yield from _tests(name, *_of_groups(numbers, sums), d)
+        yield from _tests(name, *sums_of_groups(numbers, sums), d)
     for name, values in ordered.items():
-        yield from _tests(name, *_of_sides(values, sums), d)
+        yield from _tests(name, *sums_of_sides(values, sums), d)
 
 
-def _of_groups(numbers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of tokens and sums of each group, shapes (n_groups,) and (n_groups, 3)."""
+def sums_of_groups(numbers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of tokens and sums of each group, shapes (n_groups,) and (n_groups, n_columns of ``sums``)."""
     number, sizes = np.unique(numbers, return_inverse=True, return_counts=True)[1:]
     total = np.zeros((len(sizes), sums.shape[1]))
     np.add.at(total, number.reshape(-1), sums)
     return sizes, total
 
 
-def _of_sides(values: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sums_of_sides(values: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number of tokens and sums below and above each of some cuts between values."""
     order = np.argsort(values, kind="stable")
     run, below = np.cumsum(sums[order], axis=0), np.flatnonzero(np.diff(values[order]) > 0) + 1

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid import SurrogatePseudonymizer, make_clinical_notes
+from sklearn_deid.audit.attacks import DrawnSurrogatesAttack, RepeatedSurrogates
 from sklearn_deid.audit.attacks.drawn_surrogates import _p_of_largest
 from sklearn_deid.sequences import TokenSequences
 
@@ -114,8 +115,27 @@ def test_named_attacks_do_not_pass_what_was_left(data):
 
 
 def test_rate_of_false_alarms():
-    """Five equal rows: none of them is the first of so many columns more often than the level says."""
-    rng, members = np.random.default_rng(0), np.repeat(np.arange(10), 6)
-    p = np.array([_p_of_largest(rng.poisson(1.0, size=(5, 60)), members) for _ in range(1500)])
+    """Five equal rows: none of them is the first of so many cells more often than the level says."""
+    rng, members, cells = np.random.default_rng(0), np.repeat(np.arange(10), 6), np.repeat(np.arange(60), 10)
+    parts = [np.arange(600) % 6 == i for i in range(6)] + [np.arange(600) < 200]
+    p = np.array([_p_of_largest(rng.random((5, 600)) < 0.1, cells, members, parts) for _ in range(1500)])
     for level in (0.1, 0.02):
         assert (p < level).mean() < level + 3 * np.sqrt(level / len(p))
+
+
+@pytest.mark.parametrize("part", ["label", "long"])
+@pytest.mark.parametrize("kept", [0.1, 0.0])
+def test_words_of_a_label_or_a_length_that_were_left_are_named(part, kept):
+    """A tenth of the words of one of twelve labels, or of the words of nine letters; no other word is left."""
+    rng, n = np.random.default_rng(0), 4800
+    patients, labels = np.repeat(np.arange(40), n // 40), np.tile(np.repeat([f"L{i:02}" for i in range(12)], 10), 40)
+    lengths = np.where(rng.random(n) < 0.06, 9, 4)
+    words, *more = (rng.integers(10 ** (lengths - 1), 10**lengths).astype(str).astype(object) for _ in range(7))
+    chance = np.where(labels == "L03" if part == "label" else lengths == 9, kept, 0.0)
+    shown = np.where(rng.random(n) < chance, words, more[0])
+    # In each own release some other words stay, as "Street" does, and decide cells of all labels.
+    shown, *own = (np.where(rng.random(n) < 0.01, words, one) for one in (shown, *more[2:]))
+    faults = DrawnSurrogatesAttack().attack(RepeatedSurrogates(words, shown, more[1], own, patients, labels)).faults
+    assert [fault.split(":")[0] for fault in faults] == (
+        ["The text shows more words of the originals than surrogates of other keys do"] if kept else []
+    )

@@ -1,0 +1,78 @@
+"""Tests whether words with a property are left unchanged too often: long words, rare words, words of one letter.
+
+Few words that were left hide in the sum over all of them. Each test therefore counts the words of one group, or the
+words below or above a value of an ordered property.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.stats import binom
+
+from .noise_by_property import sums_of_groups, sums_of_sides
+
+
+def word_properties(words: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return properties of words: numbers of groups, and values with an order, by name.
+
+    Examples
+    --------
+    >>> groups, ordered = word_properties(["Alder", "B7", "alder"])
+    >>> ordered["length of the word"].tolist(), ordered["frequency of the word"].tolist()
+    ([5, 2, 5], [2, 1, 2])
+    """
+    folded = [word.casefold() for word in words]
+    counts = Counter(folded)
+    lengths = np.array([len(word) for word in folded], dtype=np.int64)
+    first = np.array([ord(word[0]) if word else 0 for word in folded], dtype=np.int64)
+    digits = np.array(
+        [any(map(str.isdigit, word)) + 2 * any(map(str.isalpha, word)) for word in folded], dtype=np.int64
+    )
+    groups = {"length of the word": lengths, "first letter": first, "letters and digits": digits}
+    ordered = {
+        "length of the word": lengths,
+        "frequency of the word": np.array([counts[word] for word in folded], dtype=np.int64),
+        "place in the release": np.arange(len(folded)),
+    }
+    return groups, ordered
+
+
+def parts_by_property(
+    groups: dict[str, np.ndarray], ordered: dict[str, np.ndarray], sums: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield each property, the numbers of words of its parts, and the sums of the columns over each part."""
+    for name, numbers in groups.items():
+        yield name, *sums_of_groups(numbers, sums)
+    for name, values in ordered.items():
+        yield name, *sums_of_sides(values, sums)
+
+
+def tails_of_parts(kept: np.ndarray, sizes: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Upper bounds of the probability that so many words of each part stay, shape (n_parts,).
+
+    Parameters
+    ----------
+    kept, sizes : ndarray of shape (n_parts,)
+        Number of words that stayed, and of all words.
+    expected : ndarray of shape (n_parts, r)
+        Sums of the probabilities (r = 1), or numbers of words that stay in each of r > 1 simulated releases.
+
+    Notes
+    -----
+    From one more than its mean on, a sum of independent Bernoulli variables exceeds a number at most as often as a
+    binomial variable with the same mean (Hoeffding, 1956).
+
+    Examples
+    --------
+    >>> tails_of_parts(np.array([9, 2]), np.array([10, 10]), np.array([[2.0], [2.0]])).round(6).tolist()
+    [4e-06, 1.0]
+    """
+    if expected.shape[1] > 1:
+        total = kept + expected.sum(axis=1)
+        return np.asarray(binom.sf(kept - 1, total, 1.0 / (1 + expected.shape[1])))
+    mean = expected[:, 0]
+    tails = binom.sf(kept - 1, sizes, np.minimum(mean / np.maximum(sizes, 1), 1.0))
+    return np.where(kept >= mean + 1.0, tails, 1.0)
