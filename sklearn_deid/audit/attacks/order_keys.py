@@ -12,6 +12,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm, rankdata
@@ -90,7 +91,7 @@ def text_keys(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, np.ndarray]]
         yield name, np.array([of(row) for row in rows], dtype=np.float64)
 
 
-def _ranks(keys: Sequence[str] | Sequence[bytes]) -> np.ndarray:
+def _ranks(keys: Sequence[Any]) -> np.ndarray:
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     return np.array([place[key] for key in keys], dtype=np.float64)
 

@@ -23,8 +23,11 @@ class FileCheck(AuditAttack):
 
     The check finds equal vectors in different sentences (repeated noise), zeros with a minus sign, and an order that is
     not random although the file says so. Without the notes, an order shows in neighbouring sentences with similar
-    lengths, PHI or patients. With the notes the positions are compared directly. All tests of the order together raise
-    a false alarm with probability .0002.
+    lengths, PHI, vectors or patients, or along the file. With the notes the positions are compared with the order of
+    the notes and with keys of the words, such as digests, and patient numbers with the patients. All tests of the order
+    and of the numbers together raise a false alarm with probability .0002. In a folder, the check also reads the JSON:
+    it names words and digests of the notes, lists with one entry for each sentence, and bytes that the library does not
+    write.
 
     Examples
     --------
