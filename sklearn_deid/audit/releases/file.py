@@ -10,6 +10,7 @@ import numpy as np
 from ..._storage import bundle_text
 from ..._strict_json import load_strict
 from ...exceptions import BundleError
+from ...representations.public_tagger import common_tagger
 from ...representations.sharing import SharedRepresentation, has_keyed_noise
 from ...text import CASING_CLASSES
 from ..attacks.manifest_checks import FolderText, format_faults, manifest_faults
@@ -109,6 +110,10 @@ class ReleasedFile:
             )
         if not noise.get("smallest_std", 0.0) > 0.0:
             found.append("The manifest states a dimension without noise.")
+        own, told = getattr(self.representer, "tagger_", None), self.shared.X.tagger
+        # Weights that differ in their last bits work as well, and can hold text.
+        if self.representer is not None and told is not None and common_tagger([own, told]) is None:
+            found.append("The public tagger of the folder is not the tagger of the published representer.")
         if self.origin.settings.get("unit_norm"):
             length = np.linalg.norm(vectors, axis=1)
             # Rounding of d numbers to the grid moves the length by at most sqrt(d) / 2 steps.
