@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.audit.attacks import FileCheck, KnownNotes, SavedSentences
+from sklearn_deid.audit.attacks.order_checks import number_checks, order_checks
 from sklearn_deid.sequences import TokenSequences
 
 N, PATIENTS = 120, 30
@@ -82,3 +83,9 @@ def test_random_orders_and_numbers_are_not_named():
     """Of 20 intact releases, at a level of .0002 each, hardly one may be blamed."""
     rng = np.random.default_rng(4)
     assert [fault for _ in range(20) for fault in faults(rng.permutation(N), rng.permutation(PATIENTS))] == []
+
+
+def test_what_is_not_known_is_not_tested():
+    """Without patients no numbers are tested; fewer than twenty sentences have no order to test."""
+    few = SavedSentences(np.zeros((5, 2)), np.arange(6), np.zeros(5, bool), np.arange(5), True, 0.5, 2.0**-6)
+    assert list(number_checks(few)) == [] and list(order_checks(few)) == []
