@@ -395,8 +395,22 @@ def _are_short_years(raw: list[str], numbers: list[int], words: LocaleWords) -> 
         # In English, "mar-11" may be the 11th of March.
         is_joined = words.locale != "en" and i > 1 and sign in ("-", "/") and len(raw[i]) == 2
         is_behind_month = is_joined and words.month_number(raw[i - 2]) is not None
-        found.append(sign[-1] in "'\u2019" or is_behind_month or (words.locale == "nb" and sign in _YEAR_SIGNS))
+        is_marked = sign[-1] in "'\u2019" or (words.locale == "nb" and sign in _YEAR_SIGNS)
+        found.append(is_marked or is_behind_month or _is_alone_behind_month(raw, i, words))
     return found
+
+
+def _is_alone_behind_month(raw: list[str], i: int, words: LocaleWords) -> bool:
+    """Whether two digits follow the month of a date without a day: "enero del 11", "noviembre 06".
+
+    Where the day comes first, they are a year, also those that could be a day.
+    """
+    if words.locale == "en" or len(raw[i]) != 2:
+        return False
+    month = next((k for k, piece in enumerate(raw[:i]) if words.month_number(piece) is not None), None)
+    others = [piece for k, piece in enumerate(raw) if k not in (i, month)]
+    has_day = any(piece.isdecimal() or weekday_number(piece, words) is not None for piece in others)
+    return month is not None and not has_day
 
 
 def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool) -> list[str] | None:

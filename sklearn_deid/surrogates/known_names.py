@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from .folding import fold, plain_letters, transcribed, within_one_slip
 from .locale_words import LocaleWords
-from .name_parsing import GIVEN, SURNAME, NamePart
+from .name_parsing import GIVEN, INITIAL, SURNAME, NamePart
+
+#: Role and folded word of a part of a name.
+Named = tuple[str, str]
 
 # Short names that differ in a letter are often two names (Ann and Anna, Lee and Leo).
 _LEAST_LETTERS = 5
@@ -17,12 +20,14 @@ class KnownNames:
 
     Two written words are the same name by these rules:
 
-    1. They are equal without case and accents (Alder, ALDER), also with two letters for one (M\u00fcller, Mueller).
+    1. They are equal without case and accents (Alder, ALDER), also with two letters for one (M\u00fcller, Mueller), and
+       without the s of a genitive in German and Norwegian (M\u00fcllers).
     2. One slip of the pen turns one into the other (Adler, Aldder), both have at least five letters and the same first
        letter, and not both are names of the locale (Marina and Martina are two names).
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
        is known (J. Alder, John Alder).
-    4. Capitals without a name are the initials of a known person (JA).
+    4. Capitals without a name are the initials of a known person (JA), also with a letter between them that no name of
+       the person contradicts (JQA).
 
     Given names and surnames are compared apart. A word that the patient's notes use in one role only keeps this role
     where no other name is next to it (Mr. Alder, John), and where two such words change places (Alder John).
@@ -47,8 +52,8 @@ class KnownNames:
         self._known: dict[str, dict[str, str]] = {GIVEN: {}, SURNAME: {}}
         # "mueller" -> "muller"
         self._transcribed: dict[str, dict[str, str]] = {GIVEN: {}, SURNAME: {}}
-        # (given names, surnames) of each person, as canonical words
-        self.persons: dict[tuple[tuple[str, ...], tuple[str, ...]], None] = {}
+        # (given names, surnames) of each person, as canonical words, and the given names and initials in their order
+        self.persons: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[tuple[Named, ...], None]] = {}
 
     def __repr__(self) -> str:  # counts only: the words are note text
         return f"KnownNames({len(self.persons)} persons)"
@@ -61,12 +66,13 @@ class KnownNames:
     def learn(self, names: Iterable[tuple[NamePart, ...]]) -> None:
         """Learn the names of a note; those with the most words first."""
         for parts in sorted(names, key=lambda parts: -sum(part.role in self._known for part in parts)):
-            given, family = (
-                tuple(self.canonical(role, part.text) for part in parts if part.role == role)
-                for role in (GIVEN, SURNAME)
-            )
+            named = [
+                (part.role, self._first_spelling(part)) for part in parts if part.role in (GIVEN, INITIAL, SURNAME)
+            ]
+            given, family = (tuple(word for role, word in named if role == wanted) for wanted in (GIVEN, SURNAME))
             if given and family:
-                self.persons[given, family] = None
+                front = tuple(one for one in named if one[0] != SURNAME)
+                self.persons.setdefault((given, family), {}).setdefault(front)
 
     def canonicals(self, role: str) -> tuple[str, ...]:
         """First spellings of the names with this role, in order of appearance."""
@@ -90,7 +96,11 @@ class KnownNames:
         if folded not in known:
             # Compared with the first spellings only: slips of slips would lead from one name to any other.
             firsts = dict.fromkeys(known.values())
-            known[folded] = next((other for other in firsts if self._is_slip(folded, other)), folded)
+            base = self._words.without_genitive(word)
+            if base != word:
+                known[folded] = self.canonical(role, base)
+            else:
+                known[folded] = next((other for other in firsts if self._is_slip(folded, other)), folded)
             # "Mueller" is Müller.
             if (spelled := transcribed(word)) != folded:
                 known.setdefault(spelled, known[folded])
@@ -107,16 +117,47 @@ class KnownNames:
                         return name
         return None
 
-    def with_initials(self, letters: str) -> tuple[str, ...] | None:
-        """Names, given names first, of a known person with these initials; None if there is none."""
+    def with_initials(self, letters: str) -> tuple[tuple[Named, ...], tuple[str, ...]] | None:
+        """Names and initials with their roles, given names first, of a known person with these initials.
+
+        A letter between the initials of a given name and a surname is a middle name that no other name of the person
+        has.
+
+        Returns
+        -------
+        tuple of (tuple of (str, str), tuple of str), or None
+            Role and word for each letter, and the surnames of the person; None if there is no such person.
+        """
         folded = fold(letters)
-        for given, family in self.persons:
-            for names in ((*given, *family), (given[0], family[-1]), (given[0], family[0])):
-                if "".join(name[0] for name in names) == folded:
-                    return names
+        for forms_of in (_told_forms, _guessed_forms):
+            for (given, family), fronts in self.persons.items():
+                for form in forms_of(given, family, fronts, folded):
+                    if "".join(name[0] for _, name in form) == folded:
+                        return form, family
         return None
+
+    def _first_spelling(self, part: NamePart) -> str:
+        return fold(part.text) if part.role == INITIAL else self.canonical(part.role, part.text)
 
     def _is_slip(self, word: str, other: str) -> bool:
         if min(len(word), len(other)) < _LEAST_LETTERS or word[0] != other[0] or not within_one_slip(word, other):
             return False
         return not (self._words.is_name(word) and self._words.is_name(other))
+
+
+def _told_forms(
+    given: tuple[str, ...], family: tuple[str, ...], fronts: Collection[tuple[Named, ...]], letters: str
+) -> Iterator[tuple[Named, ...]]:
+    """Names of a person of which initials can be made: with and without the words between the first and the last."""
+    last = tuple((SURNAME, name) for name in family)
+    for front in (*fronts, ((GIVEN, given[0]),)):
+        yield from ((*front, *last), (*front, last[-1]), (*front, last[0]))
+
+
+def _guessed_forms(
+    given: tuple[str, ...], family: tuple[str, ...], fronts: Collection[tuple[Named, ...]], letters: str
+) -> Iterator[tuple[Named, ...]]:
+    """Names of a person with a single given name, with a middle name for each letter in the middle."""
+    if len(letters) > 2 and all(len(front) == 1 for front in fronts):
+        middle = tuple((INITIAL, letter) for letter in letters[1:-1])
+        yield ((GIVEN, given[0]), *middle, (SURNAME, family[-1]))

@@ -27,6 +27,8 @@ LOCALES = {
     "nl": "nl_NL",
     "pt": "pt_PT",
 }
+#: Languages whose names have a genitive without an apostrophe.
+WITH_GENITIVE = ("de", "nb")
 _DRAWS = 10
 _ONE_WORD = re.compile(r"[^\W\d_]{3,14}")
 _SHORT_TITLE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
@@ -154,6 +156,21 @@ class LocaleWords:
     def is_surname(self, word: str) -> bool:
         """Whether the word is a surname of the locale."""
         return fold(word) in self._folded_surnames
+
+    def without_genitive(self, word: str) -> str:
+        """Name without the s of a genitive that the language writes without an apostrophe (Annas, Hansens).
+
+        The s is that of a genitive if the rest is a name of the locale and the whole word is a name of no locale:
+        Peters and Hans stay. An unlisted name stays, too.
+        """
+        if self.locale not in WITH_GENITIVE or word[-1:] not in ("s", "S") or not self.is_name(word[:-1]):
+            return word
+        return word if any(locale_words(locale).is_name(word) for locale in LOCALES) else word[:-1]
+
+    @cached_property
+    def abbreviated_names(self) -> dict[str, str]:
+        """Given names by their usual abbreviations, folded without full stops (ma: Mar\u00eda)."""
+        return {short.replace(".", ""): name for short, name in self.numbered("abbreviated names").items()}
 
     def is_name(self, word: str) -> bool:
         """Whether the word is a given name or a surname of the locale."""

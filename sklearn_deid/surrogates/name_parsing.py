@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .folding import fold
@@ -14,8 +14,10 @@ KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials",
 ELIDED = "elided"
 # Particles that also begin a name: De Luca. "Al" and "El" there are given names.
 _FIRST_PARTICLES = ("de", "van", "von", "di", "del", "della", "der", "la", "le", "du", "des", "dos", "da", "do", "ter")
-_JOINERS = ("-", "\u2010", "\u2011", "'", "\u2019")
+APOSTROPHES = ("'", "\u2019")
+_JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+_RAISED = ("\u00aa", "\u00ba")
 _LONGEST_TITLE = 5
 # Shortest title that is also a surname, such as Heer.
 _SHORTEST_NAME = 3
@@ -101,13 +103,35 @@ def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
     >>> fixed_parts("Dr. Ann", locale_words("en"))
     (NamePart(kept), NamePart(kept), NamePart())
     """
-    pieces = _PIECES.findall(text)
+    pieces = with_signs_apart(_PIECES.findall(text), words)
     titles = long_titles(pieces, words)
     roles = [KEPT if i in titles else _fixed_role(pieces, i, words) for i in range(len(pieces))]
     if set(roles) <= {KEPT, ELIDED}:
         # "Van Le": particles and titles alone are the name, and would stay as they are.
         roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
     return tuple(map(NamePart, pieces, roles))
+
+
+def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:
+    """Pieces of a name with the raised letter of an abbreviation as a piece of its own, except in titles.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> with_signs_apart(["M\u00aa", " ", "D\u00aa"], locale_words("pt")) == ["M", "\u00aa", " ", "D\u00aa"]
+    True
+    """
+    apart: list[str] = []
+    for piece in pieces:
+        is_abbreviated = piece[-1] in _RAISED and len(piece) > 1 and fold(piece) not in words.titles
+        apart += [piece[:-1], piece[-1]] if is_abbreviated else [piece]
+    return apart
+
+
+def whole_name(pieces: Sequence[str], i: int, words: LocaleWords) -> str | None:
+    """Given name that a piece abbreviates, with a raised letter behind it or without one (M\u00aa, Fco.); or None."""
+    raised = "".join(pieces[i + 1 : i + 3]).lstrip(".")[:1]
+    return words.abbreviated_names.get(fold(pieces[i] + (raised if raised in _RAISED else "")))
 
 
 def long_titles(pieces: list[str], words: LocaleWords) -> set[int]:
@@ -253,15 +277,21 @@ def _by_groups(
         if i + 1 < len(units) and not any(_is_link(piece, words) for piece in pieces[unit[-1] + 1 : stop]):
             continue
         behind = _behind_particle(pieces[: group[-1][-1]], words, first)
-        names = [(pieces[one[-1]], one[0] > behind) for one in group]
+        names = [(pieces[one[-1]], one[0] > behind or _is_elided(pieces, one[0])) for one in group]
+        starts_with_particle = _starts_with_particle(pieces[first : group[0][0]], words)
         if group[0][0] > maiden:
             found += [SURNAME] * len(group)
-        elif _starts_with_particle(pieces[first : group[0][0]], words) and not words.is_given_name(names[0][0]):
+        elif _is_elided(pieces, group[0][0]) or (starts_with_particle and not words.is_given_name(names[0][0])):
             found += _surname_first(names, words, role_of)
         else:
             found += _by_position(names, words, role_of)
         group, first = [], stop
     return found
+
+
+def _is_elided(pieces: list[str], i: int) -> bool:
+    """Whether a word is directly behind an apostrophe, as a surname is (D'Angelo, Dell'Olmo), and no given name."""
+    return i > 1 and pieces[i - 1] in APOSTROPHES and pieces[i - 2].isalpha()
 
 
 def _is_link(piece: str, words: LocaleWords) -> bool:
@@ -301,7 +331,7 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Cal
     if n == 1:
         word, is_behind = names[0]
         known = role_of(fold(word))
-        return [known or (GIVEN if words.is_given_name(word) and not is_behind else SURNAME)]
+        return [known or (GIVEN if words.is_given_name(words.without_genitive(word)) and not is_behind else SURNAME)]
     if [role_of(fold(word)) for word, _ in names] == [SURNAME, GIVEN]:
         return [SURNAME, GIVEN]
     # "LINDEN Jean": the surname is in capitals.

@@ -20,6 +20,16 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _WORD_IN_FRONT = re.compile(r"([^\W\d_]+)[^\w]*")
 _COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
 _FIRST_DIGITS = {"es": "69", "de": "0", "fr": "0", "nb": "24679", "it": "03", "nl": "0", "pt": "29"}
+# National plans in which a number of full length tells whether it is mobile: its lengths, its first digits if it is
+# mobile, and the first digits of other surrogates.
+_MOBILE = {
+    "es": ((9,), ("6", "7"), ("8", "9")),
+    "fr": ((10,), ("06", "07"), ()),
+    "nb": ((8,), ("4", "9"), ("2", "3", "5", "6", "7")),
+    "it": ((9, 10), ("3",), ("0",)),
+    "nl": ((10,), ("06",), ("01", "02", "03", "04", "05", "07")),
+    "pt": ((9,), ("9",), ("2",)),
+}
 # Numbers that the regulators reserve for fiction: North America 555-01xx, France (Arcep), Germany (Bundesnetzagentur).
 _RESERVED = {
     ("fr", 10): ("019900####", "026191####", "035301####", "046571####", "053649####", "063998####"),
@@ -71,8 +81,7 @@ class NumberSurrogates:
 
     def phone(self, text: str) -> str | None:
         """Telephone number in the form of ``text``, from a reserved range if the country has one."""
-        found = _EXTENSION.fullmatch(text)
-        if found is not None and (found[2].strip(" ,;(.") == "/" or is_phone_word(found[3] or "")):
+        if (found := _with_extension(text)) is not None:
             # The same number without an extension has the same surrogate.
             main = self.phone(found[1])
             extension = random_of_form(found[4], self._chance.of("extension", found[4]))
@@ -119,14 +128,27 @@ class NumberSurrogates:
         chance = self._chance.of("phone", "".join(digits[-7:]))
         tail = "".join(str(chance.number(0, 9)) for _ in range(min(n, 7)))
         forms = _RESERVED.get((self._locale, n))
+        _, mobile, others = _MOBILE.get(self._locale, ((), (), ()))
+        is_mobile = mobile_kind("".join(digits), self._locale)
         if forms is not None:
+            forms = [form for form in forms if is_mobile is None or form.startswith(mobile) == is_mobile]
             form = self._chance.of("area code", "".join(digits)).pick(forms)
             return _filled(form, tail, self._chance.of("area digits", "".join(digits)))
         area = self._chance.of("area digits", "".join(digits))
         new = "".join(str(area.number(0, 9)) for _ in range(n - len(tail))) + tail
+        if is_mobile is not None:
+            start = area.pick(mobile if is_mobile else others)
+            # The digit behind a prefix is none of a longer prefix: 0800 and 090 are no numbers of people.
+            return start + str(area.number(1, 7)) + new[len(start) + 1 :]
         if n > 6 and self._locale in _FIRST_DIGITS:
             return area.pick(_FIRST_DIGITS[self._locale]) + str(area.number(1, 9)) + new[2:]
         return str(area.number(1, 9)) + new[1:] if n > 4 else new
+
+
+def _with_extension(text: str) -> re.Match[str] | None:
+    """Parts of a telephone number with an extension; None for one without."""
+    found = _EXTENSION.fullmatch(text)
+    return found if found and (found[2].strip(" ,;(.") == "/" or is_phone_word(found[3] or "")) else None
 
 
 def code_length(text: str, digits: list[str], locale: str) -> int:
@@ -144,6 +166,35 @@ def code_length(text: str, digits: list[str], locale: str) -> int:
     if start.startswith("+") and len(digits) > 7:
         return len(code)
     return 1 if locale == "en" and len(digits) == 11 and digits[0] == "1" else 0
+
+
+def mobile_kind(digits: str, locale: str) -> bool | None:
+    """Whether a number in its national form is mobile; None if its length or its locale does not tell.
+
+    Examples
+    --------
+    >>> mobile_kind("0612345678", "nl"), mobile_kind("0201234567", "nl"), mobile_kind("12345", "nl")
+    (True, False, None)
+    """
+    lengths, mobile, _ = _MOBILE.get(locale, ((), (), ()))
+    return digits.startswith(mobile) if len(digits) in lengths else None
+
+
+def national_digits(text: str, locale: str) -> str:
+    """Digits of a telephone number in its national form: with the 0 that the country code replaces, and no extension.
+
+    Examples
+    --------
+    >>> national_digits("+31 6 12345678 ext. 12", "nl")
+    '0612345678'
+    """
+    if (found := _with_extension(text)) is not None:
+        return national_digits(found[1], locale)
+    digits = [sign for sign in text if sign.isdigit()]
+    n_code = code_length(text, digits, locale)
+    subscriber = "".join(digits[n_code:])
+    lacks_zero = n_code > 0 and _FIRST_DIGITS.get(locale) == "0" and not subscriber.startswith("0")
+    return f"0{subscriber}" if lacks_zero else subscriber
 
 
 def end_of_words(text: str, locale: str) -> int:

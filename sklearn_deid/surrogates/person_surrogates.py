@@ -9,16 +9,27 @@ from ..text import apply_casing, casing_pattern
 from .folding import fold
 from .keyed_chance import KeyedChance
 from .known_names import KnownNames
-from .locale_words import LocaleWords, draw_other
-from .name_parsing import DIGITS, ELIDED, GIVEN, INITIAL, INITIALS, KEPT, SURNAME, NamePart, fixed_parts, parse_name
+from .locale_words import WITH_GENITIVE, LocaleWords, draw_other
+from .name_parsing import (
+    APOSTROPHES,
+    DIGITS,
+    ELIDED,
+    GIVEN,
+    INITIAL,
+    INITIALS,
+    KEPT,
+    SURNAME,
+    NamePart,
+    fixed_parts,
+    parse_name,
+    whole_name,
+)
 from .own_names import new_word, with_vowel
 from .patient_chance import PatientChance
 
 _LETTERS = "ABCDEFGHIJKLMNOPRSTUVW"
 # A tagger that is trained on surrogates must know that names can be words, and that no list has all names.
 _WORD_SHARE, _NEW_SHARE = 0.1, 0.25
-# Languages whose names have a genitive without an apostrophe.
-_WITH_GENITIVE = ("de", "nb")
 
 
 class PersonSurrogates:
@@ -53,7 +64,7 @@ class PersonSurrogates:
         self._parsed: dict[tuple[str, str], tuple[int, tuple[NamePart, ...]]] = {}
         # surname -> sexes that titles before it tell (Mr. Alder)
         self._titled: dict[str, set[str]] = {}
-        # Letters that the language elides, and surnames behind them, which begin with a vowel (d'Estaing).
+        # Letters that the language elides, and surnames behind elisions, which begin with a vowel (d'Estaing).
         self._elided_letters = [letter for letter in "dl" if letter in words.particles]
         self._behind_elided: set[str] = set()
 
@@ -86,7 +97,8 @@ class PersonSurrogates:
 
     def _learn_elided(self, parts: tuple[NamePart, ...]) -> None:
         for i, part in enumerate(parts[:-2]):
-            if part.role == ELIDED and self._elided_letters and parts[i + 2].role == SURNAME:
+            # Also behind "Dell'", which is a particle, and behind letters of other languages: D'Angelo in Spanish.
+            if part.text.isalpha() and parts[i + 1].text in APOSTROPHES and parts[i + 2].role == SURNAME:
                 self._behind_elided.add(self.known.canonical(SURNAME, parts[i + 2].text))
 
     def surrogate(self, text: str, kind: str) -> str:
@@ -95,6 +107,8 @@ class PersonSurrogates:
         sex = self._sex(parts)
         surnames = tuple(self.known.canonical(SURNAME, part.text) for part in parts if part.role == SURNAME)
         written = [self._written(part, sex, surnames) for part in parts]
+        for i, letter in (self._short_names(parts) | self._bare_initials(parts)).items():
+            written[i] = _like(parts[i].text, letter)
         for i, part in enumerate(parts):
             if part.role == ELIDED:
                 name = "".join(self.known.canonical(SURNAME, one.text) for one in parts[i + 2 : i + 3])
@@ -137,7 +151,7 @@ class PersonSurrogates:
             return _like(part.text, self._initials(part.text))
         canonical = self.known.canonical(part.role, part.text)
         name = self._name(part.role, canonical, sex)
-        if self._words.locale in _WITH_GENITIVE and fold(part.text) == f"{canonical}s":
+        if self._words.locale in WITH_GENITIVE and fold(part.text) == f"{canonical}s":
             name += "'" if name[-1] in "sxz\u00df" else "s"
         return apply_casing(name, casing_pattern(part.text))
 
@@ -209,14 +223,31 @@ class PersonSurrogates:
         return self._chance.of("initial", letter.casefold(), *surnames).pick(_LETTERS)
 
     def _initials(self, letters: str) -> str:
-        names = self.known.with_initials(letters)
-        if names is None:
+        found = self.known.with_initials(letters)
+        if found is None:
             chance = self._chance.of("initials", letters.casefold())
             return "".join(chance.pick(_LETTERS) for _ in letters)
-        given = {name for person in self.known.persons for name in person[0]}
+        names, family = found
         return "".join(
-            self._name(GIVEN if name in given else SURNAME, name, self._sexes.get(name))[0] for name in names
+            self._initial(name, family) if role == INITIAL else self._name(role, name, self._sexes.get(name))[0]
+            for role, name in names
         )
+
+    def _short_names(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
+        """Letters for abbreviations of public names (M\u00aa), by position; those of the whole name (Mar\u00eda)."""
+        texts = [part.text for part in parts]
+        found = {}
+        for i, part in enumerate(parts):
+            if part.role == INITIAL and (name := whole_name(texts, i, self._words)):
+                found[i] = self._name(GIVEN, self.known.canonical(GIVEN, name), self._words.sex_of(name))[0]
+        return found
+
+    def _bare_initials(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
+        """Letters for initials with full stops and without a name (J.Q.A.), by position; those of JQA."""
+        places = [i for i, part in enumerate(parts) if part.role == INITIAL]
+        if len(places) < 2 or _names(parts) or any(len(parts[i].text) > 1 for i in places):
+            return {}
+        return dict(zip(places, self._initials("".join(parts[i].text for i in places)), strict=True))
 
 
 def _names(parts: tuple[NamePart, ...]) -> list[NamePart]:

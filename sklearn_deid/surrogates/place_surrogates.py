@@ -22,6 +22,10 @@ _ABROAD_SHARE = 0.05
 _INVENTED_SHARE = 0.5
 _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
+# "Number" and its abbreviations in the languages of all locales, without signs. They are public if a number follows.
+NUMBER_WORDS = frozenset(("n", "no", "nr", "nro", "num", "numero", "nummer", "number"))
+ROMAN_FLOOR = re.compile(r"I{1,3}|IV|VI{0,3}")
+_FLOORS = ("I", "II", "III", "IV")
 _SHORTEST_SURNAME = 3
 _SHORTEST_TAIL = 4
 COMPASS = ("N", "S", "E", "W")
@@ -171,6 +175,10 @@ class PlaceSurrogates:
             is_ordinal = behind_number and fold(pieces[i]) in ORDINAL_ENDINGS
             is_lettered = behind_number and len(pieces[i]) == 1
             stop = i if is_ordinal or is_lettered else _end_of_name(pieces, kept, i)
+            if _is_floor(pieces, i):
+                out.append(chance.pick(_FLOORS))
+                i += 1
+                continue
             if stop == i:
                 is_number = is_lettered or pieces[i][0].isdigit()
                 written = random_of_form(pieces[i], chance) if is_number else pieces[i]
@@ -254,8 +262,8 @@ class PlaceSurrogates:
         """
         found = []
         for i, piece in enumerate(pieces):
-            # Abbreviations and words for the number, as in "Gran Via Numero 3", are no names.
-            is_word = piece[0].isupper() and piece.isalpha() and not fold(piece).startswith("num")
+            # Abbreviations are no names.
+            is_word = piece[0].isupper() and piece.isalpha()
             if not is_word or not self._is_tail(piece):
                 continue
             if self._words.locale == "en":
@@ -284,6 +292,8 @@ class PlaceSurrogates:
         # "R. Augusta", "5, r. du Four"
         is_first = not any(other[0].isalpha() for other in pieces[:i])
         is_letter_type = is_first and fold(pieces[i]) in self._letter_types
+        if _is_word_for_number(pieces, i) and not (self._words.locale == "en" and piece == "n"):  # North
+            return True
         is_type = piece in self._types and (len(piece) > 1 or is_letter_type or "".join(pieces[i + 1 : i + 2]) == "/")
         return is_type or piece in self._tail
 
@@ -310,6 +320,8 @@ class PlaceSurrogates:
         piece = pieces[i]
         if kept[i] and not piece[0].isdigit():
             return piece
+        if _is_floor(pieces, i):
+            return chance.pick(_FLOORS)
         is_name = piece.isalpha() and len(piece) > _LONGEST_DOOR
         return self._street_name(piece) if is_name else random_of_form(piece, chance)
 
@@ -371,3 +383,16 @@ def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
 def _written_length(piece: str, suffix: str, length: int) -> int | None:
     """Number of characters at the end of ``piece`` that fold to the suffix; None if it begins within a character."""
     return next((n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix), None)
+
+
+def _is_word_for_number(pieces: list[str], i: int) -> bool:
+    """Whether a piece is the word for "number" or its abbreviation (n.\u00ba, Nr.), directly in front of a number."""
+    letters = fold(re.sub(r"[.\u00ba\u00aa]", "", pieces[i]))
+    behind = "".join(pieces[i + 1 :]).lstrip(" .\u00ba\u00b0")
+    return letters in NUMBER_WORDS and behind[:1].isdigit()
+
+
+def _is_floor(pieces: list[str], i: int) -> bool:
+    """Whether a piece is a Roman numeral directly behind a number, as the floor is in "12-II"."""
+    is_behind_number = i > 1 and pieces[i - 1] in (" ", "-") and pieces[i - 2].isdigit()
+    return is_behind_number and ROMAN_FLOOR.fullmatch(pieces[i]) is not None

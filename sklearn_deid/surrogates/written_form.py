@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping
 from .folding import fold
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
-from .name_parsing import long_titles
+from .name_parsing import long_titles, whole_name, with_signs_apart
 from .net_surrogates import HOSTS
-from .number_surrogates import code_length, end_of_words, is_phone_word
+from .number_surrogates import code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .patient_surrogates import NAMES
-from .place_surrogates import COMPASS, SUFFIXED
+from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR, SUFFIXED
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
@@ -88,8 +88,13 @@ def written_form(
         short = _signs(text) if text.isupper() and sum(map(str.isalpha, text)) <= _SHORT else ""
         return f"{_casing(text)}{short} {len(text.split())} {_place(text, words) if kind == 'place' else ''}"
     pieces = _PIECES.findall(text)
+    if kind in NAMES:
+        pieces = with_signs_apart(pieces, words)
     titles = long_titles(pieces, words) if kind in NAMES else ()
     form = "".join(fold(piece) if i in titles else _piece(piece, kind, words) for i, piece in enumerate(pieces))
+    if kind in NAMES:
+        whole = (name for i in range(len(pieces)) if (name := whole_name(pieces, i, words)))
+        form += "".join(f" short for {_list_of(name, words)}" for name in whole)
     return f"{form}{_towns(text, words)}" if kind in _OF_TOWNS else form
 
 
@@ -100,7 +105,9 @@ def _phone(text: str, locale: str) -> str:
     behind = digits[n_code : n_code + 1]
     has_zero = n_code > 0 and behind != [] and text[behind[0]] == "0"
     form = _WORD.sub(lambda word: fold(word[0]) if is_phone_word(word[0]) else _signs(word[0]), _signs(text, False))
-    return f"{form}{f' code {n_code}' if n_code else ''}{' 0' if has_zero else ''}"
+    is_mobile = mobile_kind(national_digits(text, locale), locale)
+    kind = "" if is_mobile is None else " mobile" if is_mobile else " landline"
+    return f"{form}{f' code {n_code}' if n_code else ''}{' 0' if has_zero else ''}{kind}"
 
 
 def _towns(text: str, words: LocaleWords) -> str:
@@ -128,6 +135,8 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
         return _sign(piece)
     if kind == "street" and piece in COMPASS:
         return "compass"
+    if kind == "street" and (fold(piece) in NUMBER_WORDS or ROMAN_FLOOR.fullmatch(piece)):
+        return fold(piece)
     if kind == "url" and fold(piece) in (*HOSTS, *_SCHEMES):
         return fold(piece)
     if kind == "url":
@@ -187,8 +196,9 @@ def _with_repeats(text: str) -> str:
 
 def _list_of(word: str, words: LocaleWords) -> str:
     """Names of the public lists that hold the word, and the sex of a given name."""
-    sex = words.sex_of(word) or ("both" if words.may_be_given_name(word) else "")
-    return f"({sex}{' surname' if words.is_surname(word) else ''})"
+    name = words.without_genitive(word)
+    sex = words.sex_of(name) or ("both" if words.may_be_given_name(name) else "")
+    return f"({sex}{' surname' if words.is_surname(name) else ''}{'' if name == word else ' in the genitive'})"
 
 
 def _place(text: str, words: LocaleWords) -> str:

@@ -1,0 +1,275 @@
+"""Forms that one language has: elisions, abbreviated and genitive names, codes of regions, numbers, and short years."""
+
+import re
+
+import pytest
+
+from sklearn_deid import Document, Span
+from sklearn_deid.surrogates import SurrogateEngine, written_form
+from sklearn_deid.surrogates.folding import fold
+from sklearn_deid.surrogates.locale_words import locale_words
+
+KEYS = [bytes([i]) * 32 for i in range(12)]
+
+
+def rewritten(locale, *spans, key=KEYS[0], between="\n"):
+    """Surrogates of spans, each as (label, text), in one note."""
+    text, marked = "", []
+    for label, original in spans:
+        marked.append(Span(len(text), len(text) + len(original), label))
+        text += original + between
+    made = SurrogateEngine(key=key, locale=locale).replacements(Document("n", text, tuple(marked), "p"))
+    return [one.surrogate for one in made]
+
+
+# ---- names
+
+
+@pytest.mark.parametrize(
+    ("locale", "name"),
+    [
+        ("it", "D'Angelo"),
+        ("it", "Maria D'Angelo"),
+        ("it", "D'Angelo Maria"),
+        ("it", "Dell'Angelo"),
+        ("it", "DALL'ACQUA"),
+        ("fr", "d'Alexandre"),
+        ("fr", "L'Antoine"),
+        ("pt", "d'André"),
+        ("es", "D'Adrián"),
+        ("en", "D'Adrian"),
+    ],
+)
+def test_the_word_behind_an_elision_is_a_surname_with_a_vowel(locale, name):
+    words = locale_words(locale)
+    for key in KEYS:
+        (new,) = rewritten(locale, ("NAME", name), key=key)
+        behind = re.search(r"['\u2019](\w+)", new)[1]
+        assert fold(behind)[0] in "aeiou" and (words.is_surname(behind) or not words.may_be_given_name(behind)), new
+
+
+@pytest.mark.parametrize("short", ["M\u00aa", "M.\u00aa"])
+def test_an_abbreviated_maria_is_maria(short):
+    for key in KEYS:
+        whole, new = rewritten("es", ("NAME", "Mar\u00eda Carmen Zyxeda"), ("NAME", f"{short} Carmen Zyxeda"), key=key)
+        assert new == f"{whole[0]}{short[1:]} {whole.partition(' ')[2]}"
+        # The other note does not have the whole name.
+        assert rewritten("es", ("NAME", f"{short} Carmen Zyxeda"), key=key) == [new]
+
+
+def test_initials_have_the_letter_between_given_name_and_surname():
+    for key in KEYS:
+        whole, three, stops, two = rewritten(
+            "en", ("NAME", "John Q. Zyxer"), ("NAME", "JQZ"), ("NAME", "J.Q.Z."), ("NAME", "JZ"), key=key
+        )
+        letters = re.findall(r"\b[A-Z]", whole)
+        assert (three, stops) == ("".join(letters), "".join(f"{letter}." for letter in letters))
+        assert two == letters[0] + letters[-1]
+
+
+def test_initials_with_a_letter_that_no_name_has_begin_and_end_as_the_name():
+    for key in KEYS:
+        whole, three, other = rewritten(
+            "en", ("NAME", "John Zyxer"), ("NAME", "JQZ"), ("NAME", "Mary B. Zyxo"), key=key
+        )
+        first, last = re.findall(r"\b[A-Z]", whole)
+        assert (three[0], three[2], len(three)) == (first, last, 3)
+
+
+@pytest.mark.parametrize(
+    ("locale", "genitive", "base"),
+    [
+        ("de", "M\u00fcllers", "M\u00fcller"),
+        ("de", "Annas", "Anna"),
+        ("nb", "Hansens", "Hansen"),
+        ("nb", "Kristins", "Kristin"),
+    ],
+)
+def test_a_genitive_keeps_its_ending_without_the_name_in_the_note(locale, genitive, base):
+    for key in KEYS:
+        (new,) = rewritten(locale, ("NAME", genitive), key=key)
+        (name,) = rewritten(locale, ("NAME", base), key=key)
+        assert new == name + ("'" if name[-1] in "sxz\u00df" else "s")
+
+
+@pytest.mark.parametrize(("locale", "name"), [("de", "Hans"), ("de", "Peters"), ("nb", "Johannes"), ("it", "Rossis")])
+def test_a_name_that_ends_in_s_is_no_genitive(locale, name):
+    news = [rewritten(locale, ("NAME", name), key=key)[0] for key in KEYS]
+    assert not all(new[-1] in "s'" for new in news)
+    assert written_form("M\u00fcllers", "NAME", "de") != written_form("Peters", "NAME", "de")
+
+
+# ---- places
+
+
+@pytest.mark.parametrize(
+    ("locale", "label", "code"),
+    [
+        ("it", "CITY", "(RE)"),
+        ("it", "CITY", "RE"),
+        ("en", "CITY", "(MA)"),
+        ("en", "STATE", "(MA)"),
+        ("pt", "CITY", "(SP)"),
+        ("pt", "STATE", "SP"),
+        ("nl", "CITY", "(ZH)"),
+        ("de", "CITY", "HE"),
+    ],
+)
+def test_a_code_of_a_region_becomes_a_code(locale, label, code):
+    form = re.escape(code).replace("RE", "..").replace("MA", "..").replace("SP", "..").replace("ZH", "..")
+    for key in KEYS:
+        (new,) = rewritten(locale, (label, code), key=key)
+        assert re.fullmatch(form.replace("HE", "..").replace("..", "[A-Z]{2}"), new), new
+
+
+def test_the_code_is_that_of_the_town_in_front_of_it():
+    words = locale_words("it")
+    home = {fold(town.name) for town in words.towns}
+    for key in KEYS:
+        town, code = rewritten("it", ("CITY", "Modena"), ("CITY", "(MO)"), key=key, between=" ")
+        if fold(town) in home and fold(town) in words.province_codes:
+            assert code == f"({words.province_codes[fold(town)]})"
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "form"),
+    [
+        ("en", "Boston, MA 02115", r"(?P<town>[^,]+), (?P<region>[A-Z]{2}) (?P<code>\d{5})"),
+        ("en", "Boston MA 02115-1234", r"(?P<town>.+) (?P<region>[A-Z]{2}) (?P<code>\d{5})-\d{4}"),
+        ("es", "28001 Madrid", r"(?P<code>\d{5}) (?P<town>\D+)"),
+        ("es", "Getafe (Madrid)", r"(?P<town>[^(]+) \((?P<region>[^)]+)\)"),
+        ("de", "D-79106 Freiburg", r"D-(?P<code>\d{5}) (?P<town>\D+)"),
+        ("it", "41121 Modena (MO)", r"(?P<code>\d{5}) (?P<town>\D+) \((?P<region>[A-Z]{2})\)"),
+        ("nl", "1011 AB Amsterdam", r"(?P<code>\d{4}) [A-Z]{2} (?P<town>\D+)"),
+        ("pt", "4000-123 Porto", r"(?P<code>\d{4})-\d{3} (?P<town>\D+)"),
+    ],
+)
+def test_town_region_and_postal_code_in_one_span_fit_together(locale, text, form):
+    words = locale_words(locale)
+    towns = {(fold(town.name), town.prefix): town for town in words.towns}
+    n_home = 0
+    for key in KEYS:
+        (new,) = rewritten(locale, ("CITY", text), key=key)
+        found = re.fullmatch(form, new)
+        assert found is not None, new
+        parts = found.groupdict()
+        known = [town for (name, _), town in towns.items() if name == fold(parts["town"])]
+        if not known:  # an invented town, or one of another country
+            continue
+        n_home += 1
+        assert "code" not in parts or any(parts["code"].startswith(town.prefix) for town in known)
+        if len(parts.get("region", "")) == 2 and locale == "en":
+            assert any(parts["region"] == town.region for town in known)
+        elif len(parts.get("region", "")) > 2:
+            assert any(parts["region"] == town.region for town in known)
+    assert n_home > 2
+
+
+def test_the_parts_of_a_place_have_the_surrogates_that_they_have_alone():
+    for key in KEYS:
+        whole, town, code = rewritten("en", ("CITY", "Boston, MA 02115"), ("CITY", "Boston"), ("ZIP", "02115"), key=key)
+        assert whole.startswith(f"{town}, ") and whole.endswith(code)
+
+
+def test_a_short_postal_code_is_the_start_of_the_long_one():
+    for key in KEYS:
+        far = ("DATE", "3/5/2011" + " " * 80)
+        codes = rewritten(
+            "en", ("CITY", "Boston"), ("ZIP", "02115"), far, ("ZIP", "02115-1234"), ("ZIP", "021151234"), key=key
+        )
+        assert codes[3].startswith(codes[1] + "-") and codes[3][-4:] != "1234"
+
+
+def test_forms_of_places_tell_their_parts():
+    forms = {
+        written_form(text, "CITY", "en")
+        for text in ("Boston", "(Boston)", "MA", "(MA)", "Boston, MA", "Boston, MA 02115", "02115", "02115-1234")
+    }
+    assert len(forms) == 8
+    assert written_form("Boston, MA 02115", "CITY", "en") == written_form("Quillwyk, TX 12345", "CITY", "en")
+
+
+# ---- streets and telephone numbers
+
+
+@pytest.mark.parametrize(
+    ("locale", "text"),
+    [
+        ("pt", "Rua Zyxa, n.\u00ba 12"),
+        ("pt", "Av. Zyxa N.\u00ba 7"),
+        ("pt", "Rua Zyxa n. 7"),
+        ("es", "Calle Zyxa, n.\u00ba 12"),
+        ("es", "Calle Zyxa Nro. 12"),
+        ("fr", "rue Zyxa N\u00b04"),
+        ("fr", "Rue Zyxa n\u00b0 12"),
+        ("it", "Via Zyxa nr. 3"),
+        ("it", "Via Zyxa n. 3"),
+        ("de", "Zyxweg Nr. 12"),
+        ("de", "Am Zyx nr 7"),
+        ("nl", "Zyxstraat no. 12"),
+        ("nb", "Zyxgata nr. 12"),
+        ("en", "12 Zyxo Street No. 4"),
+    ],
+)
+def test_the_word_for_number_stays(locale, text):
+    sign = re.search(r"(\bn[.\w\u00b0]*[ ]?)\d", text, re.IGNORECASE)[1]
+    for key in KEYS:
+        (new,) = rewritten(locale, ("STREET", text), key=key)
+        assert re.search(rf"{re.escape(sign)}\d+$", new) and "yx" not in new, new
+
+
+def test_a_short_name_that_no_number_follows_is_no_word_for_number():
+    for key in KEYS:
+        (new,) = rewritten("es", ("CALLE", "Calle No, 5"), key=key)
+        assert " No," not in new
+
+
+@pytest.mark.parametrize("text", ["Zyxdam 12-II", "Zyxstraat 3 III", "Zyxstraat 5-I"])
+def test_a_roman_floor_becomes_a_roman_floor(text):
+    news = [rewritten("nl", ("STREET", text), key=key)[0] for key in KEYS]
+    floors = {re.search(r"\d[- ]([IV]+)$", new)[1] for new in news}
+    assert len(floors) > 2
+
+
+@pytest.mark.parametrize(
+    ("locale", "mobile", "other", "starts"),
+    [
+        ("nl", "06-12345678", "020-1234567", ("06", "0[1-57]")),
+        ("it", "333 1234567", "02 12345678", ("3", "0")),
+        ("es", "612345678", "912345678", ("[67]", "[89]")),
+        ("pt", "912345678", "212345678", ("9", "2")),
+        ("fr", "06 12 34 56 78", "01 23 45 67 89", ("06", "0[1-5]")),
+        ("nb", "91234567", "22123456", ("[49]", "[235-7]")),
+    ],
+)
+def test_a_mobile_number_stays_one(locale, mobile, other, starts):
+    for key in KEYS:
+        news = rewritten(locale, ("PHONE", mobile), ("PHONE", other), key=key)
+        assert all(map(re.match, starts, news)), news
+    assert written_form(mobile, "PHONE", locale) != written_form(mobile.replace("6", "2", 1)[::-1], "PHONE", locale)
+
+
+def test_a_mobile_number_with_its_country_code_is_the_same():
+    for key in KEYS:
+        short, long = rewritten("nl", ("PHONE", "06-12345678"), ("PHONE", "+31 6 12345678"), key=key)
+        assert long == f"+31 {short[1]} {short[3:]}"
+
+
+# ---- dates
+
+
+@pytest.mark.parametrize(
+    ("locale", "text"),
+    [
+        ("es", "enero del 11"),
+        ("es", "marzo de 11"),
+        ("pt", "janeiro de 11"),
+        ("it", "marzo del 11"),
+        ("de", "M\u00e4rz 11"),
+    ],
+)
+def test_two_digits_behind_a_month_are_a_year(locale, text):
+    full = text[:-2] + "2011"
+    for key in KEYS:
+        short, long = rewritten(locale, ("DATE", text), ("DATE", full), key=key)
+        assert short == long[:-4] + long[-2:]
