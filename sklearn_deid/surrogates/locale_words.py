@@ -255,7 +255,9 @@ class LocaleWords:
         """Folded names and abbreviations of regions, to recognise them."""
         address = self._provider("address")
         of_faker = (*getattr(address, "states", ()), *getattr(address, "regions", ()))
-        given = [name for name in of_faker if isinstance(name, str)]
+        # Each French department with its number
+        departments = [name for _, name in getattr(address, "departments", ())] if self.locale == "fr" else []
+        given = [*(name for name in of_faker if isinstance(name, str)), *departments]
         return frozenset(map(fold, (*given, *self.regions, *self.state_names.values())))
 
     @cached_property

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..text import Span
 from .date_parsing import is_range_sign
 from .folding import fold
 from .locale_words import LocaleWords
 from .patient_surrogates import NAMES, Mention
+from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
 
 # Characters between a postal code or a region and its town, within one address.
 _NEAR = 60
@@ -33,14 +34,12 @@ class NoteMentions:
         Kind of surrogate of each span; None for labels without a rule.
     words : LocaleWords
         Words of the locale.
-    place_kind : callable
-        Function from the text of a place to its kind; see `PlaceSurrogates.kind_of`.
 
     Examples
     --------
     >>> from sklearn_deid.surrogates.locale_words import locale_words
     >>> text, spans = "Nombre: Luz. Apellidos: Paz", (Span(8, 11, "NAME"), Span(24, 27, "NAME"))
-    >>> NoteMentions(text, spans, ["person"] * 2, locale_words("es"), str).read()
+    >>> NoteMentions(text, spans, ["person"] * 2, locale_words("es")).read()
     [Mention(given name), Mention(surname)]
     """
 
@@ -50,11 +49,13 @@ class NoteMentions:
         spans: Sequence[Span],
         kinds: Sequence[str | None],
         words: LocaleWords,
-        place_kind: Callable[[str], str],
     ) -> None:
         self._text, self._spans, self._words = text, spans, words
         self._kinds = list(kinds)
-        places = {i: place_kind(self._span_text(i)) for i, kind in enumerate(kinds) if kind == "place"}
+        parts = {i: place_parts(self._span_text(i), words) for i, kind in enumerate(kinds) if kind == "place"}
+        places = {i: _leading_kind(some) for i, some in parts.items()}
+        # Names of towns and regions without the rest of their spans.
+        self._names = {i: named_part(some, places[i]) for i, some in parts.items()}
         self._regions = [i for i, kind in places.items() if kind == "region"]
         self._codes = {i for i, kind in places.items() if kind == "postcode"}
         # "Getafe, Madrid" and "Getafe (Madrid)": the second name is the region of the first.
@@ -98,7 +99,11 @@ class NoteMentions:
 
     def _is_region_of_town(self, i: int) -> bool:
         is_behind_town = self._towns[-1:] == [i - 1] and _IN_ADDRESS.fullmatch(self._between(i - 1, i)) is not None
-        return is_behind_town and fold(self._span_text(i)) in self._words.region_names
+        return is_behind_town and fold(self._name(i)) in self._words.region_names
+
+    def _name(self, i: int) -> str:
+        """Name of the town or of the region that a span holds."""
+        return self._names.get(i) or self._span_text(i)
 
     def _nearest(self, i: int, places: list[int]) -> str:
         """Text of the place that is closest to a span, at most 60 characters away; empty if there is none."""
@@ -109,7 +114,7 @@ class NoteMentions:
 
         # Negative for spans that overlap, which are the nearest.
         best = min(places, key=distance, default=None)
-        return self._span_text(best) if best is not None and distance(best) <= _NEAR else ""
+        return self._name(best) if best is not None and distance(best) <= _NEAR else ""
 
     def _rest_of_range(self, i: int) -> str:
         """Text from the sign of a range to the end of the next date, behind a bare number such as "03"."""
@@ -151,6 +156,12 @@ class NoteMentions:
             if fold(word) not in self._words.titles:
                 return None
         return None
+
+
+def _leading_kind(parts: tuple[Part, ...]) -> str:
+    """Kind of a place of several parts: a town, else a region, else that of the first part."""
+    kinds = [kind for _, kind in parts if kind != KEPT]
+    return next((kind for kind in (TOWN, REGION) if kind in kinds), kinds[0] if kinds else TOWN)
 
 
 def _with_plain_digits(text: str) -> str:

@@ -23,7 +23,7 @@ _FIRST_DIGITS = {"es": "69", "de": "0", "fr": "0", "nb": "24679", "it": "03", "n
 # National plans in which a number of full length tells whether it is mobile: its lengths, its first digits if it is
 # mobile, and the first digits of other surrogates.
 _MOBILE = {
-    "es": ((9,), ("6", "7"), ("8", "9")),
+    "es": ((9,), ("6", "7"), ("9",)),
     "fr": ((10,), ("06", "07"), ()),
     "nb": ((8,), ("4", "9"), ("2", "3", "5", "6", "7")),
     "it": ((9, 10), ("3",), ("0",)),
@@ -131,8 +131,8 @@ class NumberSurrogates:
         _, mobile, others = _MOBILE.get(self._locale, ((), (), ()))
         is_mobile = mobile_kind("".join(digits), self._locale)
         if forms is not None:
-            forms = [form for form in forms if is_mobile is None or form.startswith(mobile) == is_mobile]
-            form = self._chance.of("area code", "".join(digits)).pick(forms)
+            alike = [form for form in forms if is_mobile is None or form.startswith(mobile) == is_mobile]
+            form = self._chance.of("area code", "".join(digits)).pick(alike)
             return _filled(form, tail, self._chance.of("area digits", "".join(digits)))
         area = self._chance.of("area digits", "".join(digits))
         new = "".join(str(area.number(0, 9)) for _ in range(n - len(tail))) + tail

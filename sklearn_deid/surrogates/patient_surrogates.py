@@ -18,6 +18,7 @@ from .place_surrogates import PlaceSurrogates
 from .surrogate_settings import SurrogateSettings
 
 NAMES = ("person", "given name", "surname")
+PLACES = ("place", "region", "country", "postcode")
 # Characters before a date in which a word such as "born" makes it a birth date.
 _BIRTH_WINDOW = 30
 # Years by which ages are shifted. 0 is not among them: it would leave all ages of one patient in seven as they are.
@@ -97,10 +98,7 @@ class PatientSurrogates:
             "sex": self._sex,
             "relative": self._relative,
             "street": lambda m: self._places.street(m.text),
-            "place": self._place,
-            "region": lambda m: self._places.region(m.text, m.town),
-            "country": lambda m: self._places.country(m.text),
-            "postcode": lambda m: self._places.postcode(m.text, m.town),
+            **dict.fromkeys(PLACES, lambda m: self._places.place(m.text, m.town, m.kind)),
             **dict.fromkeys(("hospital", "institution"), lambda m: self._institutions.institution(m.text)),
             "department": lambda m: self._institutions.department(m.text),
             "profession": lambda m: self._institutions.profession(m.text),
@@ -124,6 +122,8 @@ class PatientSurrogates:
         for mention in mentions:
             if mention.kind == "profession":
                 self._institutions.learn(mention.text, mention.before)
+            elif mention.kind in PLACES:
+                self._places.learn(mention.text, mention.town, mention.kind)
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
 
     def surrogate(self, mention: Mention) -> str | None:
@@ -132,14 +132,6 @@ class PatientSurrogates:
         if not any(map(str.isalnum, mention.text)):
             return None
         return self._rules[mention.kind](mention)
-
-    def place_kind(self, text: str) -> str:
-        """Kind of a place whose label does not determine it: postcode, region, country or town."""
-        return self._places.kind_of(text)
-
-    def _place(self, mention: Mention) -> str | None:
-        kind = self._places.kind_of(mention.text)
-        return self._places.town(mention.text) if kind == "town" else self._rules[kind](mention)
 
     def _title(self, mention: Mention) -> str | None:
         words = fold(mention.text).replace(".", " ").replace("-", " ").split()

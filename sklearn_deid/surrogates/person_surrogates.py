@@ -188,7 +188,9 @@ class PersonSurrogates:
 
     def _name(self, role: str, canonical: str, sex: str | None) -> str:
         if role == GIVEN:
-            sex = self._sexes.setdefault(canonical, sex or self._chance.of("sex", canonical).pick("MF"))
+            # An initial or a mail address in front of the whole name does not tell the sex; the name does.
+            told = self._words.sex_of(canonical) if self._keep_gender else None
+            sex = self._sexes.setdefault(canonical, sex or told or self._chance.of("sex", canonical).pick("MF"))
         items = self._words.surnames if role == SURNAME else self._words.given_names[str(sex)]
         chance: KeyedChance = self._chance.of(role, canonical)
         if role == SURNAME and canonical in self._behind_elided:

@@ -14,6 +14,19 @@ from .locale_words import LocaleWords, Town, draw_other
 from .number_surrogates import random_of_form
 from .own_names import STREET, OwnNames
 from .patient_chance import PatientChance
+from .place_parts import (
+    COUNTRY,
+    NUMBERED_TOWN,
+    POSTCODE,
+    REGION,
+    TOWN,
+    Rule,
+    kind_of_place,
+    named_part,
+    place_parts,
+    rewritten_place,
+)
+from .place_parts import STREET as STREET_PART
 
 _HOME_SHARE = 0.95
 # Share of the patients whose places are those of another country.
@@ -30,15 +43,14 @@ _SHORTEST_SURNAME = 3
 _SHORTEST_TAIL = 4
 COMPASS = ("N", "S", "E", "W")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
-# "Paris 14e", "LILLE CEDEX 9"
-_NUMBERED_TOWN = re.compile(
-    r"(?P<town>[^\W\d_]{3}[^\d]*?)(?P<rest>\s+cedex(?:\s+\d{1,2})?|\s+\d{1,2}(?:er?|\u00e8me|\.)?)", re.IGNORECASE
-)
 # A word that is neither the s of a genitive nor a letter in front of an apostrophe.
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
 _NAME_RUN = re.compile(rf"{_WORD}\.|{_WORD}(?![\w.])(?: {_WORD}(?![\w.]))*|{_WORD}", re.IGNORECASE)
 SUFFIXED = ("de", "nl", "nb")
+# Signs in front of postal codes in international mail.
+_VEHICLE_SIGNS = {"en": "US", "es": "E", "de": "D", "fr": "F", "nb": "N", "it": "I", "nl": "NL", "pt": "P"}
+_MAIN_CODE = re.compile(r"([A-Z]{1,2}-)?(\d{5}(?=\D|\d{4}$|$)|\d{4}(?=\D|$))(.*)", re.DOTALL)
 _CARE_OF = re.compile(r"(.*?)(\bc/o\s+)([^,;\n\d]*[^\s,;\n\d])([\s,;]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -63,6 +75,15 @@ class PlaceSurrogates:
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
         self._names = OwnNames(chance, words, avoided)
+        self._rules: dict[str, Rule] = {
+            TOWN: lambda text, near: self.town(text),
+            POSTCODE: self.postcode,
+            REGION: self.region,
+            COUNTRY: lambda text, near: self.country(text),
+            STREET_PART: lambda text, near: self.street(text),
+        }
+        # Postal code -> town that is written next to it
+        self._beside: dict[str, str] = {}
         # Drawn once for a patient: all addresses of a patient lie in one country.
         self._home, self._towns = self._country_and_towns()
         # Names of towns to draw from, by the number of their words.
@@ -74,21 +95,23 @@ class PlaceSurrogates:
         self._letter_types = {fold(word) for word in words.block("street types") if len(word) == 2 and word[1] == "."}
 
     def kind_of(self, text: str) -> str:
-        """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not determine the
-        kind.
-        """
-        folded = fold(text)
-        if any(map(str.isdigit, text)):
-            return "postcode" if _NUMBERED_TOWN.fullmatch(text) is None else "town"
-        if folded in self._words.folded_countries:
-            return "country"
-        # Names such as "New York" and "Madrid" are both, and count as towns.
-        is_region = folded in self._words.region_names and folded not in self._words.folded_towns
-        return "region" if is_region else "town"
+        """Kind of a place whose label does not determine it; see `kind_of_place`."""
+        return kind_of_place(text, self._words)
+
+    def place(self, text: str, near: str | None = None, label_kind: str = "place") -> str:
+        """Surrogate of a place, part by part; the region and the postal code fit the town, or the town ``near``."""
+        return rewritten_place(place_parts(text, self._words, label_kind), self._rules, near)
+
+    def learn(self, text: str, near: str | None, label_kind: str) -> None:
+        """Learn the town beside a postal code, for places where the code stands alone."""
+        parts = place_parts(text, self._words, label_kind)
+        code, town = named_part(parts, POSTCODE), named_part(parts, TOWN) or near
+        if code is not None and town is not None:
+            self._beside.setdefault(_main_code(code)[1], town)
 
     def town(self, text: str) -> str:
         """Surrogate of a town; the number of a district or of a post office becomes another number."""
-        numbered = _NUMBERED_TOWN.fullmatch(text)
+        numbered = NUMBERED_TOWN.fullmatch(text)
         if numbered is None:
             return with_case(self._town(text).name, text)
         chance = self._chance.again("number of a town", fold(text))
@@ -99,25 +122,31 @@ class PlaceSurrogates:
         """Surrogate of a region: the region of the surrogate of ``town``; without a town, a random region."""
         own = None if town is None else self._town(town).region
         region = own or self._region(text)
-        is_short = len(text) == 2 and text.isupper()
+        is_short = len(text) <= 2 and text.isupper()
         if is_short and (codes := self._words.province_codes):
             name = "" if town is None else fold(self._town(town).name)
             alike = [code for province, code in codes.items() if province.startswith(name)]
-            return self._chance.again("region", fold(text)).pick(alike or list(codes.values()))
-        return region[:2].upper() if is_short else with_case(self._words.state_names.get(region, region), text)
+            code = self._chance.again("region", fold(text)).pick(alike or list(codes.values()))
+            return code[: len(text)]
+        if is_short:
+            return _region_code(region)[: len(text)]
+        return with_case(self._words.state_names.get(region, region), text)
 
     def postcode(self, text: str, town: str | None = None) -> str:
         """Postal code in the form of ``text``, with the first digits of the surrogate of ``town`` or of a region."""
-        chance = self._chance.again("postcode", fold(text))
+        sign, main, rest = _main_code(text)
+        chance = self._chance.again("postcode", fold(main))
         # The first digits tell the region, and must agree with the town of the surrogate. The others are drawn.
-        prefix = self._prefix(town, chance)
-        digits = [i for i, sign in enumerate(text) if sign.isdigit()]
-        out = list(random_of_form(text, chance))
+        prefix = self._prefix(town or self._beside.get(main), chance)
+        digits = [i for i, one in enumerate(main) if one.isdigit()]
+        out = list(random_of_form(main, chance))
         # A code without room for the prefix is written in a form of another country.
-        if len(digits) > len(prefix):
+        if len(digits) >= len(prefix):
             for i, digit in zip(digits, prefix, strict=False):
                 out[i] = digit
-        return "".join(out)
+        if sign:
+            sign = f"{_VEHICLE_SIGNS[self._words.locale]}-"
+        return sign + "".join(out) + random_of_form(rest, self._chance.again("rest of postcode", fold(main + rest)))
 
     def _prefix(self, near: str | None, chance: Chance) -> str:
         if near is None:
@@ -347,6 +376,18 @@ class PlaceSurrogates:
             drawn = own if is_public else self._names.drawn(STREET, own, own.count(" ") + 1, before)
             out.append(with_case(drawn, own))
         return " ".join(out)
+
+
+def _main_code(text: str) -> tuple[str, str, str]:
+    """Sign of the country, first group of digits, and rest of a postal code; codes of other forms are one group."""
+    found = _MAIN_CODE.fullmatch(text)
+    return ("", text, "") if found is None else (found[1] or "", found[2], found[3])
+
+
+def _region_code(region: str) -> str:
+    """Two letters for a region: the first letters of its first and last capitalised word, or of its only one."""
+    named = [word for word in re.findall(r"[^\W\d_]+", region) if word[0].isupper()] or [region]
+    return (named[0][0] + named[-1][0] if len(named) > 1 else region[:2]).upper()
 
 
 def _before_apostrophe(text: str) -> str:

@@ -11,15 +11,15 @@ from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import long_titles, whole_name, with_signs_apart
 from .net_surrogates import HOSTS
 from .number_surrogates import code_length, end_of_words, is_phone_word, mobile_kind, national_digits
-from .patient_surrogates import NAMES
+from .patient_surrogates import NAMES, PLACES
+from .place_parts import KEPT, POSTCODE, STREET, TOWN, place_parts
 from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR, SUFFIXED
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
-_SIGN_BY_SIGN = ("ip", "postcode")
+_SIGN_BY_SIGN = ("ip",)
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
-_REPLACED_WHOLE = ("profession", "place", "region", "country")
 # Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
 _SHORT = 3
 _HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "departments"}
@@ -84,9 +84,31 @@ def written_form(
     if kind in ("email", "username"):
         return "".join(map(_sign, _without_names(fold(text), names)))
     words = locale_words(guess_locale(text) if locale == "auto" else locale)
-    if kind in _REPLACED_WHOLE and not any(map(str.isdigit, text)):
-        short = _signs(text) if text.isupper() and sum(map(str.isalpha, text)) <= _SHORT else ""
-        return f"{_casing(text)}{short} {len(text.split())} {_place(text, words) if kind == 'place' else ''}"
+    if kind in PLACES:
+        return "".join(_part(part, part_kind, words) for part, part_kind in place_parts(text, words, kind))
+    is_whole = kind == "profession" and not any(map(str.isdigit, text))
+    return _replaced_whole(text) if is_whole else _words_form(text, kind, words)
+
+
+def _replaced_whole(text: str) -> str:
+    short = _signs(text) if text.isupper() and sum(map(str.isalpha, text)) <= _SHORT else ""
+    return f"{_casing(text)}{short} {len(text.split())} "
+
+
+def _part(text: str, kind: str, words: LocaleWords) -> str:
+    """Form of a part of a place."""
+    if kind == KEPT:
+        return text
+    if kind == POSTCODE:
+        return _signs(text)
+    if kind == STREET or any(map(str.isdigit, text)):
+        return f"{_words_form(text, 'street' if kind == STREET else 'place', words)} {kind}"
+    # "Getafe, Madrid": behind a town, such a name counts as its region.
+    may_be_region = kind == TOWN and fold(text) in words.region_names
+    return f"{_replaced_whole(text)}{kind}{' or region' if may_be_region else ''}"
+
+
+def _words_form(text: str, kind: str, words: LocaleWords) -> str:
     pieces = _PIECES.findall(text)
     if kind in NAMES:
         pieces = with_signs_apart(pieces, words)
@@ -199,16 +221,6 @@ def _list_of(word: str, words: LocaleWords) -> str:
     name = words.without_genitive(word)
     sex = words.sex_of(name) or ("both" if words.may_be_given_name(name) else "")
     return f"({sex}{' surname' if words.is_surname(name) else ''}{'' if name == word else ' in the genitive'})"
-
-
-def _place(text: str, words: LocaleWords) -> str:
-    folded = fold(text)
-    if folded in words.folded_countries:
-        return "country"
-    if folded not in words.region_names:
-        return "town"
-    # "Getafe, Madrid": behind a town, such a name counts as its region.
-    return "town or region" if folded in words.folded_towns else "region"
 
 
 def _casing(word: str) -> str:

@@ -43,7 +43,7 @@ def surrogates(note, n=N_PATIENTS, locale="es", **settings):
 )
 def test_fields_of_a_form_tell_the_parts_of_a_name(text, kinds):
     note = marked(text, "NAME")
-    mentions = NoteMentions(note.text, note.spans, ["person"] * len(note.spans), locale_words("es"), str).read()
+    mentions = NoteMentions(note.text, note.spans, ["person"] * len(note.spans), locale_words("es")).read()
     assert [mention.kind for mention in mentions] == kinds
 
 

@@ -1,0 +1,156 @@
+"""Parts of a written place: brackets, postal code, town, region, country, and the kind of each part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .folding import fold
+from .locale_words import LocaleWords
+
+KEPT, POSTCODE, TOWN, REGION, COUNTRY, STREET = "kept", "postcode", "town", "region", "country", "street"
+# "Paris 14e", "LILLE CEDEX 9"
+NUMBERED_TOWN = re.compile(
+    r"(?P<town>[^\W\d_]{3}[^\d]*?)(?P<rest>\s+cedex(?:\s+\d{1,2})?|\s+\d{1,2}(?:er?|\u00e8me|\.)?)", re.IGNORECASE
+)
+# D-79106, 02115-1234, 4000-123; the longest code is that of the Netherlands with its letters: 1011 AB.
+_CODES = {"nl": r"(?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2}\b)?", "en": r"\d{5}(?:-\d{4})?"}
+_CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
+_NAME = r".*[^\W\d_]{2}.*?"
+_BRACKETS = re.compile(r"([(\[]\s*)?(.*?)(\s*[)\]])?", re.DOTALL)
+_SIGNS = re.compile(r"(\s*[,;(\[)\]/]\s*|\s+[-\u2013]\s+)+")
+# "M" was Madrid on number plates.
+_REGION_CODE = re.compile(r"[A-Z]{1,2}")
+_TOWN_AND_CODE = re.compile(rf"({_NAME})(\s+)([A-Z]{{2}})", re.DOTALL)
+# Words and codes have at least two letters or digits: "Coru\u00f1a, A" is one name.
+_LEAST_SIGNS = 2
+# Shortest type of a street, such as Via: "St" is also a saint.
+_SHORTEST_TYPE = 3
+
+Part = tuple[str, str]
+#: Function from a part and the town beside it to the surrogate of the part.
+Rule = Callable[[str, str | None], str]
+
+
+def without_brackets(text: str) -> tuple[str, str, str]:
+    """Brackets around a text, and the text between them.
+
+    Examples
+    --------
+    >>> without_brackets("(RE)"), without_brackets("Modena")
+    (('(', 'RE', ')'), ('', 'Modena', ''))
+    """
+    found = _BRACKETS.fullmatch(text)
+    assert found is not None  # every group is optional
+    return found[1] or "", found[2], found[3] or ""
+
+
+def is_region_code(text: str, words: LocaleWords) -> bool:
+    """Whether one or two capitals are the code of a region. Those of a country are none, unless a region has them."""
+    folded = fold(text)
+    is_listed = folded in words.region_names
+    is_country = text in words.block("country initials") or folded in words.folded_towns
+    return _REGION_CODE.fullmatch(text) is not None and (is_listed or not is_country)
+
+
+def kind_of_place(text: str, words: LocaleWords) -> str:
+    """Kind of a place that is one part, without brackets: postcode, street, region, country or town."""
+    folded = fold(text)
+    if any(map(str.isdigit, text)):
+        types = words.bare("street types")
+        if any(len(word) >= _SHORTEST_TYPE and word in types for word in re.findall(r"[^\W\d_]+", folded)):
+            return STREET
+        return POSTCODE if NUMBERED_TOWN.fullmatch(text) is None else TOWN
+    if folded in words.folded_countries or (text in words.block("country initials") and len(text) > 1):
+        return COUNTRY
+    # Names such as "New York" and "Madrid" are both, and count as towns.
+    # So do the provinces of Italy, which have the names of their capitals.
+    is_region = folded in words.region_names and folded not in words.folded_towns | set(words.province_codes)
+    return REGION if is_region or is_region_code(text, words) else TOWN
+
+
+def place_parts(text: str, words: LocaleWords, label_kind: str = "place") -> tuple[Part, ...]:
+    """Split a written place into parts whose texts make up the place, each with its kind.
+
+    The first part that is no postal code, region or country is the town. A name behind the town is a region if a region
+    has the name, as Madrid in "Getafe (Madrid)".
+
+    Parameters
+    ----------
+    text : str
+        Place as it is written in the note.
+    words : LocaleWords
+        Places of the locale.
+    label_kind : {"place", "postcode", "region", "country", "town"}, default="place"
+        Kind that the label implies for a place of one part.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [kind for _, kind in place_parts("Boston, MA 02115", locale_words("en"))]
+    ['town', 'kept', 'region', 'kept', 'postcode']
+    """
+    before, core, behind = without_brackets(text)
+    parts: list[Part] = []
+    for piece, kind in _split(core, words):
+        is_behind_town = kind == TOWN and any(other == TOWN for _, other in parts)
+        parts.append((piece, REGION if is_behind_town and fold(piece) in words.region_names else kind))
+    kinds = [kind for _, kind in parts if kind != KEPT]
+    if label_kind != "place" and (len(kinds) == 1 or (label_kind == POSTCODE and TOWN not in kinds)):
+        parts = [(core, label_kind)]
+    return tuple(one for one in ((before, KEPT), *parts, (behind, KEPT)) if one[0])
+
+
+def rewritten_place(parts: tuple[Part, ...], rules: dict[str, Rule], near: str | None) -> str:
+    """Place whose parts are replaced by the rule of their kind.
+
+    Each rule gets the text of the part and that of the town: the town of the place itself, else ``near``.
+    """
+    town = named_part(parts, TOWN) or near
+    out = []
+    for text, kind in parts:
+        beside = town or (named_part(parts, REGION) if kind == POSTCODE else None)
+        out.append(text if kind == KEPT else rules[kind](text, beside))
+    return "".join(out)
+
+
+def named_part(parts: tuple[Part, ...], kind: str) -> str | None:
+    """Text of the first part of a kind; None if there is none."""
+    return next((text for text, other in parts if other == kind), None)
+
+
+def _split(text: str, words: LocaleWords) -> list[Part]:
+    pieces = _pieces(text)
+    if any(sum(map(str.isalnum, piece)) < _LEAST_SIGNS for piece, is_sign in pieces if not is_sign):
+        return [(text, kind_of_place(text, words))]
+    split: list[Part] = []
+    for piece, is_sign in pieces:
+        split += [(piece, KEPT)] if is_sign else _codes_apart(piece, words)
+    return split
+
+
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """Text between commas, brackets and slashes, and these signs."""
+    out, end = [], 0
+    for sign in _SIGNS.finditer(text):
+        out += [(text[end : sign.start()], False), (sign[0], True)]
+        end = sign.end()
+    return [one for one in (*out, (text[end:], False)) if one[0]]
+
+
+def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
+    """Parts of a place without commas: a postal code before or behind a name, and a code of a region behind it."""
+    code = _CODES.get(words.locale, _CODE)
+    if re.fullmatch(code, text) or kind_of_place(text, words) == STREET:
+        return [(text, kind_of_place(text, words))]
+    # In English, a number in front of a name is that of a house.
+    before = None if words.locale == "en" else re.fullmatch(rf"({code})(\s+)({_NAME})", text, re.DOTALL)
+    if before is not None:
+        return [(before[1], POSTCODE), (before[2], KEPT), *_codes_apart(before[3], words)]
+    if (behind := re.fullmatch(rf"({_NAME})(\s+)({code})", text, re.DOTALL)) is not None:
+        return [*_codes_apart(behind[1], words), (behind[2], KEPT), (behind[3], POSTCODE)]
+    found = _TOWN_AND_CODE.fullmatch(text)
+    # In a text in capitals, the last two letters may be a part of the name.
+    if found is not None and is_region_code(found[3], words) and not (found[1].isupper() and words.locale != "en"):
+        return [(found[1], kind_of_place(found[1], words)), (found[2], KEPT), (found[3], REGION)]
+    return [(text, kind_of_place(text, words))]
