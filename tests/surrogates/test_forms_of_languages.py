@@ -57,6 +57,14 @@ def test_an_abbreviated_maria_is_maria(short):
         assert rewritten("es", ("NAME", f"{short} Carmen Zyxeda"), key=key) == [new]
 
 
+def test_an_initial_in_front_of_the_whole_name_does_not_change_its_sex():
+    words = locale_words("es")
+    for key in KEYS:
+        short, whole = rewritten("es", ("NAME", "M. Zyxeda"), ("NAME", "Mar\u00eda Zyxeda"), key=key)
+        assert whole.split()[0] in words.given_names["F"] + words.block("female names that are words")
+        assert short[0] == whole[0]
+
+
 def test_initials_have_the_letter_between_given_name_and_surname():
     for key in KEYS:
         whole, three, stops, two = rewritten(
@@ -107,6 +115,7 @@ def test_a_name_that_ends_in_s_is_no_genitive(locale, name):
     [
         ("it", "CITY", "(RE)"),
         ("it", "CITY", "RE"),
+        ("es", "TERRITORIO", "(M)"),
         ("en", "CITY", "(MA)"),
         ("en", "STATE", "(MA)"),
         ("pt", "CITY", "(SP)"),
