@@ -150,9 +150,9 @@ class DateSurrogates:
         found = parse_dates(text + until, self._words, self._day_first)
         if found is None or "".join(piece for piece, _ in found[0].pieces) != text:
             return self.surrogate(text)
-        return self._moved(found[:1], False)
+        return self._moved(found, False, n_written=1)
 
-    def _moved(self, found: tuple[WrittenDate, ...], is_birth: bool) -> str | None:
+    def _moved(self, found: tuple[WrittenDate, ...], is_birth: bool, n_written: int | None = None) -> str | None:
         found = self._across_new_year(found)
         days = [self._days(one, is_birth) for one in found]
         known = [pair for pair in days if pair is not None]
@@ -164,7 +164,7 @@ class DateSurrogates:
             if any(one.borrows_month and one.spelled is None for one in found):
                 return None
             found = tuple(one.spelled if one.borrows_month and one.spelled else one for one in found)
-        pairs = zip(found, known, strict=True)
+        pairs = zip(found[:n_written], known, strict=n_written is None)
         return "".join(one.written(new, old, self._words) for one, (old, new) in pairs)
 
     def _across_new_year(self, found: tuple[WrittenDate, ...]) -> tuple[WrittenDate, ...]:

@@ -84,7 +84,7 @@ class InstitutionSurrogates:
             run = [*parts[i : stop - 1], parts[stop - 1].removesuffix(head)]
             out.append(self._own_name(run, _word_before(out), may_be_code) + head)
             i = stop
-        return "".join(out)
+        return self._names.with_de_elided("".join(out))
 
     def department(self, text: str) -> str:
         """Surrogate of a ward, or of a code such as 7B."""

@@ -13,7 +13,24 @@ KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials",
 # Letter before an apostrophe, as in O'Hara.
 ELIDED = "elided"
 # Particles that also begin a name: De Luca. "Al" and "El" there are given names.
-_FIRST_PARTICLES = ("de", "van", "von", "di", "del", "della", "der", "la", "le", "du", "des", "dos", "da", "do", "ter")
+_FIRST_PARTICLES = (
+    "de",
+    "van",
+    "von",
+    "di",
+    "del",
+    "della",
+    "der",
+    "la",
+    "le",
+    "du",
+    "des",
+    "dos",
+    "da",
+    "do",
+    "lo",
+    "ter",
+)
 APOSTROPHES = ("'", "\u2019")
 _JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
@@ -281,12 +298,19 @@ def _by_groups(
         starts_with_particle = _starts_with_particle(pieces[first : group[0][0]], words)
         if group[0][0] > maiden:
             found += [SURNAME] * len(group)
-        elif _is_elided(pieces, group[0][0]) or (starts_with_particle and not words.is_given_name(names[0][0])):
+        elif starts_with_particle and (_is_elided(pieces, group[0][0]) or not _may_lead(names, words)):
             found += _surname_first(names, words, role_of)
         else:
             found += _by_position(names, words, role_of)
         group, first = [], stop
     return found
+
+
+def _may_lead(names: list[tuple[str, bool]], words: LocaleWords) -> bool:
+    """Whether the first word behind a particle is a given name; none if given names follow (Di Lorenzo Antonio)."""
+    others = [word for word, _ in names[1:]]
+    is_surname = bool(others) and all(map(words.is_given_name, others))
+    return words.is_given_name(names[0][0]) and not is_surname
 
 
 def _is_elided(pieces: list[str], i: int) -> bool:
@@ -319,7 +343,12 @@ def _surname_first(
     names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]
 ) -> list[str]:
     """Roles of words of which the first is a surname: only given names of the locale or the notes are given names."""
-    is_given = [role_of(fold(word)) == GIVEN or words.may_be_given_name(word) for word, _ in names[1:]]
+    # "DE LA TOUR Hubert": a surname in capitals ends where the capitals end.
+    is_told = names[0][0].isupper()
+    is_given = [
+        role_of(fold(word)) == GIVEN or words.may_be_given_name(word) or (is_told and not word.isupper())
+        for word, _ in names[1:]
+    ]
     return [SURNAME, *(GIVEN if given else SURNAME for given in is_given)]
 
 
@@ -343,7 +372,8 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Cal
     if words.locale not in ("es", "pt"):
         # "Rossi Maria Grazia"; in English, a surname comes first only with a comma.
         n_family = may_be.index(True) if True in may_be else n
-        if words.locale != "en" and 0 < n_family < n and all(may_be[n_family:]) and words.is_given_name(names[-1][0]):
+        is_last_given = words.is_given_name(names[-1][0]) and not any(is_behind for _, is_behind in names[n_family:])
+        if words.locale != "en" and 0 < n_family < n and all(may_be[n_family:]) and is_last_given:
             return [SURNAME] * n_family + [GIVEN] * (n - n_family)
         n_given = next((i for i, (_, is_behind) in enumerate(names) if is_behind and i), n - 1)
         return [GIVEN] * n_given + [SURNAME] * (n - n_given)

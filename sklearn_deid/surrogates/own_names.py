@@ -18,6 +18,7 @@ ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _WORD = re.compile(r"[^\W\d_]+")
 _ELIDED_WORDS = frozenset(("d", "l", "dell", "dall", "all", "sant"))
 _VOWELS = "aeiou"
+_DE_BEFORE_VOWEL = re.compile(r"\bde (?=[AEIOU\u00c2\u00c9\u00c8\u00ca\u00ce\u00d4])")
 _LISTED_SHARE = 0.6
 _ENOUGH_NOUNS = 5
 # Most pairs of halves cannot be spoken, such as "Colrns", the start of Collins and the end of Burns. In Norwegian, the
@@ -69,6 +70,10 @@ class OwnNames:
 
         letters = [letter for letter in "dl" if self.is_connector(letter)] or ["d", "o"]
         return ELIDED.sub(other, text)
+
+    def with_de_elided(self, text: str) -> str:
+        """Text with d' for a French "de" in front of a vowel (CHU d'Amiens); unchanged in other languages."""
+        return _DE_BEFORE_VOWEL.sub("d'", text) if self._words.locale == "fr" else text
 
     def drawn(self, kind: str, own: str, n_words: int, before: str = "") -> str:
         """Name of ``n_words`` words for an own name of a street or institution; equal names have equal draws.

@@ -187,9 +187,12 @@ class PlaceSurrogates:
 
     def street(self, text: str) -> str:
         """Street in the form of ``text``."""
+        return self._names.with_de_elided(self._street(text))
+
+    def _street(self, text: str) -> str:
         if (found := _CARE_OF.fullmatch(text)) is not None:
             before, sign, name, signs, behind = found.groups()
-            return f"{self.street(before)}{sign}{self._street_name(name)}{signs}{self.street(behind)}"
+            return f"{self._street(before)}{sign}{self._street_name(name)}{signs}{self._street(behind)}"
         pieces = _PIECES.findall(text)
         kept = self._kept(pieces)
         chance = self._chance.again("street", fold(text))

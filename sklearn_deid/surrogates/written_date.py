@@ -117,7 +117,14 @@ class WrittenDate:
         has_word = MONTH_NAME in roles or ORDINAL in roles or (WEEKDAY in roles and len(numbers) == 1)
         return not has_word and all(len(text) == 2 for text in numbers)
 
+    def _needs_ordinal(self) -> bool:
+        """Whether the first of a month has an ordinal in French, and this date has none."""
+        roles = [role for _, role in self.pieces]
+        return MONTH_NAME in roles and ORDINAL not in roles
+
     def _piece(self, text: str, role: str, new: date, old: date, words: LocaleWords, padded: bool) -> str:
+        if role == DAY and new.day == 1 and words.locale == "fr" and self._needs_ordinal():
+            return "1er"
         if role in (DAY, MONTH):
             return f"{getattr(new, role):0{2 if padded else 1}d}"
         if role == YEAR:

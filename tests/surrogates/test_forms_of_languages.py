@@ -8,6 +8,7 @@ from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine, written_form
 from sklearn_deid.surrogates.folding import fold
 from sklearn_deid.surrogates.locale_words import locale_words
+from sklearn_deid.surrogates.name_parsing import parse_name
 
 KEYS = [bytes([i]) * 32 for i in range(12)]
 
@@ -282,3 +283,58 @@ def test_two_digits_behind_a_month_are_a_year(locale, text):
     for key in KEYS:
         short, long = rewritten(locale, ("DATE", text), ("DATE", full), key=key)
         assert short == long[:-4] + long[-2:]
+
+
+# ---- what was odd in notes that were read
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "roles"),
+    [
+        ("it", "Anna Maria D'Amico", ["given", "given", "elided", "surname"]),
+        ("it", "Di Lorenzo Antonio", ["surname", "given"]),
+        ("it", "Lo Presti", ["surname"]),
+        ("it", "Lo Presti Antonio", ["surname", "given"]),
+        ("fr", "DE LA TOUR Zyxbert", ["surname", "given"]),
+        ("pt", "D. Zyxeda", ["surname"]),
+        ("de", "von Peter", ["surname"]),
+    ],
+)
+def test_parts_of_names_with_particles(locale, name, roles):
+    assert [part.role for part in parse_name(name, locale_words(locale)) if part.role != "kept"] == roles
+
+
+def test_a_french_name_of_a_town_with_a_vowel_is_behind_d():
+    for key in KEYS:
+        news = rewritten("fr", *(("HOSPITAL", f"CHU de Zyxmont{letter}") for letter in "abcdefgh"), key=key)
+        assert all(re.fullmatch(r"CHU (de (?!['\u2019])|d')\w.*", new) for new in news)
+        assert not any(re.search(r"\bde [AEIOU\u00c9\u00c8\u00ca]", new) for new in news), news
+
+
+@pytest.mark.parametrize("text", ["An der alten Zyxe 3a", "Auf dem Zyxberg 5", "Unter den Zyxen 7"])
+def test_german_streets_keep_their_preposition(text):
+    first = text.split()[0]
+    for key in KEYS:
+        (new,) = rewritten("de", ("STREET", text), key=key)
+        assert new.startswith(f"{first} ") and "yx" not in new
+
+
+def test_public_heads_of_institutions_stay():
+    for key in KEYS:
+        hospital, town = rewritten("nb", ("HOSPITAL", "Universitetssykehuset Zyx-Norge"), ("ORG", "x"), key=key)
+        assert hospital.startswith("Universitetssykehuset ")
+        (town,) = rewritten("de", ("ORGANIZATION", "Stadt Zyxen"), key=key)
+        assert town.startswith("Stadt ")
+
+
+def test_both_halves_of_a_range_name_their_months():
+    """The halves are two spans: "du 25 au 1er juillet" would be no range of dates."""
+    n_across = 0
+    for i in range(60):
+        first, last = rewritten("fr", ("DATE", "12"), ("DATE", "18 mars 2021"), key=bytes([i]) * 32, between=" au ")
+        day, month, _ = last.split()
+        assert (int(first.split()[0].rstrip("er")) > int(day.rstrip("er"))) == (first.count(" ") == 1)
+        assert first.count(" ") == 0 or first.split()[1] != month
+        assert day.startswith("1er") == (int(day.rstrip("er")) == 1)
+        n_across += " " in first
+    assert 0 < n_across < 60
