@@ -7,7 +7,7 @@ import pytest
 from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine, written_form
 from sklearn_deid.surrogates.folding import fold
-from sklearn_deid.surrogates.locale_words import locale_words
+from sklearn_deid.surrogates.locale_words import _faker_words, locale_words
 from sklearn_deid.surrogates.name_parsing import parse_name
 
 KEYS = [bytes([i]) * 32 for i in range(12)]
@@ -338,3 +338,19 @@ def test_both_halves_of_a_range_name_their_months():
         assert day.startswith("1er") == (int(day.rstrip("er")) == 1)
         n_across += " " in first
     assert 0 < n_across < 60
+
+
+@pytest.mark.parametrize(
+    ("locale", "neighbours"), [("de", ("de_AT", "de_CH", "de_LU", "de_LI")), ("nb", ("da_DK", "sv_SE"))]
+)
+def test_few_names_are_taken_for_genitives(locale, neighbours):
+    """The names of neighbouring countries that end in s and are in no list of the locale, and listed names with an s."""
+    words = locale_words(locale)
+    listed = {*words.surnames, *words.given_names["M"], *words.given_names["F"]}
+    genitives = [f"{name}s" for name in listed if name[-1] not in "sxz\u00df"]
+    assert sum(words.without_genitive(name) == name for name in genitives) < 0.05 * len(genitives)
+    kinds = ("surname", "given name", "given name, female")
+    others = {name for code in neighbours for kind in kinds for name in _faker_words(code)[kind]}
+    ending = [name for name in others if name[-1] == "s" and not words.is_name(name)]
+    assert len(ending) > 50
+    assert sum(words.without_genitive(name) != name for name in ending) < 0.02 * len(ending)
