@@ -63,10 +63,10 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
         return POSTCODE if NUMBERED_TOWN.fullmatch(text) is None else TOWN
     if folded in words.folded_countries or (text in words.block("country initials") and len(text) > 1):
         return COUNTRY
-    # Names such as "New York" and "Madrid" are both, and count as towns.
-    # So do the provinces of Italy, which have the names of their capitals.
-    is_region = folded in words.region_names and folded not in words.folded_towns | set(words.province_codes)
-    return REGION if is_region or is_region_code(text, words) else TOWN
+    # Names such as "New York" and "Madrid" are both, and count as towns. So do the provinces of Italy, which have the
+    # names of their capitals.
+    is_town = folded in words.folded_towns or folded in words.province_codes
+    return REGION if is_region_code(text, words) or (folded in words.region_names and not is_town) else TOWN
 
 
 def place_parts(text: str, words: LocaleWords, label_kind: str = "place") -> tuple[Part, ...]:

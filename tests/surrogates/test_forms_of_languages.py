@@ -344,7 +344,7 @@ def test_both_halves_of_a_range_name_their_months():
     ("locale", "neighbours"), [("de", ("de_AT", "de_CH", "de_LU", "de_LI")), ("nb", ("da_DK", "sv_SE"))]
 )
 def test_few_names_are_taken_for_genitives(locale, neighbours):
-    """The names of neighbouring countries that end in s and are in no list of the locale, and listed names with an s."""
+    """Names of neighbouring countries that end in s and are in no list of the locale; listed names with an s."""
     words = locale_words(locale)
     listed = {*words.surnames, *words.given_names["M"], *words.given_names["F"]}
     genitives = [f"{name}s" for name in listed if name[-1] not in "sxz\u00df"]
