@@ -16,12 +16,11 @@ NUMBERED_TOWN = re.compile(
 # D-79106, 02115-1234, 4000-123; the longest code is that of the Netherlands with its letters: 1011 AB.
 _CODES = {"nl": r"(?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2}\b)?", "en": r"\d{5}(?:-\d{4})?"}
 _CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
-_NAME = r".*[^\W\d_]{2}.*?"
+_LETTERS = r"[^\W\d_]{2}"
 _BRACKETS = re.compile(r"([(\[]\s*)?(.*?)(\s*[)\]])?", re.DOTALL)
 _SIGNS = re.compile(r"(\s*[,;(\[)\]/]\s*|\s+[-\u2013]\s+)+")
 # "M" was Madrid on number plates.
 _REGION_CODE = re.compile(r"[A-Z]{1,2}")
-_TOWN_AND_CODE = re.compile(rf"({_NAME})(\s+)([A-Z]{{2}})", re.DOTALL)
 # Words and codes have at least two letters or digits: "Coru\u00f1a, A" is one name.
 _LEAST_SIGNS = 2
 # Shortest type of a street, such as Via: "St" is also a saint.
@@ -140,17 +139,30 @@ def _pieces(text: str) -> list[tuple[str, bool]]:
 
 def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
     """Parts of a place without commas: a postal code before or behind a name, and a code of a region behind it."""
+    front: list[Part] = []
+    back: list[Part] = []
     code = _CODES.get(words.locale, _CODE)
-    if re.fullmatch(code, text) or kind_of_place(text, words) == STREET:
-        return [(text, kind_of_place(text, words))]
     # In English, a number in front of a name is that of a house.
-    before = None if words.locale == "en" else re.fullmatch(rf"({code})(\s+)({_NAME})", text, re.DOTALL)
-    if before is not None:
-        return [(before[1], POSTCODE), (before[2], KEPT), *_codes_apart(before[3], words)]
-    if (behind := re.fullmatch(rf"({_NAME})(\s+)({code})", text, re.DOTALL)) is not None:
-        return [*_codes_apart(behind[1], words), (behind[2], KEPT), (behind[3], POSTCODE)]
-    found = _TOWN_AND_CODE.fullmatch(text)
+    before = None if words.locale == "en" else re.match(rf"({code})(\s+)(?=.*{_LETTERS})", text, re.DOTALL)
+    if before is not None and not _is_whole(text, code, words):
+        front, text = [(before[1], POSTCODE), (before[2], KEPT)], text[before.end() :]
+    behind = _last_part(text, code)
+    if behind is not None and not _is_whole(text, code, words):
+        back, text = [(behind[1], KEPT), (behind[2], POSTCODE)], text[: behind.start()]
+    found = None if _is_whole(text, code, words) else _last_part(text, "[A-Z]{2}")
     # In a text in capitals, the last two letters may be a part of the name.
-    if found is not None and is_region_code(found[3], words) and not (found[1].isupper() and words.locale != "en"):
-        return [(found[1], kind_of_place(found[1], words)), (found[2], KEPT), (found[3], REGION)]
-    return [(text, kind_of_place(text, words))]
+    if found is not None and is_region_code(found[2], words):
+        town = text[: found.start()]
+        if words.locale == "en" or not town.isupper():
+            back, text = [(found[1], KEPT), (found[2], REGION), *back], town
+    return [*front, (text, kind_of_place(text, words)), *back]
+
+
+def _is_whole(text: str, code: str, words: LocaleWords) -> bool:
+    return re.fullmatch(code, text) is not None or kind_of_place(text, words) == STREET
+
+
+def _last_part(text: str, pattern: str) -> re.Match[str] | None:
+    """Match of the blanks before the last part of a text and of the part; None without a name before them."""
+    found = re.search(rf"(?<!\s)(\s+)({pattern})\Z", text)
+    return found if found is not None and re.search(_LETTERS, text[: found.start()]) else None
