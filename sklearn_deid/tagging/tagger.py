@@ -139,7 +139,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means a `NoteAugmenter` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. Its ``copies`` are about 30 batches an epoch: at least 0.1 and at most a third of the
+        `PretrainedEncoder`. Its ``copies`` are about 15 batches an epoch: at least 0.1 and at most a third of the
         documents. A `NoteAugmenter` adds altered copies to the sentences; with another augmenter the network never sees
         the original sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences.
         The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
