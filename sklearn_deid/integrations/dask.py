@@ -47,7 +47,7 @@ def redact_dask(
         If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also during
         the computation, if no record of a partition has the key, if a key of a record differs from it in case, blanks
         or look-alike characters only, or if a record lacks the key and has a text of several words under another one.
-        Also during the computation, if another column or key repeats a text of five words or more.
+        Also during the computation, if another column or key repeats a text or a long part of it.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError

@@ -131,8 +131,8 @@ class RowRedactor:
         Raises
         ------
         DeidError
-            If a text of five words or more is also the value of another column in its row, or if an object inside of
-            another column has a key like a column of texts.
+            If another column in the row repeats a text of five words or more, or a long part of a text, or if an object
+            inside of another column has a key like a column of texts.
         """
         for other in others:
             if (alike := resembled(names_inside(other), self.columns, ())) is not None:

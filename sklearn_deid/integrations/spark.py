@@ -46,7 +46,7 @@ def redact_spark(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing or holds no strings, or if an option of surrogates is missing.
-        During the computation, Spark reports an error if another column repeats a text of five words or more.
+        During the computation, Spark reports an error if another column repeats a text or a long part of it.
     MissingDependencyError
         If PySpark is not installed.
     """

@@ -25,11 +25,14 @@ ALIKE = (
 )
 
 #: What is wrong with a column that nobody has named and that holds a text of a column of texts.
-REPEATED = "Another column repeats a text of the column {!r}, which would be copied: name it, too, or remove it."
+REPEATED = "Another column repeats a text of the column {!r}, or a part, and is copied: name it, too, or remove it."
 
 #: What is wrong with a name inside of the values of a column that nobody has named.
 INSIDE = "A value of another column holds a name like {!r}, whose text would be copied. Rename or remove it."
 _FEWEST_WORDS = 5  # short texts are equal by chance
+# Length of a part of a text, and its fewest blanks. Shorter ones, and longer ones of few words, are names and diagnoses
+# in columns of their own.
+_PARTS = ((24, _FEWEST_WORDS - 1), (40, 0))
 # Values that can be, or contain, a text of so many words.
 _WIDE = (str, bytes, Mapping, list, tuple, set, frozenset, np.ndarray)
 
@@ -58,19 +61,24 @@ def is_alike(name: str, other: str) -> bool:
 
 
 def repeats(text: Any, others: Iterable[Any]) -> bool:
-    """Whether a text of five words or more is also one of the other values of its row, or inside of one.
+    """Whether one of the other values of a row is, or contains, a text or a part of it.
 
-    Case and blanks do not matter. Strings of JSON are read.
+    The text needs five words, and a part 24 characters with four blanks, or 40 characters. Case and repeated blanks do
+    not matter. Strings of JSON are read.
 
     Examples
     --------
     >>> repeats("Seen today by Dr. Alder", [1, ["seen today by Dr.  Alder"]]), repeats("No pain", ["No pain"])
     (True, False)
+    >>> repeats("Seen today by Dr. Alder on the ward", ["Seen today by Dr. Alder on t"])
+    True
     """
     # Most values are too short, and texts are long.
     wide = [other for other in others if isinstance(other, _WIDE) and not _is_short(other)]
-    words = text.casefold().split() if wide and isinstance(text, str) else []
-    return len(words) >= _FEWEST_WORDS and any(_is_of(words, part) for part in _parts(wide))
+    if not wide or not isinstance(text, str):
+        return False
+    words = text.casefold().split()
+    return any(_is_of(words, part) for part in _parts(wide))
 
 
 def _is_short(value: Any) -> bool:
@@ -78,13 +86,28 @@ def _is_short(value: Any) -> bool:
 
 
 def _is_of(words: Sequence[str], value: Any) -> bool:
-    """Whether a text consists of these words, or is JSON with such a text."""
+    """Whether a text consists of these words or shares a part with them, or is JSON with such a text."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if not isinstance(value, str):
         return False
     parts = _parts([_loaded(value)]) if value.lstrip()[:1] in ("{", "[") else (value,)
-    return any(isinstance(part, str) and part.casefold().split() == words for part in (value, *parts))
+    texts = (part.casefold().split() for part in (value, *parts) if isinstance(part, str))
+    return any((len(words) >= _FEWEST_WORDS and words == other) or _share(words, other) for other in texts)
+
+
+def _share(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two texts have a part in common, in a time that grows with their lengths only."""
+    short, long = sorted((" ".join(words), " ".join(others)), key=len)
+    for length, n_blanks in _PARTS:
+        parts = {part for part in _windows(short, length) if part.count(" ") >= n_blanks}
+        if parts and not parts.isdisjoint(_windows(long, length)):
+            return True
+    return False
+
+
+def _windows(text: str, length: int) -> Iterator[str]:
+    return (text[start : start + length] for start in range(len(text) - length + 1))
 
 
 def _parts(values: Iterable[Any]) -> Iterator[Any]:

@@ -167,3 +167,12 @@ def test_a_column_that_repeats_a_text_is_refused(redact, base):
     code, _, err = redact(query="SELECT * FROM notes")
     assert (code, "repeats a text of the column 'note'" in err) == (2, True)
     assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]
+
+
+@pytest.mark.parametrize("part", ["substr(note, 1, 30)", "'Seen: ' || upper(substr(note, 9, 28))"])
+def test_a_part_of_a_text_in_another_column_is_refused(redact, base, part):
+    """Only whole texts were compared: ``SELECT substr(note, 1, 30)`` copied the beginning of each text."""
+    execute(base, "UPDATE notes SET note = 'Visit of Ann Zyxw on the ward: mail roe@example.org'")
+    code, _, err = redact(query=f"SELECT id, mrn, note, {part} AS at FROM notes")
+    assert (code, "repeats a text of the column 'note'" in err, "Zyxw" in err) == (2, True, False)
+    assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]

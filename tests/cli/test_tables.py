@@ -374,7 +374,7 @@ def test_fhir(run, rules, tmp_path):
 
 
 RESOURCE = {"resourceType": "Observation", "note": [{"text": "Mail to roe@example.org"}], "issued": "2020-01-01"}
-MESSAGES = "MSH|^~\\&|A\rOBX|1|TX|N||Mail to roe@example.org\r"
+MESSAGES = "MSH|^~\\&|A||||||ORU\rOBX|1|TX|N||Mail to roe@example.org\r"
 
 
 @pytest.mark.parametrize(
@@ -424,8 +424,8 @@ def test_a_date_is_no_text(run, rules, tmp_path):
 
 
 def test_hl7_messages(run, rules, tmp_path, monkeypatch):
-    good = b"MSH|^~\\&|A\rOBX|1|TX|N||Mail to roe@example.org\rPID|1\r"
-    (tmp_path / "in.hl7").write_bytes(good + b"MSH|^~\\&|B\rNTE|1||Bad \\ Zyxwvutski\r" + good)
+    good = b"MSH|^~\\&|A||||||ORU\rOBX|1|TX|N||Mail to roe@example.org\rPID|1\r"
+    (tmp_path / "in.hl7").write_bytes(good + b"MSH|^~\\&|B||||||ORU\rNTE|1||Bad \\ Zyxwvutski\r" + good)
     options = ["--model", rules, "--output", tmp_path / "out.hl7", "--quiet"]
     code, _, err = run("redact", tmp_path / "in.hl7", "--hl7", *options)
     assert code == 1 and "2 texts redacted, 1 withheld." in err and "[row 2]" in err and "Zyxwvutski" not in err

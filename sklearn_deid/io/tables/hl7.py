@@ -51,6 +51,8 @@ _SHIFTED = (
     "segment has other fields beside a text than HL7 has there. The text may hold an unescaped separator, and its rest "
     "would be copied."
 )
+# Header fields without which a line is a part of a text: time (7), type (9), processing (11), version (12).
+_HEADER = {7: _TIME, 9: re.compile(r"[A-Z][A-Z0-9]{2}"), 11: re.compile("[DPT]"), 12: re.compile(r"2(\.[0-9])*")}
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
@@ -150,6 +152,11 @@ class _Message:
             raise self._error("The message does not begin with MSH and five different separators.")
         if head[8:9] not in (marks[0], "#", "\r", "\n", ""):
             raise self._error("The message does not begin with MSH and five different separators.")
+        if not _is_header(head.splitlines()[0].split(marks[0]), marks[1]):
+            raise self._error(
+                "The segment MSH lacks the type of the message (MSH-9), or has another time, processing or version "
+                "than HL7 2. A text with a line break in clear may go on here."
+            )
         return _Separators(*marks)
 
     def _read(self) -> None:
@@ -165,8 +172,9 @@ class _Message:
     def _segment(self, line: str, start: int) -> None:
         fields = line.split(self.marks.field)
         name = fields[0]
-        if not _NAME.fullmatch(name):
-            raise self._error("A segment has no name of three letters.")
+        # A line of three capitals in a text that a line break in clear has cut is no segment, either.
+        if not _NAME.fullmatch(name) or len(fields) == 1:
+            raise self._error("A segment has no name of three letters, or no field.")
         if name == "PID" and len(fields) > 3:
             ids = (one.split(self.marks.component)[0] for one in fields[3].split(self.marks.repetition))
             self.patient = fields[3] if any(map(known_id, ids)) else None
@@ -380,8 +388,8 @@ class Hl7Messages:
         problems = []
         for number, data in enumerate(block, start=before + 1):
             if not data.strip(b"\r\n\x0b\x1c ") or _is_envelope(data):
-                if _has_comment(data):
-                    problems.append((place_of(number), "The segment of a batch has a comment, which is not read."))
+                if _has_text(data):
+                    problems.append((place_of(number), "The segment of a batch has a text, which is not read."))
                 else:
                     found.append(data)
                 continue
@@ -418,11 +426,26 @@ def _is_envelope(data: bytes) -> bool:
     return len(segments) == 1 and data[:3].decode("ascii", "replace") in _ENVELOPE
 
 
-def _has_comment(data: bytes) -> bool:
-    """Whether a segment of a batch has a comment. An end segment uses the separator of its header segment."""
-    name = data[:3].decode("ascii", "replace")
-    fields = data.strip(b"\r\n\x0b\x1c ").split(data[3:4]) if len(data) > 3 and name in _ENVELOPE else []
-    return any(field.strip() for field in fields[_ENVELOPE.get(name, 0) :][:1])
+def _is_header(fields: Sequence[str], component: str) -> bool:
+    """Whether the fields of a segment MSH are those of HL7. MSH-1 is the separator itself."""
+    values = {at: fields[at - 1].split(component)[0].strip() if at <= len(fields) else "" for at in _HEADER}
+    return bool(values[9]) and all(not value or _HEADER[at].fullmatch(value) for at, value in values.items())
+
+
+def _has_text(data: bytes) -> bool:
+    """Whether a segment of a batch has a comment, or a text where its separators, time and numbers are.
+
+    An end segment uses the separator of its header segment.
+    """
+    name, mark = data[:3].decode("ascii", "replace"), data[3:4].decode("latin-1")
+    fields = data.decode("latin-1").strip("\r\n\x0b\x1c ").split(mark) if mark.strip() else [name]
+    comment = _ENVELOPE[name]
+    if any(field.strip() for field in fields[comment : comment + 1]):
+        return True
+    if comment == _ENVELOPE["BTS"]:
+        return any(not re.fullmatch(r"[0-9]*", field) for field in fields[1:2])
+    marks, time = [*fields[1:2], ""][0], [*fields[6:7], ""][0]
+    return not marks or any(c.isalnum() or c.isspace() for c in marks) or bool(time and not _TIME.fullmatch(time))
 
 
 def _segments(stream: BinaryIO) -> Iterator[bytes]:

@@ -226,6 +226,48 @@ def test_segments_behind_a_batch_segment_are_left_out_and_listed(tmp_path, head)
 
 
 @pytest.mark.parametrize(
+    "rest",
+    [
+        "MSH|^~\\&|Zyxwvutski was seen",
+        "MSH|^~\\&|and|to|Zyxwvutski|",
+        "MSH|^~\\&|||||Zyxwvutski||ORU",
+        "MSH|^~\\&|||||||Zyxwvutski",
+        "MSH|^~\\&|||||||ORU||Zyxwvutski",
+        "MSH|^~\\&|||||||ORU|||Zyxwvutski",
+        "BTS|Zyxwvutski",
+        "FTS|1 of Zyxwvutski",
+        "BHS|Zyxwvutski",
+        "BHS|^~\\&|||||Zyxwvutski",
+        "FHS",
+        "ZYX",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_rest_of_a_text_behind_a_line_break_in_clear_is_left_out(tmp_path, rest, end):
+    """A line that begins like the header of a message or of a batch was copied, with exit code 0."""
+    wrong = MESSAGE + f"NTE|1||Seen by{end}{rest}{end}"
+    done, problems, _ = redacted(tmp_path, MESSAGE + wrong + MESSAGE, hide)
+    assert NAME not in done.decode() and not any(line.startswith(rest) for line in done.decode().splitlines())
+    assert (done.decode().count(REDACTED) >= 2, len(problems)) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "MSH|^~\\&|LAB|X|||20200101101530.1+0100||ORU^R01^ORU_R01|1|P^T|2.5.1^DEU|||AL|NE",
+        "MSH|^~\\&#|LAB|St. Roe Hospital|||||ACK|1|D|2.3",
+        "MSH|^~\\&|||||||QRY",
+    ],
+)
+def test_usual_headers_are_copied(tmp_path, head):
+    content = MESSAGE.replace(MESSAGE[: MESSAGE.index("\r")], head)
+    ends = "FHS|^~\\&|LAB||||20200101\r", "BHS|^~\\&\r", "BTS|2\r", "FTS|\r"
+    content = ends[0] + ends[1] + content * 2 + ends[2] + ends[3]
+    done, problems, _ = redacted(tmp_path, content, str)
+    assert (done.decode(), problems) == (content, [])
+
+
+@pytest.mark.parametrize(
     ("segment", "texts"),
     [
         ("OBX|5|CE|D||I10^Seen by Zyxwvutski^ICD~Z99^Zyxwvutski^L||||||F", ["Seen by Zyxwvutski", NAME]),

@@ -382,7 +382,11 @@ LONG = "seen today on the ward by Zyxwvutski"
         ("[" * 9999, False),
         ("[" * 700 + f'"{LONG}"' + "]" * 700, True),
         ("No pain", False),
-        (f"{LONG}.", False),
+        (f"{LONG}.", True),
+        (f"Summary: {LONG[:30].upper()} ...", True),
+        (json.dumps({"n": [{"note": LONG[5:31]}]}), True),
+        (LONG[:23], False),
+        ("Zyxwvutski of the ward", False),
     ],
 )
 def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refused):
