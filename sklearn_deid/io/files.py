@@ -66,6 +66,20 @@ def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
     raise _wrong_encoding(place, encoding, f"byte {position}")
 
 
+def utf8_or_bytes(value: bytes) -> str | bytes:
+    """Text of bytes in UTF-8. Other bytes stay bytes, which nothing takes for a text.
+
+    Examples
+    --------
+    >>> utf8_or_bytes(b"No pain"), utf8_or_bytes(b"\\xe9")
+    ('No pain', b'\\xe9')
+    """
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value
+
+
 def _wrong_encoding(place: SourceLocation, encoding: str, where: str) -> CorpusFormatError:
     return place.error(
         f"The file is not in the encoding {encoding} ({where}). Pass encoding=... with the encoding of the file."

@@ -176,3 +176,19 @@ def test_a_part_of_a_text_in_another_column_is_refused(redact, base, part):
     code, _, err = redact(query=f"SELECT id, mrn, note, {part} AS at FROM notes")
     assert (code, "repeats a text of the column 'note'" in err, "Zyxw" in err) == (2, True, False)
     assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]
+
+
+def test_a_text_that_is_not_utf8_is_withheld_alone(redact, base):
+    """SQLite stores any bytes as text. Such a row ended the run, and no row behind it was written."""
+    execute(
+        base,
+        "UPDATE notes SET note = CAST(x'5a797877e9' AS TEXT) WHERE id = 'v05'",
+        "UPDATE notes SET mrn = CAST(x'e9e9' AS TEXT) WHERE id = 'v06'",
+    )
+    code, _, err = redact()
+    assert (code, "14 texts redacted, 2 withheld" in err, "[row 6, id v05, column note]" in err) == (1, True, True), err
+    rows = {row[0]: row[1:] for row in execute(base, "SELECT * FROM redacted")}
+    assert rows.pop("v05") == (1, None, "12:30") and rows.pop("v06")[0] == b"\xe9\xe9"
+    assert rows == {row[0]: row[1:] for row in EXPECTED if row[0] not in ("v05", "v06")} and "Zyxw" not in err
+    code, _, err = redact("--resume")
+    assert (code, "2 withheld, 14 were finished before" in err) == (1, True)

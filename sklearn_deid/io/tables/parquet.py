@@ -13,6 +13,7 @@ from ...text.arrow_metadata import schema_without_texts
 from ...text.arrow_values import names_inside, texts_by_row
 from ...text.column_names import INSIDE, REPEATED, repeats, resembled
 from ..checking import SourceLocation
+from ..files import utf8_or_bytes
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
@@ -160,7 +161,7 @@ class ParquetTable:
         if self._pa.types.is_nested(column.type):
             raise SourceLocation(str(self.path)).error("A nested column holds bytes that are no UTF-8.")
         values = column.cast(self._pa.large_binary()).to_pylist()
-        return [value if value is None else _decoded(value) for value in values]
+        return [value if value is None else utf8_or_bytes(value) for value in values]
 
     def _render(self, batch: Any, targets: Sequence[tuple[str, int]], texts: Sequence[str | None]) -> bytes:
         changed = {name: self._values(batch.column(self._places[name])) for name in self.columns.texts}
@@ -212,10 +213,3 @@ def _without_unused(pa: Any, column: Any, used: Any) -> Any:
     places = pa.compute.subtract(pa.compute.cumulative_sum(kept.cast(pa.int64())), 1)
     indices = places.take(column.indices).cast(column.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary.filter(kept), ordered=column.type.ordered)
-
-
-def _decoded(value: bytes) -> str | bytes:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return value

@@ -10,6 +10,7 @@ from typing import Any
 from ..._optional import import_optional
 from ...exceptions import DeidError
 from ...text.column_names import INSIDE, REPEATED, names_inside, repeats, resembled
+from ..files import utf8_or_bytes
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
@@ -27,10 +28,18 @@ def connect(url: str) -> Any:
     sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
     try:
         # Without a pool, no connection stays open while texts are tagged, and none is left to a server that restarted.
-        return sql.create_engine(url, hide_parameters=True, poolclass=sql.pool.NullPool)
+        engine = sql.create_engine(url, hide_parameters=True, poolclass=sql.pool.NullPool)
+        if engine.dialect.name == "sqlite":
+            sql.event.listen(engine, "connect", _keep_other_bytes)
+        return engine
     except (sql.exc.ArgumentError, sql.exc.NoSuchModuleError):
         pass
     raise DeidError("The address of the database is no URL of SQLAlchemy, such as sqlite:///notes.db.")
+
+
+def _keep_other_bytes(connection: Any, _: Any) -> None:
+    """Read a text that is not UTF-8, which SQLite takes from anyone, as bytes: such a text ended the whole run."""
+    connection.text_factory = utf8_or_bytes
 
 
 @contextmanager
