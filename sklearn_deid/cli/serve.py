@@ -55,6 +55,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rate", type=count, metavar="N", help="requests of a client in a minute (default: no limit)")
     parser.add_argument(
+        "--trust-proxy",
+        action="append",
+        metavar="ADDRESS",
+        help="with --rate: IP address of a proxy whose header X-Forwarded-For names the client; may be repeated. "
+        "Without it, the address of the connection is the client: any client could write the header",
+    )
+    parser.add_argument(
         "--timeout", type=count, default=60, metavar="S", help="seconds until a request is given up (default: 60)"
     )
     parser.add_argument(
@@ -91,6 +98,9 @@ def run(arguments: argparse.Namespace) -> int:
     quiet: dict[str, Any] = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
     # A request for a WebSocket would pass by the guard.
     quiet |= {"ws": "none", "http": PatientConnection}
+    # uvicorn's default is to believe the header of any program on this computer.
+    proxies = arguments.trust_proxy or []
+    quiet |= {"proxy_headers": bool(proxies), "forwarded_allow_ips": proxies}
     listener = _listener(arguments)
     try:
         set_machine(arguments)
@@ -132,13 +142,22 @@ def _check(arguments: argparse.Namespace) -> None:
         raise DeidError("Other computers could send requests to this address. Set --token-file, or use --socket.")
     if arguments.workers > 1 and arguments.rate is not None:
         raise DeidError("Each worker would count the requests of a client for itself. Leave out --rate or --workers.")
+    if arguments.trust_proxy and arguments.rate is None:
+        raise DeidError("--trust-proxy needs --rate.")
+    if not all(map(_is_address, arguments.trust_proxy or ())):
+        raise DeidError("--trust-proxy must be an IP address, such as 127.0.0.1.")
 
 
 def _is_loopback(host: str) -> bool:
+    return ip_address(host).is_loopback if _is_address(host) else host == "localhost"
+
+
+def _is_address(host: str) -> bool:
     try:
-        return ip_address(host).is_loopback
+        ip_address(host)
     except ValueError:
-        return host == "localhost"
+        return False
+    return True
 
 
 def _address(arguments: argparse.Namespace) -> str:

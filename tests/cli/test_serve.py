@@ -1,5 +1,6 @@
 """``serve``: who can reach it, and how it ends."""
 
+import asyncio
 import re
 import signal
 import socket
@@ -138,6 +139,8 @@ def test_workers_share_one_socket_and_end_together(rules, tmp_path):
     ("options", "message"),
     [
         (["--rate", "5", "--workers", "2"], "for itself"),
+        (["--trust-proxy", "127.0.0.1"], "needs --rate"),
+        (["--trust-proxy", "*", "--rate", "5"], "must be an IP address"),
         (["--host", "0.0.0.0"], "Set --token-file"),
         (["--host", "::"], "Set --token-file"),
         (["--host", "example.org"], "Set --token-file"),
@@ -169,3 +172,27 @@ def test_port_in_use_is_an_error(run, rules):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, _, err = run("serve", "--model", rules, "--port", taken.getsockname()[1])
     assert (code, "in use" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("options", "n_answered"), [([], 2), (["--trust-proxy", "127.0.0.1"], 3)])
+def test_a_header_names_the_client_only_from_a_trusted_proxy(run, rules, monkeypatch, options, n_answered):
+    """Any program on the computer could take another address for each request, or that of another client."""
+    import uvicorn
+
+    configs, codes = [], []
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: configs.append(self.config))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert run("serve", "--model", rules, "--port", port, "--rate", "2", *options)[0] == 0
+    configs[0].load()
+
+    async def send(message):
+        codes.append(message.get("status"))
+
+    for n in range(3):
+        headers = [(b"host", b"localhost"), (b"x-forwarded-for", b"192.0.2.%d" % n)]
+        scope = {"type": "http", "method": "GET", "path": "/recognizers", "headers": headers, "query_string": b""}
+        scope |= {"client": ("127.0.0.1", 1), "scheme": "http", "server": ("localhost", port), "root_path": ""}
+        asyncio.run(configs[0].loaded_app({"http_version": "1.1", **scope}, None, send))
+    assert [code for code in codes if code] == [200] * n_answered + [429] * (3 - n_answered)
