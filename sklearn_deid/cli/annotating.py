@@ -275,12 +275,19 @@ def results_of(
                 continue
             with TaggerFailure() as failure:
                 rewritten = result(document, spans)
+            check_system(failure.error)
             if failure.error is not None:
                 # Surrogates are made from the note, so that an error of theirs could hold its text.
                 reason = f"The note cannot be rewritten: {type(failure.error).__name__}."
                 withhold(CorpusFormatError(reason, doc_id=document.doc_id))
                 continue
             yield rewritten, document
+
+
+def check_system(error: Exception | None) -> None:
+    """Raise an error of the system, such as that of a full disk under ``--mapping``: it is no failure of one note."""
+    if isinstance(error, OSError):
+        raise error
 
 
 @contextmanager

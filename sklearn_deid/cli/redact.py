@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,7 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..exceptions import DeidError
+from .._atomic import naming
+from ..exceptions import CorpusFormatError, DeidError
 from ..io.tables import Columns, Table, open_table
 from ..io.tables.fhir import DATE_PATH
 from ..io.tables.sql import SqlTable, connect
@@ -379,10 +381,22 @@ def _replacements(
         annotated = replace(document, spans=spans)
         found = engine.replacements(annotated)
         if mapping is not None:
-            mapping.write(annotated, found)
+            _write(mapping, annotated, found)
         return found
 
     return surrogates, lambda document, spans: engine.replacements(replace(document, spans=spans))
+
+
+def _write(mapping: MappingFile, note: Document, replacements: Sequence[Replacement]) -> None:
+    """Write a line of the mapping. A mapping that cannot be written ends the run: later notes would fail, too."""
+    reason = None
+    with naming(mapping.path):
+        try:
+            mapping.write(note, replacements)
+        except CorpusFormatError as error:
+            reason = error.message.removesuffix(".")
+    if reason is not None:
+        raise OSError(errno.EBUSY, reason, str(mapping.path))
 
 
 def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:

@@ -17,7 +17,7 @@ from ..io.tables.sql import SqlTable
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, Span
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from .annotating import Account, Learn, ReadAgain, Result, results_of
+from .annotating import Account, Learn, ReadAgain, Result, check_system, results_of
 from .failures import DONE, SOME_WITHHELD
 from .sql_output import SqlOutput
 from .table_output import TableOutput
@@ -206,6 +206,7 @@ class _TableRun:
         text = None
         with TaggerFailure() as failure:
             text = self.result(document, (Span(0, len(document.text), label),)).text
+        check_system(failure.error)
         if text is None:
             reason = f"The value cannot be rewritten: {type(failure.error).__name__}."
             self.withhold(CorpusFormatError(reason, doc_id=document.doc_id))

@@ -1,6 +1,8 @@
 """``redact --mode surrogate``: keys, mappings and what must not lie beside the output."""
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -9,7 +11,7 @@ from sklearn_deid.cli import redact
 from sklearn_deid.cli.note_output import NoteOutput
 from sklearn_deid.cli.table_output import TableOutput
 from sklearn_deid.io.tables import json_lines
-from sklearn_deid.surrogates import SurrogateEngine, read_mapping, read_or_make_key
+from sklearn_deid.surrogates import MappingFile, SurrogateEngine, read_mapping, read_or_make_key
 
 from .conftest import assert_no_note_text, contents
 
@@ -84,6 +86,41 @@ def test_mapping_leads_back(run, raw, model, tmp_path, notes):
         for one in row["replacements"]:
             assert originals[row["doc_id"]][one["start"] : one["end"]] == one["original"]
             assert one["surrogate"] in texts[f"{row['doc_id']}.txt"]
+
+
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), None])
+def test_a_mapping_that_cannot_be_written_ends_the_run(run, raw, model, tmp_path, monkeypatch, failure):
+    """With a full disk under the mapping, each note was withheld by itself, and the run went on to the last one."""
+    pytest.importorskip("cryptography")
+    secret, write, append, seen = tmp_path / "secret", MappingFile.write, MappingFile._append, []
+    secret.mkdir()
+
+    def written(self, note, replacements):
+        seen.append(note)
+        if len(seen) == 3 and failure is None:
+            with self.path.open("ab") as other:
+                other.write(b"line of another run\n")
+        write(self, note, replacements)
+
+    def appended(self, line):
+        if len(seen) == 3 and failure is not None:
+            raise failure
+        append(self, line)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MappingFile, "write", written)
+        patch.setattr(MappingFile, "_append", appended)
+        options = ("--mode", "surrogate", "--key-file", secret / "key", "--mapping", secret / "mapping")
+        command = ("redact", raw, "--model", model, "--output", tmp_path / "out", *options, "--quiet")
+        code, _, err = run(*command)
+    assert (code, len(seen), len(list((tmp_path / "out").glob("*.txt")))) == (2, 3, 2)
+    reason = "Another run is writing to this mapping file" if failure is None else failure.strerror
+    assert f"error: {reason}. [file {secret / 'mapping'}]" in err and "2 notes redacted, 0 withheld." in err
+    if failure is not None:
+        assert run(*command, "--resume")[0] == 0
+        assert len(list(read_mapping(secret / "mapping", read_or_make_key(secret / "key")))) == len(
+            list(raw.glob("*.txt"))
+        )
 
 
 @pytest.mark.parametrize(
