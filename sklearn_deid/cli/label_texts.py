@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..exceptions import DeidError
 from ..surrogates.label_kinds import known_labels
 from ..text import BINARY, I2B2_2014, MEDDOCAN, Document
 
 _LABEL = re.compile(r"\w[\w./:-]{0,63}")
+# Words of a label: "NAME_Alder", "nameAlder" and "NAME-ALDER" have the same two.
+_PART = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
+_SHORTEST_PART = 3  # of a label, and so of a name in it
+_MOST_WORDS = 4  # of a name that is written as one word
 
 
 def check_labels(notes: Iterable[Document]) -> None:
     """Refuse labels that leave with redacted notes, a model or the record of a sign-off and could hold text.
+
+    A word of a label may be in the text of a span if it is a word of a known label, such as HOSPITAL, or if the notes
+    have it in small letters outside of spans.
 
     Parameters
     ----------
@@ -23,22 +30,52 @@ def check_labels(notes: Iterable[Document]) -> None:
     Raises
     ------
     DeidError
-        If a label is in no known scheme, and is no plain word of at most 64 characters or is the text of a span.
+        If a label is in no known scheme, and is no plain word of at most 64 characters or holds text of a span.
 
     Examples
     --------
     >>> from sklearn_deid import Span
-    >>> check_labels([Document("n", "Seen by Alder.", (Span(8, 13, "CLINICIAN"),))])
+    >>> check_labels([Document("n", "Seen by Dr. Alder.", (Span(8, 17, "CLINICIAN"),))])
     """
+    notes = list(notes)
     known = {*known_labels(), *I2B2_2014.labels, *MEDDOCAN.labels, *BINARY.labels}
-    spans = [(note, span) for note in notes for span in note.spans]
-    texts = {note.text[span.start : span.end].casefold() for note, span in spans}
-    for note, span in spans:
-        if span.label in known:
-            continue
-        if not _LABEL.fullmatch(span.label) or span.label.casefold() in texts:
-            raise DeidError(
-                "A label is no plain word, or is the text of a span. Labels leave with redacted notes, with models and "
-                "with records.",
-                doc_id=note.doc_id,
-            )
+    labels = {span.label: note.doc_id for note in notes for span in note.spans if span.label not in known}
+    for label, doc_id in labels.items():
+        if not _LABEL.fullmatch(label):
+            raise _error(doc_id)
+    usual = {part for label in known for part in _parts(label)}
+    parts = {part: doc_id for label, doc_id in labels.items() for part in _parts(label) - usual}
+    whole = {label.casefold(): doc_id for label, doc_id in labels.items()}
+    texts = {note.text[span.start : span.end].casefold() for note in notes for span in note.spans if labels}
+    inside = parts.keys() & {run for text in texts for run in _runs(text)}
+    for name in [*(whole.keys() & texts), *(part for part in inside if not _is_ordinary(part, notes))]:
+        raise _error(whole.get(name) or parts[name])
+
+
+def _parts(label: str) -> set[str]:
+    words = {part.casefold() for part in (*_PART.findall(label), *re.findall(r"[^\W_]+", label))}
+    return {word for word in words if len(word) >= _SHORTEST_PART}
+
+
+def _runs(text: str) -> set[str]:
+    """Words of a text, and neighbours as one word."""
+    words = re.findall(r"[^\W_]+", text)
+    return {"".join(words[at : at + n]) for at in range(len(words)) for n in range(1, _MOST_WORDS + 1)}
+
+
+def _is_ordinary(word: str, notes: Sequence[Document]) -> bool:
+    """Whether a word is in small letters outside of the spans, as no name is."""
+    pattern = re.compile(rf"\b{re.escape(word)}\b")
+    return not word.isdecimal() and any(
+        all(found.end() <= span.start or span.end <= found.start() for span in note.spans)
+        for note in notes
+        for found in pattern.finditer(note.text)
+    )
+
+
+def _error(doc_id: str) -> DeidError:
+    return DeidError(
+        "A label is no plain word, or holds text of a span. Labels leave with redacted notes, with models and with "
+        "records. Rename the label.",
+        doc_id=doc_id,
+    )

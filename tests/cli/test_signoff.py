@@ -247,7 +247,7 @@ def test_a_table_that_names_no_or_two_patients_is_refused(run, redacted, tmp_pat
         # The record counted the leaks of each label by its name.
         (
             lambda notes: [replace(notes[0], spans=(Span(0, 9, notes[0].text[:9]),)), *notes[1:]],
-            "is the text of a span",
+            "holds text of a span",
         ),
     ],
 )
