@@ -7,8 +7,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from io import FileIO
+from contextlib import contextmanager
+from contextvars import ContextVar
+from io import FileIO, TextIOWrapper
 from pathlib import Path
+from stat import S_ISREG
+from typing import BinaryIO
 
 from ..exceptions import CorpusFormatError
 from .checking import SourceLocation
@@ -22,6 +26,9 @@ _UNSAFE_ON_WINDOWS = re.compile(r'[:*?"<>|]')
 
 # Only this pipe is read: the command line names it for "-".
 _STANDARD_INPUT = Path("/dev/stdin")
+_IRREGULAR = "This is no regular file, but a pipe, a device or a folder. Copy the notes to a file."
+# Readers of formats open files by themselves, and only commands refuse links.
+_follows_links: ContextVar[bool] = ContextVar("follows_links", default=True)
 # Longest name of a file on common file systems, in bytes.
 _LONGEST_NAME = 255
 
@@ -39,14 +46,50 @@ def check_regular(place: SourceLocation, path: Path, *, follow_links: bool = Tru
     if not follow_links and path.is_symlink():
         raise place.error("The file is a symbolic link, which may lead to another folder. Copy the file itself.")
     if path.exists() and not path.is_file():
-        raise place.error("This is no regular file, but a pipe, a device or a folder. Copy the notes to a file.")
+        raise place.error(_IRREGULAR)
+
+
+@contextmanager
+def links_followed(follow: bool) -> Iterator[None]:
+    """Let `open_regular` follow symbolic links, or refuse them, inside of the block."""
+    token = _follows_links.set(follow)
+    try:
+        yield
+    finally:
+        _follows_links.reset(token)
+
+
+def open_regular(place: SourceLocation, path: Path) -> BinaryIO:
+    """Open a regular file for reading, after the checks of `check_regular`.
+
+    The checks hold for the file that is read, where the system allows it: another program could put a link or a pipe in
+    the place of a file that was checked by its name.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the path is a pipe, a device or a socket or, inside of `links_followed`, a symbolic link.
+    OSError
+        If the file cannot be opened, also if it became a link after the checks.
+    """
+    follow = _follows_links.get()
+    check_regular(place, path, follow_links=follow)
+    if path == _STANDARD_INPUT:
+        return path.open("rb")
+    # Opening a pipe would wait for its writer.
+    names = ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", *(() if follow else ("O_NOFOLLOW",)))
+    stream = open(os.open(path, os.O_RDONLY | sum(getattr(os, name, 0) for name in names)), "rb")
+    if not S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise place.error(_IRREGULAR)
+    return stream
 
 
 def read_bytes(place: SourceLocation, path: Path) -> bytes:
     """Read a whole file. An OSError becomes a CorpusFormatError, which `read_corpus` can collect."""
-    check_regular(place, path)
     try:
-        return path.read_bytes()
+        with open_regular(place, path) as stream:
+            return stream.read()
     except OSError as error:
         # The error of the system is not chained: only its reason, which contains no text, belongs into the message.
         reason = error.strerror
@@ -94,9 +137,10 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
     function yields an error and continues with the next line.
     """
     place = SourceLocation(str(path))
-    check_regular(place, path)
     try:
-        with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
+        with TextIOWrapper(
+            open_regular(place, path), encoding=encoding, errors="surrogateescape", newline="\n"
+        ) as stream:
             for number, line in enumerate(stream, start=1):
                 if _UNDECODED.search(line):
                     yield number, _wrong_encoding(place, encoding, f"line {number}")

@@ -9,12 +9,12 @@ from dataclasses import replace
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 
 from ..exceptions import CorpusFormatError, DataNotFoundError, PartlyAnnotatedWarning
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
 from .checking import SourceLocation, without_traces
-from .files import check_regular
+from .files import check_regular, links_followed
 from .format import Format, Item
 from .registry import get_format, guess_format, source_files, unanswered_ids
 
@@ -299,9 +299,14 @@ def _items(files: list[Path], fmt: Format, encoding: str | None, follow_links: b
 def _read(file: Path, fmt: Format, encoding: str | None, follow_links: bool) -> Iterator[Item]:
     failure = None
     try:
-        place = SourceLocation(str(file), file.stem if fmt.one_document else None)
-        check_regular(place, file, follow_links=follow_links)
-        yield from fmt.read(file, encoding)
+        # A reader opens its files when it is asked for an item. The caller's own files may be links.
+        with closing(cast("Generator[Item, None, None]", fmt.read(file, encoding))) as items:
+            while True:
+                with links_followed(follow_links):
+                    item = next(items, None)
+                if item is None:
+                    return
+                yield item
     except CorpusFormatError as error:
         # The error is yielded after the except block: an error kept for later must not hold the frames with the note.
         failure = without_traces(error)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from sklearn_deid.exceptions import CorpusFormatError
-from sklearn_deid.io import FORMATS, iter_documents, read_corpus
+from sklearn_deid.io import FORMATS, files, iter_documents, open_document, read_corpus
 from sklearn_deid.io.files import file_name
+from sklearn_deid.io.tables import Columns, open_table
 from sklearn_deid.text import Document, Span
 
 SUFFIXES = {"i2b2": ".xml", "brat": ".txt", "jsonl": ".jsonl", "conll": ".conll", "text": ".txt", "mimic": ".csv"}
@@ -62,6 +63,38 @@ def test_links_to_files_are_followed_unless_told_not_to(tmp_path):
     assert "is a symbolic link" in errors[0].message and errors[0].doc_id == "a"
     with pytest.raises(CorpusFormatError, match="is a symbolic link"):
         iter_documents(tmp_path / "in" / "a.txt", "text", follow_links=False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+@pytest.mark.parametrize("swapped", ["link", "pipe"])
+@pytest.mark.parametrize(
+    "name", ["a.txt", "a.ann", "a.jsonl", "t.csv", "t.csv.gz", "t.jsonl.zst", "t.parquet", "d.html"]
+)
+def test_what_takes_the_place_of_a_checked_file_is_not_read(tmp_path, monkeypatch, name, swapped):
+    """A file was checked by its name, and then opened by its name: another program could put a link there between."""
+    path, other = tmp_path / "in" / name, tmp_path / "other"
+    path.parent.mkdir()
+    content = b"T1\tNAME 0 5\tZyxwv\n" if name == "a.ann" else b"note\nZyxw\n"
+    for file in (path, other, path.with_name("a.txt")):
+        file.write_bytes(content)
+
+    def check(place, file, *, follow_links=True):
+        checked(place, file, follow_links=follow_links)
+        if file == path:
+            path.unlink()
+            path.symlink_to(other) if swapped == "link" else os.mkfifo(path)
+
+    checked = files.check_regular
+    monkeypatch.setattr(files, "check_regular", check)
+    with pytest.raises((CorpusFormatError, OSError), match="symbolic links|no regular file"):
+        if name.startswith("t."):
+            pytest.importorskip("pyarrow")
+            list(open_table(path, tmp_path / f"out-{name}", Columns(("note",))).chunks())
+        elif name.startswith("d."):
+            open_document(path)
+        else:
+            form = {".txt": "text", ".ann": "brat"}.get(path.suffix, "jsonl")
+            list(iter_documents(path.parent, form, follow_links=False))
 
 
 def hostile(folder, form):

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from ...surrogates import Replacement
 from ..checking import SourceLocation, check_text
-from ..files import check_regular, decode
+from ..files import decode, links_followed, open_regular
 from .document_file import DocumentFile
 from .docx_file import DocxFile
 from .html_file import HtmlFile
@@ -89,9 +89,8 @@ def open_document(path: str | os.PathLike[str]) -> DocumentFile:
     if suffix not in _READERS:
         reason = _REFUSED.get(suffix, f"A document must end in one of {', '.join(_READERS)}.")
         raise place.error(reason)
-    check_regular(place, file, follow_links=False)
     try:
-        with file.open("rb") as stream:
+        with links_followed(False), open_regular(place, file) as stream:
             data = stream.read(MOST_BYTES + 1)
         reason = "" if len(data) <= MOST_BYTES else f"The file is larger than {MOST_BYTES // 2**20} MiB."
     except OSError as error:

@@ -18,6 +18,7 @@ import csv
 import re
 from collections.abc import Iterator
 from hashlib import sha256
+from io import TextIOWrapper
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from ...exceptions import CorpusFormatError
 from ...surrogates import Chance, PlaceholderFiller, is_name_label
 from ...text import I2B2_2014, Document, Span
 from ..checking import SourceLocation, check_text, without_traces
-from ..files import decode, read_bytes
+from ..files import decode, open_regular, read_bytes
 from ..format import Format, Item
 
 _PLACEHOLDER = re.compile(r"\[\*\*([^\[\]]{0,160}?)\*\*\]")
@@ -62,7 +63,7 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     failure = None
     try:
-        with path.open(encoding=encoding, newline="") as stream:
+        with TextIOWrapper(open_regular(place, path), encoding=encoding, newline="") as stream:
             for number, row in enumerate(csv.DictReader(stream, strict=True), start=1):
                 cells = {str(name).upper(): value for name, value in row.items()}
                 doc_id, text = cells.get("ROW_ID"), cells.get("TEXT")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
 import zlib
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from typing import Any, BinaryIO
 
 from ..._optional import import_optional
 from ..checking import SourceLocation
+from ..files import links_followed, open_regular
 
 ENDINGS = (".gz", ".zst")
 
@@ -24,25 +26,28 @@ def open_decompressed(path: Path) -> BinaryIO:
     Raises
     ------
     CorpusFormatError
-        If the compressed file is empty.
+        If the compressed file is empty, or the path is a symbolic link or no regular file.
     MissingDependencyError
         If the file is compressed by zstd and pyarrow is not installed (extra ``tables``).
     """
-    if path.suffix.lower() in ENDINGS and not path.stat().st_size:
+    pa = _pyarrow() if path.suffix.lower() == ".zst" else None
+    with links_followed(False):
+        packed = open_regular(SourceLocation(str(path)), path)
+    if path.suffix.lower() not in ENDINGS:
+        return packed
+    if not os.fstat(packed.fileno()).st_size:
+        packed.close()
         # A copy that broke off at once. Compressed, a table without rows has bytes, too.
         raise _damaged(path)
-    if path.suffix.lower() == ".gz":
-        return io.BufferedReader(_Decompressed(gzip.open(path, "rb"), path))
-    if path.suffix.lower() == ".zst":
-        return io.BufferedReader(_Decompressed(_pyarrow().input_stream(str(path), compression="zstd"), path))
-    return path.open("rb")
+    stream = gzip.GzipFile(fileobj=packed) if pa is None else pa.CompressedInputStream(pa.PythonFile(packed), "zstd")
+    return io.BufferedReader(_Decompressed(stream, packed, path))
 
 
 class _Decompressed(io.RawIOBase):
     """Stream whose errors name the file."""
 
-    def __init__(self, stream: Any, path: Path) -> None:
-        self._stream, self._path = stream, path
+    def __init__(self, stream: Any, packed: BinaryIO, path: Path) -> None:
+        self._stream, self._packed, self._path = stream, packed, path
 
     def readable(self) -> bool:
         return True
@@ -65,6 +70,7 @@ class _Decompressed(io.RawIOBase):
 
     def close(self) -> None:
         self._stream.close()
+        self._packed.close()
         super().close()
 
 

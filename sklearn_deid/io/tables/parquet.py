@@ -7,13 +7,14 @@ from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
+from weakref import finalize
 
 from ..._optional import import_optional
 from ...text.arrow_metadata import schema_without_texts
 from ...text.arrow_values import names_inside, texts_by_row
 from ...text.column_names import INSIDE, REPEATED, repeats, resembled
 from ..checking import SourceLocation
-from ..files import utf8_or_bytes
+from ..files import links_followed, open_regular, utf8_or_bytes
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
@@ -91,14 +92,20 @@ class ParquetTable:
 
     def _opened(self) -> Any:
         try:
-            return self._with_exact_times(self._pq.ParquetFile(str(self.path)))
+            return self._with_exact_times(self._pq.ParquetFile(self._stream()))
         except self._pa.ArrowInvalid:
             pass
         raise SourceLocation(str(self.path)).error("The file is no parquet file, or is damaged.")
 
+    def _stream(self) -> BinaryIO:
+        with links_followed(False):
+            stream = open_regular(SourceLocation(str(self.path)), self.path)
+        finalize(self, stream.close)  # pyarrow keeps it open
+        return stream
+
     def _with_exact_times(self, fine: Any) -> Any:
         """The file, or the same with microseconds: the year 9999 becomes 1816 in nanoseconds."""
-        wide = self._pq.ParquetFile(str(self.path), coerce_int96_timestamp_unit="us")
+        wide = self._pq.ParquetFile(self._stream(), coerce_int96_timestamp_unit="us")
         fields = zip(fine.schema_arrow, wide.schema_arrow, strict=True)
         names = [one.name for one, other in fields if one.type != other.type]
         is_fine = is_wide = True
