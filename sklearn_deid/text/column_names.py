@@ -33,6 +33,7 @@ _FEWEST_WORDS = 5  # short texts are equal by chance
 # Length of a part of a text, and its fewest blanks. Shorter ones, and longer ones of few words, are names and diagnoses
 # in columns of their own.
 _PARTS = ((24, _FEWEST_WORDS - 1), (40, 0))
+_FEW_PARTS = 200
 # Values that can be, or contain, a text of so many words.
 _WIDE = (str, bytes, Mapping, list, tuple, set, frozenset, np.ndarray)
 
@@ -101,7 +102,9 @@ def _share(words: Sequence[str], others: Sequence[str]) -> bool:
     short, long = sorted((" ".join(words), " ".join(others)), key=len)
     for length, n_blanks in _PARTS:
         parts = {part for part in _windows(short, length) if part.count(" ") >= n_blanks}
-        if parts and not parts.isdisjoint(_windows(long, length)):
+        # A search is far faster than slices, but each part needs one.
+        is_few = len(parts) <= _FEW_PARTS
+        if any(part in long for part in parts) if is_few else not parts.isdisjoint(_windows(long, length)):
             return True
     return False
 
