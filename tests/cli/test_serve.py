@@ -135,6 +135,33 @@ def test_workers_share_one_socket_and_end_together(rules, tmp_path):
     assert not any(Path(f"/proc/{int(worker)}").exists() for worker in workers)
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
+def test_workers_end_with_a_killed_service(rules, tmp_path):
+    """They went on to listen, with the model and the token of their start."""
+    path = tmp_path / "socket"
+    command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(rules), "--socket", str(path)]
+    with ExitStack() as stack, subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.DEVNULL) as process:
+        stack.callback(process.kill)
+        head = b"GET /recognizers HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+        assert b" 200 OK" in answer(connected(stack, path), head)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
+        process.wait()
+        wait_until_closed(path)
+    end = time.monotonic() + PATIENCE
+    while any(map(is_running, children)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert len(children) >= 2 and not any(map(is_running, children))
+
+
+def is_running(pid):
+    """Whether a process lives. One that has ended can wait for whoever takes its exit code."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

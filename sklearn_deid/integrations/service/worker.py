@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from multiprocessing import parent_process
 from pathlib import Path
+from typing import Any
 
 from ...exceptions import DeidError
 from .app import make_app
@@ -115,7 +119,23 @@ def make_worker() -> Guard:
     """Make the application in a worker process, from the environment that the first process has set."""
     import torch
 
+    _end_with_parent()
     settings = ServiceSettings.from_environment(os.environ)
     torch.set_num_threads(settings.threads)
     log_to_standard_error()
     return settings.make()
+
+
+def _end_with_parent() -> None:
+    """End this process after its accepted requests when the first process is gone, also when that one was killed.
+
+    It would go on to listen with an old model and an old token, and nobody would know of it.
+    """
+    parent = parent_process()
+
+    def wait(first: Any) -> None:
+        first.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if parent is not None:
+        threading.Thread(target=wait, args=(parent,), daemon=True).start()
