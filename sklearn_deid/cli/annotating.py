@@ -192,7 +192,9 @@ def annotate_notes(
                 bar.update(account.seen - bar.n)  # those that were withheld after the last one
         finally:  # an interrupted run says as much about what it withheld as a finished one
             _report(account, source, verb)
-    if source.expected:  # not after an interruption: they could have come
+    # Not after an interruption: they could have come.
+    report_unread(output.n_unread)
+    if source.expected:
         _report_missing(source.expected)
     return SOME_WITHHELD if account.withheld or source.expected else DONE
 
@@ -321,6 +323,13 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
     if verb == "redacted" and any(name.lower().endswith((".docx", ".html", ".htm")) for name in aside):
         lines.append("Word and HTML files are read with --documents.")
     print(*lines, sep="\n", file=sys.stderr)
+
+
+def report_unread(n: int) -> None:
+    """Say how many outputs of an earlier run are of notes that are not there any more, such as those of a patient."""
+    if n:
+        line = f"{n} outputs of the earlier run stay whose notes are not there any more, or can no longer be read."
+        print(f"{line} Use --overwrite to write the output anew without them.", file=sys.stderr)
 
 
 def _report_missing(reviewed: set[str]) -> None:

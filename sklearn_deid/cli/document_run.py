@@ -13,7 +13,7 @@ from ..io.documents import open_document
 from ..io.documents.opening import DOCUMENT_SUFFIXES, REFUSED_SUFFIXES
 from ..surrogates import Replacement
 from ..text import Document, Span
-from .annotating import Account, results_of
+from .annotating import Account, report_unread, results_of
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteState, changed_file, existing_output, foreign_file
 from .numbering import OutputNumbers, hide_order, hide_time, put_back
@@ -90,6 +90,7 @@ class DocumentOutput:
         self.path, self.resume, self.overwrite, self.numbers = path, resume, overwrite, numbers
         self.stamp = dict(stamp, numbered=numbers is not None)
         self.record = RunRecord(path)
+        self._unread: set[str] = set()
         if path.is_file() or path.suffix.lower() in (*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES, ".jsonl"):
             raise DeidError("The output has one file for each document and needs a folder.", path=str(path))
         put_back(path)
@@ -108,6 +109,7 @@ class DocumentOutput:
             self.record.open(self.stamp, resume=self.resume and is_used)
             if self.resume:
                 self._check(self.record, by_content=True)
+                self._unread = {file.name for file in self._files()}
             self.path.mkdir(parents=True, exist_ok=True)
         except BaseException:
             self._close()
@@ -121,9 +123,15 @@ class DocumentOutput:
         finally:
             self._close()
 
+    @property
+    def n_unread(self) -> int:
+        """Number of outputs of an earlier run whose files this run has not read."""
+        return len(self._unread)
+
     def state(self, source: Document) -> NoteState:
         """State of the output of a file after an earlier run. The output of a file that has changed is removed."""
         name = self._name(source.doc_id, is_known=True)
+        self._unread.discard(name or "")
         # A name that is not in the record can be another name of a file that this run has written.
         if name is None or not self.record.has_output(name) or not (self.path / name).exists():
             return NoteState.NEW
@@ -208,6 +216,7 @@ def redact_documents(
                 bar.update(account.seen - bar.n)
         finally:
             run.report()
+    report_unread(output.n_unread)
     return SOME_WITHHELD if account.withheld else DONE
 
 

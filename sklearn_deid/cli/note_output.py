@@ -66,7 +66,13 @@ class NoteOutput:
         self.stamp = dict(stamp or {}, output_format=format, numbered=numbers is not None)
         self.record = RunRecord(path)
         self._changed: list[str] = []
+        self._unread: set[str] = set()
         self._check()
+
+    @property
+    def n_unread(self) -> int:
+        """Number of outputs of an earlier run whose notes this run has not read."""
+        return len(self._unread)
 
     def state(self, document: Document) -> NoteState:
         """State of the output of this note after an earlier run.
@@ -76,6 +82,7 @@ class NoteOutput:
         name = self._name(document.doc_id)
         if name is None or name not in self._writer.completed:
             return NoteState.NEW
+        self._unread.discard(name)
         if self.record.has_note(name, document):
             return NoteState.DONE
         self._changed.append(name)
@@ -119,6 +126,7 @@ class NoteOutput:
             if self.resume:
                 self._check_earlier()
             self._writer = DocumentWriter(self.path, self.format.name, overwrite=self.overwrite, resume=self.resume)
+            self._unread = set(self._writer.completed)
         except BaseException:
             self._close()
             raise

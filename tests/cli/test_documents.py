@@ -123,8 +123,10 @@ def test_interrupted_run_goes_on(redact, notes, tmp_path, monkeypatch):
     assert "differs from this one in: mode" in redact("--documents", "--resume", "--mode", "mask")[2]
     (notes / "c.txt").write_bytes(b"Mail poe@example.org")
     assert "has changed since" in redact("--documents", "--resume")[2]
-    redact("--documents", "--resume")
+    assert "outputs of the earlier run" not in redact("--documents", "--resume")[2]
     assert list(contents(tmp_path / "out")) == ["a.docx", "b.html", "c.txt"]
+    (notes / "c.txt").unlink()
+    assert "1 outputs of the earlier run stay" in redact("--documents", "--resume")[2]
 
 
 def test_files_of_other_origin_are_refused(redact, tmp_path):

@@ -134,6 +134,18 @@ def test_a_changed_note_does_not_keep_its_old_output(run, command, tmp_path, not
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
+def test_outputs_of_notes_that_are_gone_are_counted(run, command, tmp_path, notes, output):
+    """The output of a patient whose notes were taken out stayed, and no line told it."""
+    assert run(*command(output))[0] == 0
+    for note in notes[:2]:
+        (tmp_path / "notes" / f"{note.doc_id}.txt").unlink()
+    code, _, err = run(*command(output), "--resume")
+    assert (code, "2 outputs of the earlier run stay whose notes are not there any more" in err) == (0, True)
+    assert "outputs of the earlier run" not in run(*command(output), "--overwrite")[2]
+    assert notes[0].doc_id not in str(everything(tmp_path, output))
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("option", [[], ["--resume"], ["--overwrite"]])
 def test_a_second_run_into_the_same_output_is_refused(run, command, tmp_path, output, option):
     running = RunRecord(tmp_path / output)
