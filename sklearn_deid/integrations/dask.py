@@ -93,9 +93,9 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
         name: [None if missing else value for value, missing in zip(frame[name], frame[name].isna(), strict=True)]
         for name in redactor.read_columns
     }
-    if any(index_has_text(frame.index, values[name]) for name in redactor.columns):
+    if any(index_has_text(frame.index, enumerate(values[name])) for name in redactor.columns):
         raise DeidError(TEXT_IN_INDEX)
-    copied = [name for name in frame.columns if name not in redactor.read_columns]
+    copied = [name for name in frame.columns if name not in redactor.columns]
     redactor.check_copies(values, (list(frame[name]) for name in copied if _may_hold_texts(frame[name].dtype)))
     new = redactor(values, len(frame))
     changed = {
@@ -136,7 +136,7 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
                 "if the text is missing, set it to None."
             )
     for row in rows:
-        copied = ([value] for key, value in row.items() if key not in redactor.read_columns)
+        copied = ([value] for key, value in row.items() if key not in redactor.columns)
         redactor.check_copies({name: [row.get(name)] for name in redactor.columns}, copied)
     new = redactor({name: [row.get(name) for row in rows] for name in redactor.read_columns}, len(rows))
     changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]

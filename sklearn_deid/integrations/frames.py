@@ -194,9 +194,9 @@ def _cells(
             if not isinstance(value, str):
                 raise CorpusFormatError(f"The cell holds no text, but {type(value).__name__}.", doc_id=place)
             cells.append((row, name, Document(place, value, (), known_id(patients[row]))))
-    if index_has_text(getattr(table.to_native(), "index", None), (cell.text for _, _, cell in cells)):
+    if index_has_text(getattr(table.to_native(), "index", None), ((row, cell.text) for row, _, cell in cells)):
         raise CorpusFormatError(TEXT_IN_INDEX)
-    for other in set(table.columns).difference(names, keys):
+    for other in set(table.columns).difference(names):
         values = table.get_column(other).to_list() if _may_hold_texts(table.schema[other]) else ()
         copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
         if copied:
@@ -211,9 +211,14 @@ def _may_hold_texts(kind: Any) -> bool:
     return not (kind.is_numeric() or kind.is_temporal() or str(kind) == "Boolean")
 
 
-def index_has_text(index: Any, texts: Iterable[Any]) -> bool:
-    """Whether a label of a pandas index is one of the texts, of several words."""
+def index_has_text(index: Any, texts: Iterable[tuple[int, Any]]) -> bool:
+    """Whether a label of a pandas index is one of the texts, of several words, or repeats the text of its row."""
     if not hasattr(index, "nlevels"):
         return False
-    labels = {label for n in range(index.nlevels) for label in index.get_level_values(n) if isinstance(label, str)}
-    return bool(labels) and any(text in labels and len(text.split()) > 1 for text in texts if isinstance(text, str))
+    levels = [list(index.get_level_values(n)) for n in range(index.nlevels)]
+    labels = {label for level in levels for label in level if isinstance(label, str)}
+    return bool(labels) and any(
+        (text in labels and len(text.split()) > 1) or repeats(text, [level[row] for level in levels])
+        for row, text in texts
+        if isinstance(text, str)
+    )

@@ -81,7 +81,7 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
 
     names = batch.schema.names
     values = {name: batch.column(names.index(name)).to_pylist() for name in redactor.read_columns}
-    copied = [at for at, name in enumerate(names) if name not in redactor.read_columns]
+    copied = [at for at, name in enumerate(names) if name not in redactor.columns]
     inner = (name for at in copied for name in names_inside(batch.schema.types[at]))
     if (alike := resembled(inner, redactor.columns, ())) is not None:
         raise DeidError(INSIDE.format(alike))

@@ -76,6 +76,8 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
     """
     # Most values are too short, and texts are long.
     wide = [other for other in others if isinstance(other, _WIDE) and not _is_short(other)]
+    if wide and isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
     if not wide or not isinstance(text, str):
         return False
     words = text.casefold().split()

@@ -175,6 +175,11 @@ def test_a_part_of_a_text_in_another_column_is_refused(redact, base, part):
     execute(base, "UPDATE notes SET note = 'Visit of Ann Zyxw on the ward: mail roe@example.org'")
     code, _, err = redact(query=f"SELECT id, mrn, note, {part} AS at FROM notes")
     assert (code, "repeats a text of the column 'note'" in err, "Zyxw" in err) == (2, True, False)
+    execute(base, "UPDATE notes SET note = CAST('Visit of Ann Zyxw on the ward of ' || x'e9' AS TEXT)")
+    for query in (f"SELECT id, mrn, note, {part} AS at FROM notes", f"SELECT {part} || id AS id, note FROM notes"):
+        execute(base, "DELETE FROM redacted_run")
+        code, _, err = redact(query=query)
+        assert (code, "repeats a text of the column 'note'" in err, "Zyxw" in err) == (2, True, False), err
     assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]
 
 

@@ -134,6 +134,17 @@ def test_a_name_of_a_text_inside_of_another_value_is_refused(kind):
             redact_frame(MODEL, frame, "note")
 
 
+def test_an_index_or_a_patient_that_repeats_a_part_of_a_text_is_refused():
+    long = "seen today on the ward by Zyxwvutski"
+    frame = made("pandas", {"note": ["No pain", long], "raw": ["b", long[:30]], "n": [1, 2]})
+    for index in ("raw", ["n", "raw"]):
+        with pytest.raises(CorpusFormatError, match="index of the data frame holds a text"):
+            redact_frame(MODEL, frame.set_index(index), "note")
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
+        redact_frame(MODEL, frame, "note", patient_column="raw")
+    redact_frame(MODEL, frame[::-1].set_index("raw").set_index(frame.index).assign(n=["b", "c"]), "note")
+
+
 def test_a_polars_enumeration_that_repeats_a_text_is_refused():
     pl = pytest.importorskip("polars")
     long = "seen today on the ward by Zyxwvutski"

@@ -184,7 +184,8 @@ class DelimitedTable:
         )
 
     def _check_copies(self, name: str, row: list[str], places: dict[str, int]) -> None:
-        others = [cell for at, cell in enumerate(row) if at not in places.values()]
+        texts = {places[name] for name in self.columns.texts}
+        others = [cell for at, cell in enumerate(row) if at not in texts]
         if repeats(row[places[name]], others):
             raise SourceLocation(str(self.path)).error(REPEATED.format(name))
 

@@ -104,7 +104,8 @@ class JsonLinesTable:
             others = [value for key, value in content.items() if key not in self._named()]
             if any(is_alike(key, name) for key in names_inside(others)):
                 raise SourceLocation(str(self.path)).error(INSIDE.format(name))
-            if repeats(content.get(name), others):
+            # A key is copied, too, and messages show it.
+            if repeats(content.get(name), [*others, *(content.get(key) for key in self.columns.keys())]):
                 raise SourceLocation(str(self.path)).error(REPEATED.format(name))
             if place is None or place.value in (None, ""):
                 if name in self.columns.texts:

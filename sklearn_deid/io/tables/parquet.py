@@ -152,8 +152,9 @@ class ParquetTable:
 
     def _check_copies(self, batch: Any, named: dict[str, list[Any]]) -> None:
         """Refuse a column that nobody has named and that repeats a text, such as the index of a pandas frame."""
+        texts = {self._places[name] for name in self.columns.texts}
         for at, column in enumerate(batch.columns):
-            copies = None if at in self._places.values() else texts_by_row(column)
+            copies = None if at in texts else texts_by_row(column)
             for row, values in enumerate(copies or ()):
                 for name in self.columns.texts:
                     if values and repeats(named[name][row], values):

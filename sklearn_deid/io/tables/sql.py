@@ -135,10 +135,10 @@ class SqlTable:
     def _chunk(self, rows: list[dict[str, Any]], before: int) -> TableChunk:
         cells: list[Cell] = []
         targets: list[tuple[int, str]] = []
-        named = {*self.columns.texts, *self.columns.keys()}
+        texts = set(self.columns.texts)
         for at, row in enumerate(rows):
             row_id, patient_id = self.columns.identifiers(row)
-            others = [value for key, value in row.items() if key not in named]
+            others = [value for key, value in row.items() if key not in texts]
             if (alike := resembled(names_inside(others), self.columns.texts, ())) is not None:
                 raise DeidError(INSIDE.format(alike))
             for name in self.columns.texts:

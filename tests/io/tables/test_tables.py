@@ -404,6 +404,20 @@ def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refuse
     change(open_table(path, output, Columns(("text", "raw"))), output, str)
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_an_id_that_repeats_a_part_of_a_text_is_refused(tmp_path, kind):
+    """It was copied, and shown in messages."""
+    rows = [{"text": "No pain", "id": "b"}, {"text": LONG, "id": LONG[:30]}]
+    path, output = written(tmp_path / f"notes.{kind}", rows), tmp_path / f"out.{kind}"
+    for columns in (Columns(("text",), id="id"), Columns(("text",), patient="id")):
+        table = open_table(path, output, columns)
+        if kind == "jsonl":
+            assert [reason for _, reason in change(table, output, str)[0].problems] == [REPEATED.format("text")]
+        else:
+            with pytest.raises(CorpusFormatError, match="repeats a text of the column 'text'"):
+                change(table, output, str)
+
+
 @pytest.mark.parametrize("inner", [[LONG], {"n": 1, "note": LONG}, [{"lines": [None, LONG]}]])
 def test_a_text_repeated_inside_of_another_value_is_refused(tmp_path, inner):
     """Only a string under another name was compared."""
