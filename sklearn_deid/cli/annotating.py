@@ -159,7 +159,7 @@ def annotate_notes(
     quiet: bool,
     learn: Learn | None = None,
 ) -> int:
-    """Tag all notes and write the result of each note. Memory use does not grow with the number of notes.
+    """Tag all notes and write the result of each note. Memory holds ids and digests of the notes, and no finished text.
 
     With ``learn``, finished notes of known patients are tagged again, since later results depend on them.
 
@@ -237,7 +237,7 @@ def _pending(
     documents: Iterator[Document], output: NoteOutput, account: Account, again: ReadAgain | None
 ) -> Iterator[Document]:
     """Yield the notes that no earlier run has finished, and those that are read again."""
-    # The notes pass one by one, so that the memory does not grow with the corpus.
+    # The notes pass one by one, so that the memory holds no corpus.
     for document in documents:
         state = output.state(document)
         if state is NoteState.DONE:

@@ -53,6 +53,7 @@ class RunRecord:
         self._notes: dict[str, str] = {}
         self._outputs: dict[str, list[str]] = {}
         self._withheld: dict[str, list[list[Any]]] = {}
+        self._lines: frozenset[str] | None = None
 
     def open(self, stamp: Mapping[str, Any], *, resume: bool = False) -> None:
         """Lock the record, and start a new record or, with ``resume``, continue the earlier one.
@@ -76,6 +77,7 @@ class RunRecord:
             return
         self._check_own(self._content())
         self._key, self._notes, self._outputs, self._withheld = secrets.token_bytes(32), {}, {}, {}
+        self._lines = None
         self._stream.truncate(0)
         self._append({"kind": _KIND, "stamp": dict(stamp), "key": self._key.hex()})
 
@@ -156,7 +158,9 @@ class RunRecord:
 
     def has_line(self, line: bytes) -> bool:
         """Whether a run has recorded this line of an output in one file."""
-        return sha256(line).hexdigest() in self._lines()
+        if self._lines is None:
+            self._lines = frozenset(digest for digests in self._outputs.values() for digest in digests)
+        return sha256(line).hexdigest() in self._lines
 
     def close(self) -> None:
         """Close the record and release the lock."""
@@ -171,9 +175,6 @@ class RunRecord:
         if not content.startswith(head[: len(content)]):
             raise DeidError("The record of the run would replace this file. Move it away.", path=str(self.path))
 
-    def _lines(self) -> set[str]:
-        return {digest for digests in self._outputs.values() for digest in digests}
-
     def _digest(self, text: str) -> str:
         return hmac.new(self._key, text.encode("utf-8", "surrogatepass"), sha256).hexdigest()
 
@@ -184,7 +185,10 @@ class RunRecord:
 
     def _take(self, row: Mapping[str, Any]) -> None:
         self._notes[row["name"]], self._outputs[row["name"]] = row["note"], row["output"]
-        self._withheld[row["name"]] = row.get("withheld", [])
+        self._withheld.pop(row["name"], None)
+        if row.get("withheld"):
+            self._withheld[row["name"]] = row["withheld"]
+        self._lines = None
 
     def _content(self) -> bytes:
         assert self._stream is not None

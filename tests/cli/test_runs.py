@@ -418,3 +418,24 @@ def test_a_model_that_is_replaced_while_it_is_loaded_is_refused(run, raw, model,
     code, _, err = run("redact", raw, "--model", tmp_path / "model", "--output", tmp_path / "redacted")
     assert (code, "replaced while it was loaded" in err) == (2, True), err
     assert not list(tmp_path.glob("redacted/*"))
+
+
+def test_lines_of_an_output_are_compared_with_one_set(tmp_path):
+    """A set of all lines was made for each line: a resumed run over 20,000 notes began after a minute."""
+
+    class Counting(dict):
+        n_read = 0
+
+        def values(self):
+            self.n_read += 1
+            return super().values()
+
+    record = RunRecord(tmp_path / "out.jsonl")
+    record.open({})
+    record._outputs = outputs = Counting()
+    for n in range(50):
+        record.add(f"n{n}", Document(f"n{n}", "Fine."), [b"line %d" % n])
+    assert all(record.has_line(b"line %d" % n) for n in range(50)) and outputs.n_read == 1
+    record.add("n3", Document("n3", "Fine."), [b"other"])
+    assert [record.has_line(line) for line in (b"line 3", b"other", b"line 4")] == [False, True, True]
+    record.close()
