@@ -53,6 +53,9 @@ _SHIFTED = (
 )
 # Header fields without which a line is a part of a text: time (7), type (9), processing (11), version (12).
 _HEADER = {7: _TIME, 9: re.compile(r"[A-Z][A-Z0-9]{2}"), 11: re.compile("[DPT]"), 12: re.compile(r"2(\.[0-9])*")}
+# Segments that begin with their number.
+_NUMBERED = frozenset("PID NK1 PV1 OBR OBX NTE DG1 PR1 AL1 IN1 GT1 SPM FT1 TXA DSP".split())
+_WORDS = re.compile(r"[^\W\d_]{2}")
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
@@ -175,6 +178,8 @@ class _Message:
         # A line of three capitals in a text that a line break in clear has cut is no segment, either.
         if not _NAME.fullmatch(name) or len(fields) == 1:
             raise self._error("A segment has no name of three letters, or no field.")
+        if name in _NUMBERED and _WORDS.search(fields[1]):
+            raise self._error(f"The segment {name} has a word where HL7 has its number. A text may go on here.")
         if name == "PID" and len(fields) > 3:
             ids = (one.split(self.marks.component)[0] for one in fields[3].split(self.marks.repetition))
             self.patient = fields[3] if any(map(known_id, ids)) else None

@@ -240,6 +240,8 @@ def test_segments_behind_a_batch_segment_are_left_out_and_listed(tmp_path, head)
         "BHS|^~\\&|||||Zyxwvutski",
         "FHS",
         "ZYX",
+        "PID|Zyxwvutski was seen",
+        "OBR|by Zyxwvutski||",
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
