@@ -32,6 +32,7 @@ from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
 from .registry import ATTACKS, PRESETS, plan_attacks, release_of_data, release_of_step, releases_of_folder
 from .released_step import MODEL, UPDATES, AuditedStep, final_tagger, find_released_step
+from .releases.classes import notes_of_classes
 from .releases.file import check_same_representer
 from .releases.matched_file import matched_notes
 from .releases.model import ReleasedModel
@@ -241,8 +242,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         groups : array-like of shape (n,), optional
             Patient of each sentence.
         representer : PrivateRepresenter, WordClassRepresenter or path, optional
-            Published representer behind a folder. Word classes need their representer, and no X. Pass the loaded
-            representer if its word vectors are not GloVe.
+            Published representer behind a folder. Pass the loaded representer if its word vectors are not GloVe.
 
         Returns
         -------
@@ -299,17 +299,13 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         if isinstance(representer, (str, os.PathLike)):
             kind = WordClassRepresenter if holds_classes(shared.origin) else PrivateRepresenter
             representer = kind.load(representer)
-        if X is not None and holds_classes(shared.origin):
-            raise ValueError(
-                "A folder of word classes is checked against the published classes, without notes. Audit the "
-                "WordClassRepresenter to attack the classes with X."
-            )
         if X is None:
             since = time.perf_counter()
             return self._attacked(releases_of_folder(shared, representer, None, None, path), "", 0, since)
         X = check_sequences(X)
         check_same_representer(shared, representer)
-        notes = matched_notes(shared, representer, X, check_tags(y, X), check_groups(groups, len(X)))
+        match = notes_of_classes if holds_classes(shared.origin) else matched_notes
+        notes = match(shared, representer, X, check_tags(y, X), check_groups(groups, len(X)))
         return self._run(lambda data: releases_of_folder(shared, representer, data, notes, path), "", X, y, groups)
 
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:

@@ -32,7 +32,7 @@ from .released_step import (
     WORDS,
     AuditedStep,
 )
-from .releases.classes import ReleasedClasses, ReleasedClassFolder
+from .releases.classes import MatchedClasses, ReleasedClasses, ReleasedClassFolder
 from .releases.file import ReleasedFile
 from .releases.matched_file import MatchedFile
 from .releases.representer import ReleasedRepresenter
@@ -45,6 +45,8 @@ from .schedule import PlannedAttack
 PRESETS = ("default", "quick", "all")
 # The seconds of the presets hold for this number of sentences.
 _SENTENCES = 2000
+# Kinds of folders, and the kind of the same release if the notes are known.
+_BEHIND = {RELEASE_FILE: REPRESENTATION, CLASS_FILE: CLASSES}
 _NO_ORIGINALS = "It needs the notes behind the folder and the published representer."
 _CAN_BE_ORIGINALS = (
     f"{UNKNOWN_MECHANISM} The text can hold the originals, which this attack does not read. Audit the pseudonymizer."
@@ -151,18 +153,18 @@ def releases_of_folder(
     path : path, optional
         Folder, whose bytes are read.
     """
-    if holds_classes(shared.origin):
-        return {CLASS_FILE: ReleasedClassFolder(shared, representer)}
+    is_classes = holds_classes(shared.origin)
+    read, matched = (ReleasedClassFolder, MatchedClasses) if is_classes else (ReleasedFile, MatchedFile)
     if data is None or notes is None:
-        return {RELEASE_FILE: ReleasedFile(shared, representer, path=path)}
+        return {read.kind: read(shared, representer, path=path)}
     position = np.full(len(shared), -1, dtype=np.int64)
     known = np.flatnonzero(notes.rows >= 0)[::-1]  # the first of equal sentences counts
     position[notes.rows[known]] = known
-    file = ReleasedFile(shared, representer, position, notes.known, path)
+    file = read(shared, representer, position, notes.known, path)
     if representer is None:
-        return {RELEASE_FILE: file}
+        return {read.kind: file}
     # Attacks that accept both kinds attack the first one, of which more is known.
-    return {REPRESENTATION: MatchedFile(shared, representer, data, notes), RELEASE_FILE: file}
+    return {matched.kind: matched(shared, representer, data, notes), read.kind: file}
 
 
 def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
@@ -230,12 +232,12 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
 
 def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> Iterator[PlannedAttack]:
     """Plan the attacks that a folder requires but cannot run without its notes: they are skipped and block a pass."""
-    if RELEASE_FILE not in releases or REPRESENTATION in releases or attacks not in list(PRESETS):
+    kind = next((kind for kind in releases if kind in _BEHIND), "")
+    if not kind or _BEHIND[kind] in releases or attacks not in list(PRESETS):
         return
-    file = releases[RELEASE_FILE]
     for name, named in ATTACKS.items():
-        if REPRESENTATION in named.kinds and RELEASE_FILE not in named.kinds and named.preset.quick:
-            attack = named.attack.make(named.preset, settings, file)
+        if _BEHIND[kind] in named.kinds and kind not in named.kinds and named.preset.quick:
+            attack = named.attack.make(named.preset, settings, releases[kind])
             if name == "replay":  # of estimators alone
                 continue
             yield PlannedAttack(name, attack, partial(_left_out, _NO_ORIGINALS), seconds=1e-3)

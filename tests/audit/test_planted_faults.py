@@ -18,6 +18,7 @@ from benchmarks.planted_faults import (
     less_noise,
     noisy,
     positions,
+    rewrite,
     with_transform,
 )
 from sklearn_deid import (
@@ -292,6 +293,24 @@ def test_repeated_vectors_and_kept_order_show_without_notes(representer, data, t
     faults = " ".join(auditor("file").audit(tmp_path / "sorted").results[0].faults)
     assert "neighbours have like lengths" in faults and "1 tokens have exactly the vector" in faults
     assert "1 zeros have a minus sign" in faults
+
+
+def test_one_sentence_with_two_taggings_has_no_fault(representer, data, tmp_path):
+    """Equal sentences share their noise. With other tags they are no copies, and both are written."""
+    X, y, _ = data
+    X, y = X[list(range(len(X))) + [0]], TokenSequences.from_rows([*y, ["O"] * len(X[0])])
+    save_representation(tmp_path / "release", representer.transform(X), y)
+    report = auditor(["file"]).audit(tmp_path / "release", X, y, representer=representer)
+    assert report.results[0].faults == () and report.results[0].status == "ok"
+
+
+def test_the_number_of_removed_copies_is_compared_with_the_notes(representer, data, tmp_path):
+    """Any number could stand there."""
+    X, y, _ = data
+    save_representation(tmp_path / "release", representer.transform(X), y)
+    rewrite(tmp_path / "release", lambda manifest, _: manifest["representation"].update(n_duplicates_removed=1_234))
+    report = auditor(["file"]).audit(tmp_path / "release", X, y, representer=representer)
+    assert "another number of removed copies" in " ".join(report.blocking_issues)
 
 
 @pytest.mark.parametrize("place", ["bound", "neighbors"])

@@ -263,9 +263,7 @@ def test_audits_find_nothing_in_intact_classes(tmp_path, fitted):
     save(fitted, tmp_path / "classes")
     auditor = AdversarialPrivacyAuditor("quick", random_state=0)
     folder = auditor.audit(tmp_path / "a", representer=load(tmp_path / "classes", embeddings=VECTORS))
-    assert [(found.key, found.status) for found in folder.results] == [("classes", "ok")]
-    with pytest.raises(ValueError, match="without notes"):
-        auditor.audit(tmp_path / "a", X, y, representer=fitted)
+    assert [(found.key, found.faults) for found in folder.with_status("ok")] == [("classes", ()), ("file", ())]
     # Nobody can check the classes of a folder alone.
     assert auditor.audit(tmp_path / "a").score == 0.0
     with pytest.raises(BundleError, match="another representer"):

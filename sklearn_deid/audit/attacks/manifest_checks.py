@@ -12,7 +12,7 @@ import codecs
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ _PAIR_CHARACTERS = 8  # of two consecutive words, both PHI
 _DIGITS = 16  # of a digest in hexadecimal numbers, from its start
 _MOST_DECODED = 2**20  # characters after unpacking
 _OWN_DIGESTS = {"arrays_sha256", "manifest_sha256", "fingerprint"}
+# Lists of every release, which other checks compare: tags of the sentences, and of the tagger, and classes of words.
+_OWN_LISTS = {"tags", "classes", "centroids"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,20 +108,20 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
     return out
 
 
-def _values_of(value: Any) -> Iterator[Any]:
-    """All values of parsed JSON, keys too, depth first."""
+def _values_of(value: Any, *, without: Collection[str] = ()) -> Iterator[Any]:
+    """All values of parsed JSON, keys too, depth first; without the values of some keys."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         yield one
         if isinstance(one, dict):
-            waiting += [part for key, item in reversed(one.items()) for part in (item, key)]
+            waiting += [part for key, item in reversed(one.items()) if key not in without for part in (item, key)]
         elif isinstance(one, list):
             waiting += reversed(one)
 
 
 def _lists_of(value: Any) -> Iterator[list[Any]]:
-    return (one for one in _values_of(value) if isinstance(one, list))
+    return (one for one in _values_of(value, without=_OWN_LISTS) if isinstance(one, list))
 
 
 def _strings_of(value: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._randomness import n_signed_zeros
 from ..protocol import AttackResult
-from ..released_step import RELEASE_FILE
+from ..released_step import CLASS_FILE, RELEASE_FILE
 from .check_results import FILE_LEVEL, check_result
 from .declaration import AttackPreset, AuditAttack, timed
 from .noise_checks import Check, alarms
@@ -44,7 +44,7 @@ class FileCheck(AuditAttack):
     family = "file"
     title = "Statements of a saved release"
     order = 9
-    releases = (RELEASE_FILE,)
+    releases = (RELEASE_FILE, CLASS_FILE)
     presets = (AttackPreset("file", "Statements of a saved release", 100.0, 0.5, quick=True),)
     name = "statements of the file"
     threat = "representation"
@@ -98,7 +98,10 @@ def _named(failed: list[Check]) -> list[str]:
 
 
 def repeated_vectors(released: SavedSentences) -> int:
-    """Number of tokens whose vector occurs in an earlier sentence; 0 if rounding may explain this."""
+    """Number of tokens whose vector occurs in an earlier sentence; 0 if rounding may explain this.
+
+    Sentences with equal vectors as a whole are one sentence with several tags, released with one draw.
+    """
     n, d = released.vectors.shape
     # Independent noise hits the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension, at
     # most, and any two of n tokens do with at most n^2 / 2 times the product.
@@ -107,5 +110,8 @@ def repeated_vectors(released: SavedSentences) -> int:
         return 0
     rows = np.ascontiguousarray(released.vectors).view(np.dtype((np.void, released.vectors.dtype.itemsize * d))).ravel()
     _, first, number = np.unique(rows, return_index=True, return_inverse=True)
-    sentence = np.repeat(np.arange(len(released.offsets) - 1), np.diff(released.offsets))
-    return int((sentence[first[number]] != sentence).sum())
+    parts = np.split(number.reshape(-1), released.offsets[1:-1])
+    whole: dict[bytes, int] = {}
+    same = [whole.setdefault(part.tobytes(), row) for row, part in enumerate(parts)]
+    sentence = np.repeat(np.array(same, dtype=np.int64), np.diff(released.offsets))
+    return int((sentence[first[number.reshape(-1)]] != sentence).sum())

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ...exceptions import SequenceError
 from ...representations.sharing import SharedRepresentation
+from ...sequences import TokenSequences, TokenVectors
 from ..attacks.class_check import ReleasedClassVectors
 from ..audit_data import AuditData
 from ..released_step import CLASS_FILE, CLASSES
-from .file import check_same_representer
+from .file import ReleasedFile
+from .matched_file import MatchedNotes, candidates_of
 from .vectors import ReleasedVectors
 
 _NEIGHBORS = 100  # of the pairs of a PHI token and a near word, as in `WordClassRepresenter.certify`
@@ -31,9 +35,15 @@ class ReleasedClasses(ReleasedVectors):
     kind = CLASSES
 
     def __init__(self, representer: Any, data: AuditData) -> None:
-        self._representer, d = representer, representer.centroids_.shape[1]
-        self._first, self._again = (np.asarray(representer.transform(data.X).data)[:, :d] for _ in range(2))
+        self._representer = representer
+        self._first, self._again = self._releases(data)
         super().__init__(self._first, representer._vectors, data)
+
+    def _releases(self, data: AuditData) -> tuple[np.ndarray, np.ndarray | None]:
+        """Vectors of the release, and of a second one if another one can be made."""
+        d = self._representer.centroids_.shape[1]
+        first, again = (np.asarray(self._representer.transform(data.X).data)[:, :d] for _ in range(2))
+        return first, again
 
     @cached_property
     def released_classes(self) -> ReleasedClassVectors:
@@ -46,41 +56,93 @@ class ReleasedClasses(ReleasedVectors):
         return published(self._representer, self._first, expected=known[words], again=self._again, figures=figures)
 
 
-class ReleasedClassFolder:
-    """Word classes of a saved folder.
+class MatchedClasses(ReleasedClasses):
+    """Word classes of a saved folder, in the order of the notes behind it.
 
     Parameters
     ----------
     shared : SharedRepresentation
         Opened folder.
-    representer : WordClassRepresenter, optional
+    representer : WordClassRepresenter
         Published classes.
-
-    Raises
-    ------
-    BundleError
-        If the vectors were made by another representer.
+    data : AuditData
+        Sentences of the audit.
+    notes : MatchedNotes
+        Notes behind the folder, see `notes_of_classes`.
     """
 
+    def __init__(self, shared: SharedRepresentation, representer: Any, data: AuditData, notes: MatchedNotes) -> None:
+        self._shared, self._notes = shared, notes
+        super().__init__(representer, data)
+
+    def _releases(self, data: AuditData) -> tuple[np.ndarray, np.ndarray | None]:
+        """Vectors of the folder; the audit makes no release."""
+        d = self._representer.centroids_.shape[1]
+        return np.asarray(self._shared.X[self._notes.rows[data.rows]].data)[:, :d], None
+
+
+class ReleasedClassFolder(ReleasedFile):
+    """Word classes of a saved folder, in its order; the parameters are those of `ReleasedFile`."""
+
     kind = CLASS_FILE
-
-    def __init__(self, shared: SharedRepresentation, representer: Any = None) -> None:
-        check_same_representer(shared, representer)
-        rows, none = np.arange(len(shared)), np.zeros(0, dtype=np.int64)
-        # The words are not known. The check does not read them, and the tags have the same sentences.
-        self.data = AuditData(shared.y, shared.y, shared.groups, none, none, rows, rows, 0)
-        self._shared, self._representer = shared, representer
-
-    def digest(self) -> None:
-        """Return None: the check of a folder is quick, and a folder may change."""
 
     @property
     def released_classes(self) -> ReleasedClassVectors | None:
         """Vectors and published classes; None if the classes are not given."""
-        if self._representer is None:
-            return None
-        d = self._representer.centroids_.shape[1]
-        return published(self._representer, np.asarray(self._shared.X.data[:, :d]))
+        return None if self.representer is None else published(self.representer, self.vectors)
+
+    def _wrong_statements(self) -> list[str]:
+        """Statements of the manifest that are wrong without any test."""
+        found = self._wrong_parts()
+        if self.representer is not None:
+            own = self.representer.transform([]).origin
+            # The digests of the classes too: in another order, they are a message.
+            if replace(own, library_version=self.origin.library_version) != self.origin:
+                found.append("The folder states other classes or settings than the published representer has.")
+        return found
+
+
+def notes_of_classes(
+    shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences, groups: Any = None
+) -> MatchedNotes:
+    """Match each sentence of the notes with its sentence in a folder of word classes.
+
+    Among the sentences of equal length, tags and casing, the one with the most classes of the words belongs to the
+    notes. The parameters are those of `matched_notes`.
+
+    Raises
+    ------
+    SequenceError
+        If the notes are not those behind the folder.
+    """
+    own, there = candidates_of(shared, X, y)
+    rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
+    rng, number = np.random.default_rng(0), dict[bytes, int]()
+    told = _numbered(shared.X, number)
+    expected = None if representer is None else _numbered(representer.transform(X), number)
+    for key, members in own.items():
+        # In random order: where classes cannot tell, the matching must not follow the order of the file.
+        found = rng.permutation(np.array(there[key]))
+        if len(found) > len(members):
+            raise SequenceError("The notes are not those behind the release: they lack some of its sentences.")
+        if len(found) == 1:
+            rows[members], sure[members] = found[0], True
+            continue
+        if expected is None:
+            continue
+        classes = np.stack([told[row] for row in found.tolist()])  # shape: (n_found, length)
+        for row in members:
+            n_other = (classes != expected[row]).sum(axis=1)
+            rows[row], sure[row] = found[n_other.argmin()], n_other.min() == 0
+    return MatchedNotes(X, rows, sure, y, groups)
+
+
+def _numbered(R: TokenVectors, number: dict[bytes, int]) -> list[np.ndarray]:
+    """Number of the vector of each token, by sentence; ``number`` holds the numbers given so far."""
+    assert R.origin is not None
+    vectors = np.ascontiguousarray(R.data[:, : R.origin.n_components])
+    flat = np.array([number.setdefault(row.tobytes(), len(number)) for row in vectors], dtype=np.int64)
+    return np.split(flat, R.offsets[1:-1])
 
 
 def published(representer: Any, vectors: np.ndarray, **more: Any) -> ReleasedClassVectors:

@@ -11,7 +11,8 @@ from ..._storage import bundle_text
 from ..._strict_json import load_strict
 from ...exceptions import BundleError
 from ...representations.public_tagger import common_tagger
-from ...representations.sharing import SharedRepresentation, has_keyed_noise
+from ...representations.sharing import SharedRepresentation, has_keyed_noise, row_digests
+from ...sequences import RaggedArray
 from ...text import CASING_CLASSES
 from ..attacks.manifest_checks import FolderText, format_faults, manifest_faults
 from ..attacks.saved_sentences import KnownNotes, SavedSentences
@@ -85,7 +86,7 @@ class ReleasedFile:
             float(noise.get("grid", 1.0)),
             self._original,
             self._notes,
-            (*self._wrong_statements(), *self._wrong_bytes()),
+            (*self._wrong_statements(), *self._wrong_copies(), *self._wrong_bytes()),
         )
 
     @property
@@ -110,20 +111,37 @@ class ReleasedFile:
             )
         if not noise.get("smallest_std", 0.0) > 0.0:
             found.append("The manifest states a dimension without noise.")
-        own, told = getattr(self.representer, "tagger_", None), self.shared.X.tagger
-        # Weights that differ in their last bits work as well, and can hold text.
-        if self.representer is not None and told is not None and common_tagger([own, told]) is None:
-            found.append("The public tagger of the folder is not the tagger of the published representer.")
         if self.origin.settings.get("unit_norm"):
             length = np.linalg.norm(vectors, axis=1)
             # Rounding of d numbers to the grid moves the length by at most sqrt(d) / 2 steps.
             if (np.abs(length - 1.0) > np.sqrt(vectors.shape[1]) * 2.0**-19).any():
                 found.append("The settings say that vectors have length 1; some have another length.")
+        return [*found, *self._wrong_parts()]
+
+    def _wrong_parts(self) -> list[str]:
+        """Faults of the parts that go with the vectors: the public tagger, and the casing."""
+        found = []
+        own, told = getattr(self.representer, "tagger_", None), self.shared.X.tagger
+        # Weights that differ in their last bits work as well, and can hold text.
+        if self.representer is not None and told is not None and common_tagger([own, told]) is None:
+            found.append("The public tagger of the folder is not the tagger of the published representer.")
         if self.origin.casing:
             columns = np.asarray(self.shared.X.data[:, self.origin.n_components :])
             one_hot = np.isin(columns, (0.0, 1.0)).all() and (columns.sum(axis=1) == 1.0).all()
             if columns.shape[1] != len(CASING_CLASSES) or not one_hot:
                 found.append("The casing columns hold something else than one casing class for each token.")
+        return found
+
+    def _wrong_copies(self) -> list[str]:
+        """Faults of sentences that the notes repeat: a folder holds equal sentences once, and states their number."""
+        found, shared = [], self.shared
+        tags = RaggedArray(np.unique(shared.y.data.astype(str), return_inverse=True)[1].reshape(-1), shared.y.offsets)
+        n_copies = len(shared) - len(set(row_digests(shared.X, tags)))
+        if n_copies:
+            found.append(f"{n_copies} sentences are there twice, which tells that notes agree in them.")
+        stated = shared.manifest["n_duplicates_removed"]
+        if self._notes is not None and stated != len(self._notes.X) - len(shared):
+            found.append("The manifest states another number of removed copies than the notes have.")
         return found
 
     def _wrong_bytes(self) -> list[str]:

@@ -147,13 +147,7 @@ def matched_notes(
     SequenceError
         If the notes are not those behind the folder.
     """
-    own, there = _keys(shared, X, y)
-    if set(own) != set(there):
-        n = len(set(own) ^ set(there))
-        raise SequenceError(
-            f"The notes are not those behind the release: {n} kinds of sentences (length, tags, casing) are in "
-            "only one of them."
-        )
+    own, there = candidates_of(shared, X, y)
     rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
     rng = np.random.default_rng(0)
     for key, members in own.items():
@@ -174,10 +168,16 @@ def matched_notes(
     return MatchedNotes(X, rows, sure, y, groups)
 
 
-def _keys(
+def candidates_of(
     shared: SharedRepresentation, X: TokenSequences, y: TokenSequences
 ) -> tuple[dict[Any, list[int]], dict[Any, list[int]]]:
-    """Rows of the notes, and of the folder, by length, tags and casing."""
+    """Return the rows of the notes, and the rows of the folder, by length, tags and casing.
+
+    Raises
+    ------
+    SequenceError
+        If one of them has a kind of sentences that the other one lacks.
+    """
     assert shared.origin is not None
     # Classes that were drawn are not those of the words.
     is_drawn = shared.origin.settings.get("casing") == RandomizedCasing.key
@@ -190,6 +190,12 @@ def _keys(
             seen = tuple(shown[offsets[i] : offsets[i + 1]].tolist()) if casing and shown is not None else ()
             rows[(tuple(row), seen)].append(i)
         out.append(dict(rows))
+    n = len(set(out[0]) ^ set(out[1]))
+    if n:
+        raise SequenceError(
+            f"The notes are not those behind the release: {n} kinds of sentences (length, tags, casing) are in "
+            "only one of them."
+        )
     return out[0], out[1]
 
 

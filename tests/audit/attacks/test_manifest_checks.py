@@ -60,6 +60,13 @@ def test_lists_for_each_sentence_are_named():
     assert manifest_faults(manifest, None, {"sentence": 31, "patient": 29}) == []
 
 
+def test_the_tags_of_a_release_are_no_list_of_patients():
+    """A release with as many tags as patients was blamed."""
+    tags = ["O", *(f"B-LABEL{i}" for i in range(29))]
+    manifest = {"representation": {"tags": tags, "audit": None}, "tagger": {"classes": tags}}
+    assert manifest_faults(manifest, None, {"patient": 30}) == []
+
+
 def arrays():
     ones, tags = np.ones((3, 2), np.float32), np.zeros(3, np.uint16)
     return {"vectors": ones, "tags": tags, "offsets": np.arange(4), "a.b": np.eye(2)}
