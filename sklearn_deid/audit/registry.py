@@ -39,6 +39,7 @@ from .releases.representer import ReleasedRepresenter
 from .releases.surrogates import ReleasedSurrogates
 from .releases.text import ReleasedText
 from .releases.updates import ReleasedExchange
+from .releases.vector_release import check_columns
 from .releases.vectors import ReleasedVectors
 from .schedule import PlannedAttack
 
@@ -127,11 +128,14 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
         # seed is attacked as it releases, from the system's randomness.
         drawing.random_state = data.seed
     released = drawing.sample(data.X, data.y, data.groups)
+    if not np.array_equal(released.offsets, data.X.offsets):
+        raise SequenceError("The estimator under attack released other sentences, or other tokens, than it was given.")
     if step.kind == WORDS:
         return ReleasedText(released, data, step.estimator)
     if step.kind == SURROGATES:
         return ReleasedSurrogates(released, data, step.estimator)
     public = step.estimator.mechanism_.policy.vectors
+    check_columns(released, data.X, public.dim, bool(step.estimator.casing))
     return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data, step.estimator)
 
 
@@ -274,11 +278,24 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
     if reason is not None:
         return [replace(attack.skip(reason), blocks=is_named)]
     results = attack.run(release)
+    if isinstance(release, ReleasedVectors):
+        return _blocked(results, release.in_clear)
     if not isinstance(release, (ReleasedText, ReleasedSurrogates)):
         return results
     is_unknown = is_named and release.pseudonymizer is None
-    reason = _CAN_BE_ORIGINALS if is_unknown else release.in_clear or (is_named and release.is_other_text) or None
+    other = is_named and release.is_other_text
+    reason = _CAN_BE_ORIGINALS if is_unknown else release.in_clear or _changed_elsewhere(release) or other or None
     return _blocked(results, reason)
+
+
+def _changed_elsewhere(release: ReleasedText | ReleasedSurrogates) -> str | None:
+    """Statement about tokens that are no PHI and were changed; None if there are none.
+
+    Pseudonymizers change PHI only. Originals can stand in any other token, and no attack reads these tokens.
+    """
+    data, released = release.data, release.released
+    n = 0 if release.pseudonymizer is None else int((released.data != data.X.data)[~data.phi].sum())
+    return f"{n:,} tokens that are no PHI differ from the notes: they can hold originals." if n else None
 
 
 def _blocked(results: list[AttackResult], reason: str | None) -> list[AttackResult]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm, poisson
@@ -10,7 +11,8 @@ from scipy.stats import norm, poisson
 from ...sequences import TokenSequences
 from .noise_checks import Check
 from .order_keys import FEWEST, digests_of, p_of_order, text_keys
-from .saved_sentences import SavedSentences
+from .saved_sentences import KnownNotes, SavedSentences
+from .seeded_orders import seeded_numbers, seeded_order
 
 _MOST_ROWS = 4096  # sentences whose digests are computed; more do not make a fault clearer
 _SHUFFLED = "although the file says that they were shuffled"
@@ -34,6 +36,7 @@ def order_checks(released: SavedSentences) -> Iterator[Check]:
         yield from _of_the_notes(released.original[released.original >= 0])
         if released.notes is not None:
             yield from _of_texts(released.original, released.notes.X)
+            yield _of_a_seed(released.original, released.notes)
 
 
 def number_checks(released: SavedSentences) -> Iterator[Check]:
@@ -54,6 +57,10 @@ def number_checks(released: SavedSentences) -> Iterator[Check]:
         "their numbers of sentences": np.bincount(own.reshape(-1))[whose],
     }
     keys |= {f"the {name} digests of their ids": _ranks_of(values) for name, values in digests_of(names)}
+    # The library numbers patients as they come in the release; others, as they come in the notes or by their ids.
+    for places in (np.argsort(np.argsort(first))[whose], whose):
+        name, p = seeded_numbers(places, len(ids))
+        yield Check("numbers", p, f"The patient numbers are those of {name}: anyone who tries the seeds reads them.")
     for name, values in keys.items():
         for p in p_of_order(np.asarray(values, dtype=np.float64)):
             yield Check("numbers", p, f"The patient numbers are in the order of {name}, and not drawn (p = {p:.1g}).")
@@ -103,6 +110,18 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
     # Each of 2n steps between neighbours is expected once at most; a regular order repeats one of them.
     most = int(np.unique(np.diff(ranks), return_counts=True)[1].max())
     yield Check("order", min(1.0, 2.0 * len(ranks) * float(poisson.sf(most - 1, 1.0))), told)
+
+
+def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:
+    """Order of a generator with a small seed, which looks random."""
+    number: dict[tuple[Any, ...], int] = {}
+    phi = np.zeros(len(notes.X.data), dtype=bool) if notes.phi is None else notes.phi
+    parts = np.split(phi, notes.X.offsets[1:-1])
+    # Copies with equal tags are written once.
+    keys = ((*map(str, row), part.tobytes()) for row, part in zip(notes.X, parts, strict=True))
+    same_as = np.array([number.setdefault(key, row) for row, key in enumerate(keys)], dtype=np.int64)
+    name, p = seeded_order(original, same_as)
+    return Check("order", p, f"The order is that of {name}: anyone who tries the seeds restores that of the notes.")
 
 
 def _of_texts(original: np.ndarray, X: TokenSequences) -> Iterator[Check]:

@@ -197,7 +197,8 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
         # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
         total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
         found += [float(2.0 * norm.sf(abs(total))), _p_of_moved_dimensions(first, second)]
-    some = slice(None, None, max(1, -(-n // _MOST_PAIRED)))
+    # At random: every k-th token never meets noise that was moved by a distance that k does not divide.
+    some = np.random.default_rng(0).permutation(n)[:_MOST_PAIRED]
     cosine, n_pairs = best_pairs(one[some], other[some])
     found.append(p_of_cosine(cosine, n_pairs, one.shape[1]))
     return min(1.0, len(found) * min(found))

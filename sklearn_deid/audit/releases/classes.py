@@ -16,6 +16,7 @@ from ..audit_data import AuditData
 from ..released_step import CLASS_FILE, CLASSES
 from .file import ReleasedFile
 from .matched_file import MatchedNotes, candidates_of
+from .vector_release import check_columns
 from .vectors import ReleasedVectors
 
 _NEIGHBORS = 100  # of the pairs of a PHI token and a near word, as in `WordClassRepresenter.certify`
@@ -41,9 +42,12 @@ class ReleasedClasses(ReleasedVectors):
 
     def _releases(self, data: AuditData) -> tuple[np.ndarray, np.ndarray | None]:
         """Vectors of the release, and of a second one if another one can be made."""
-        d = self._representer.centroids_.shape[1]
-        first, again = (np.asarray(self._representer.transform(data.X).data)[:, :d] for _ in range(2))
-        return first, again
+        d, found = self._representer.centroids_.shape[1], []
+        for _ in range(2):
+            released = self._representer.transform(data.X)
+            check_columns(released, data.X, d, bool(self._representer.casing))
+            found.append(np.asarray(released.data)[:, :d])
+        return found[0], found[1]
 
     @cached_property
     def released_classes(self) -> ReleasedClassVectors:

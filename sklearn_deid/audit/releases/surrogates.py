@@ -18,7 +18,7 @@ from ..attacks.surrogate_spans import SurrogateSpans, spans_of_sentences
 from ..audit_data import AuditData
 from ..released_step import SURROGATES
 
-_N_OWN = 4
+_N_OWN = 9
 
 
 class ReleasedSurrogates:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._compat import resolve_device
 from ...sequences import TokenSequences, TokenVectors
-from ...text import casing_ids
+from ...text import CASING_CLASSES, casing_ids
 from ..attacks.released_tokens import ReleasedTokens
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..audit_data import AuditData
@@ -88,6 +88,38 @@ class VectorRelease:
     @cached_property
     def _labels(self) -> np.ndarray:
         return np.unique(self.data.y.data.astype(str), return_inverse=True)[1].reshape(-1)
+
+
+def check_columns(released: TokenVectors, X: TokenSequences, d: int, casing: bool, *, drawn: bool = False) -> None:
+    """Check the shape of released vectors, and the columns of the casing, which have no noise.
+
+    Parameters
+    ----------
+    released : TokenVectors
+        Release of X.
+    X : TokenSequences
+        Words behind the release.
+    d : int
+        Number of columns of the vectors.
+    casing : bool
+        Whether the casing of each token follows, one-hot.
+    drawn : bool, default=False
+        Whether the classes were drawn, and are not those of the words.
+
+    Raises
+    ------
+    ValueError
+        If the estimator released other sentences or columns than it declares.
+    """
+    width = d + len(CASING_CLASSES) * casing
+    if not isinstance(released, TokenVectors) or not np.array_equal(released.offsets, X.offsets):
+        raise ValueError("The estimator under attack returned other sentences than it was given.")
+    if released.d != width:
+        raise ValueError(f"The estimator under attack released {released.d} columns and declares {width}.")
+    columns = np.asarray(released.data)[:, d:]
+    classes = columns.argmax(axis=1) if drawn else casing_ids(X.data.tolist())
+    if casing and not np.array_equal(columns, np.eye(len(CASING_CLASSES))[classes]):
+        raise ValueError("The columns of the casing hold something else than the casing class of each token.")
 
 
 def items_of(X: TokenSequences, rows: np.ndarray) -> np.ndarray:

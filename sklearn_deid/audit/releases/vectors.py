@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._randomness import grid_step
 from ...pseudonyms.phi_tokens import find_phi_tokens
-from ...pseudonyms.vector_moves import RandomVectors
+from ...pseudonyms.vector_moves import RandomVectors, ZeroVectors
 from ...representations.pair_data import embedding_table
 from ...tagging.tagger_data import distinct_words
 from ...text import casing_ids
@@ -57,6 +57,16 @@ class ReleasedVectors(VectorRelease):
         if self._perturber is None or self._perturber.max_replacements is not None:
             return False
         return self._noise_scale >= _SMALLEST_SCALE and len(self._moved) > 0
+
+    @cached_property
+    def in_clear(self) -> str | None:
+        """Statement about tokens whose vector must be zero and is not; None if there are none."""
+        if self._perturber is None or not isinstance(self._perturber.mechanism_, ZeroVectors):
+            return None
+        n = int(self._released[self._moved].any(axis=1).sum())
+        if not n or self._perturber.max_replacements is not None:
+            return None
+        return f"{n:,} of {len(self._moved):,} PHI tokens have a vector, which the perturber states to be zero."
 
     @property
     def noise_template(self) -> NoiseTemplate:

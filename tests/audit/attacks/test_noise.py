@@ -8,6 +8,7 @@ import pytest
 from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors, RepeatedReleases, ReplayAttack
 from sklearn_deid.audit.attacks.noise_checks import alarms, noise_checks, p_of_directions
 from sklearn_deid.audit.attacks.noise_residuals import released_with, standardised
+from sklearn_deid.audit.attacks.replay import p_of_shared
 
 
 def made(unit_norm=True, n_sentences=80, d=6, seed=0, size=2.0):
@@ -47,6 +48,18 @@ def test_no_alarm_more_often_than_the_level():
         groups = NoisyVectors(z, offsets, {"word": rng.integers(0, 20, len(z))}).groupings
         hits += bool(alarms(noise_checks(z, groups), 0.2)[0])
     assert hits < 150 * 0.2 + 3.5 * np.sqrt(150 * 0.2 * 0.8)
+
+
+@pytest.mark.parametrize("period", [4096, 4097, 5000])
+def test_noise_of_a_buffer_that_is_used_twice_is_named(period):
+    """Every third token was compared, and 4,097 is no multiple of three."""
+    z = np.resize(np.random.default_rng(0).standard_normal((period, 12)), (9000, 12))
+    assert "Two different tokens carry the same noise." in [one.fault for one in alarms(noise_checks(z, {}), 1e-3)[0]]
+
+
+def test_noise_that_a_second_call_moves_far_is_named():
+    one, new = np.random.default_rng(0).standard_normal((2, 5000, 12))
+    assert p_of_shared(one, np.concatenate([new[:2000], one[:3000]])) < 1e-9
 
 
 @pytest.mark.parametrize("unit_norm", [True, False])

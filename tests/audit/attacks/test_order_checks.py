@@ -1,6 +1,7 @@
 """Orders by a key of the originals, and patient numbers that were not drawn, are named; random ones are not."""
 
 import hashlib
+import random
 import zlib
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from sklearn_deid.audit.attacks import FileCheck, KnownNotes, SavedSentences
 from sklearn_deid.audit.attacks.order_checks import number_checks, order_checks
+from sklearn_deid.audit.attacks.seeded_orders import seeded_order
 from sklearn_deid.sequences import TokenSequences
 
 N, PATIENTS = 120, 30
@@ -79,9 +81,46 @@ def test_patient_numbers_that_follow_the_patients_are_named(key, shuffled):
     assert found and "p = " in found[0]
 
 
+def by_python(seed):
+    items = list(range(N))
+    random.Random(seed).shuffle(items)
+    return items
+
+
+@pytest.mark.parametrize(
+    ("order", "name"),
+    [
+        (np.random.default_rng(0).permutation(N), "NumPy's default generator with seed 0"),
+        (np.random.RandomState(42).permutation(N), "NumPy's RandomState with seed 42"),
+        (by_python(1000), "Python's generator with seed 1000"),
+    ],
+)
+def test_orders_of_a_small_seed_are_named(order, name):
+    """They look random."""
+    assert f"The order is that of {name}" in " ".join(faults(order))
+    some = np.where(np.arange(N) % 3 == 0, -1, order)  # what could not be matched is not known
+    assert seeded_order(some, np.arange(N))[0] == name and seeded_order(some, np.arange(N))[1] < 1e-9
+
+
+def test_the_seed_of_a_saved_release_is_named():
+    """As `save_representation(random_state=7)` draws: a permutation, the first of copies, and a second permutation."""
+    same_as = np.arange(N)
+    same_as[100:] = same_as[:20]
+    rng = np.random.default_rng(7)
+    drawn = same_as[rng.permutation(N)]
+    kept = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
+    assert seeded_order(kept[rng.permutation(len(kept))], same_as)[0] == "NumPy's default generator with seed 7"
+
+
+def test_patient_numbers_of_a_small_seed_are_named():
+    numbers = np.random.default_rng(5).permutation(PATIENTS)
+    found = faults(np.random.default_rng(3).permutation(N), numbers)
+    assert any("The patient numbers are those of NumPy's default generator with seed 5" in one for one in found)
+
+
 def test_random_orders_and_numbers_are_not_named():
     """Of 20 intact releases, at a level of .0002 each, hardly one may be blamed."""
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(2**40 + 4)  # the order of a small seed is named
     assert [fault for _ in range(20) for fault in faults(rng.permutation(N), rng.permutation(PATIENTS))] == []
 
 

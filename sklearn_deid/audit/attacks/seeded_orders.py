@@ -1,0 +1,98 @@
+"""Orders that a generator makes from a small seed: anyone who tries the seeds puts the sentences in their old order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from math import lgamma
+
+import numpy as np
+
+from .order_keys import FEWEST
+
+# Seeds that people take.
+_SEEDS = (*range(256), 999, 1000, 1234, 1337, *range(2020, 2031), 4242, 12345, 31337, 123456)
+_MOST_DRAWN = 2**22
+_Permute = Callable[[int], np.ndarray]
+
+
+def _of_python(seed: int) -> _Permute:
+    generator = random.Random(seed)
+
+    def permuted(n: int) -> np.ndarray:
+        items = list(range(n))
+        generator.shuffle(items)
+        return np.array(items)
+
+    return permuted
+
+
+# Functions of a seed that return a function of n: the next permutation of n items.
+_GENERATORS: dict[str, Callable[[int], _Permute]] = {
+    "NumPy's default generator": lambda seed: np.random.default_rng(seed).permutation,
+    "NumPy's RandomState": lambda seed: np.random.RandomState(seed).permutation,
+    "Python's generator": _of_python,
+}
+
+
+def seeded_order(original: np.ndarray, same_as: np.ndarray) -> tuple[str, float]:
+    """Generator and seed whose order has the most sentences in common with a release, and the probability of that.
+
+    Three ways are tried: a permutation of all notes of which the first copies are kept, the same with a further
+    permutation of the kept ones (as `save_representation` does), and a permutation of the distinct sentences.
+
+    Parameters
+    ----------
+    original : ndarray of int, shape (n_released,)
+        Row of the notes for each sentence of the release, -1 if unknown.
+    same_as : ndarray of int, shape (n_notes,)
+        Row of the first equal sentence, for each sentence of the notes.
+    """
+    known, distinct = original >= 0, np.unique(same_as)
+    ours = np.where(known, same_as[original], -1)
+
+    def orders(permute: _Permute, again: _Permute) -> Iterator[np.ndarray]:
+        kept = _first_of_each(same_as[permute(len(same_as))])
+        yield from (kept, kept[permute(len(kept))], distinct[again(len(distinct))])
+
+    return _best(ours, orders, 3, len(same_as))
+
+
+def seeded_numbers(numbers: np.ndarray, n: int) -> tuple[str, float]:
+    """Generator and seed whose permutation has the most numbers in common, as in `seeded_order`.
+
+    Parameters
+    ----------
+    numbers : ndarray of int
+        Place of the owner of each number among n items that were numbered by a permutation.
+    n : int
+        Number of items.
+    """
+
+    def orders(permute: _Permute, again: _Permute) -> Iterator[np.ndarray]:
+        order = permute(n)
+        yield from (order[: len(numbers)], np.argsort(order)[: len(numbers)])
+
+    return _best(numbers, orders, 2, n)
+
+
+def _best(ours: np.ndarray, orders: Callable[..., Iterator[np.ndarray]], n_ways: int, n: int) -> tuple[str, float]:
+    if len(ours) < FEWEST:
+        return "", 1.0
+    seeds = _SEEDS[: max(8, _MOST_DRAWN // n)]
+    most, named = 0, ""
+    for name, of_seed in _GENERATORS.items():
+        for seed in seeds:
+            for order in orders(of_seed(seed), of_seed(seed)):
+                m = min(len(order), len(ours))
+                agreeing = int(np.count_nonzero(order[:m] == ours[:m]))
+                if agreeing > most:
+                    most, named = agreeing, f"{name} with seed {seed}"
+    # A random permutation has at least k places in common with a given one with probability at most 1 / k!.
+    n_tried = n_ways * len(_GENERATORS) * len(seeds)
+    return named, float(min(1.0, n_tried * np.exp(-lgamma(most + 1))))
+
+
+def _first_of_each(items: np.ndarray) -> np.ndarray:
+    first = np.unique(items, return_index=True)[1]
+    return items[np.sort(first)]
