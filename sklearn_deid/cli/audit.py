@@ -50,7 +50,7 @@ exit codes: 0 audited, 1 audited but the audit failed, the score is below --fail
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("--representer", metavar="FOLDER", help="folder of a saved PrivateRepresenter")
+    parser.add_argument("--representer", metavar="FOLDER", help="folder of a saved representer")
     parser.add_argument("--release", metavar="FOLDER", help="folder of vectors that save_representation wrote")
     parser.add_argument(
         "--verify",
@@ -106,11 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise DeidError("Say what to attack: CORPUS with --representer FOLDER, --release FOLDER, or --redacted NOTES.")
     device = set_machine(arguments)
     from ..audit.privacy_auditor import AdversarialPrivacyAuditor
-    from ..representations.private_representer import PrivateRepresenter
 
-    representer = None
-    if arguments.representer is not None:
-        representer = PrivateRepresenter.load(arguments.representer, embeddings=arguments.embeddings, device=device)
+    representer = None if arguments.representer is None else _representer(arguments, device)
     result = None if arguments.corpus is None else read_annotated(arguments)
     data = None if result is None else result.corpus.to_sentences()
     notes = (None, None, None) if data is None else (data.X, data.y, data.groups)
@@ -135,6 +132,18 @@ def run(arguments: argparse.Namespace) -> int:
     show_left_out(errors)
     failed = bool(report.blocking_issues) or (arguments.fail_under is not None and report.score < arguments.fail_under)
     return SOME_WITHHELD if failed or errors else DONE
+
+
+def _representer(arguments: argparse.Namespace, device: str) -> Any:
+    """Load the published representer: a network, or word classes."""
+    from ..representations.private_representer import PrivateRepresenter
+    from ..representations.word_class_representer import WordClassRepresenter
+    from ..saving import saved_class
+
+    path, embeddings = arguments.representer, arguments.embeddings
+    if saved_class(path) == WordClassRepresenter.__name__:
+        return WordClassRepresenter.load(path, embeddings=embeddings)
+    return PrivateRepresenter.load(path, embeddings=embeddings, device=device)
 
 
 def _verify(arguments: argparse.Namespace) -> int:

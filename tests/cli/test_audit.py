@@ -15,6 +15,7 @@ from sklearn_deid import (
     write_corpus,
 )
 from sklearn_deid.embeddings import read_word_vectors
+from sklearn_deid.representations import WordClassRepresenter
 
 from ..conftest import draw_known_keys
 from .conftest import assert_no_note_text
@@ -130,6 +131,18 @@ def test_a_saved_release_is_attacked_as_bytes(run, release, corpus):
     code, out, err = run("audit", "--release", release, "--attacks", "quick", "--quiet")
     assert code == 1 and "needs the notes behind the folder" in out
     assert_no_note_text(out + err, corpus)
+
+
+def test_saved_word_classes_are_attacked_with_their_classes(run, folder, corpus, tmp_path):
+    read = read_word_vectors(folder / "vectors.txt")
+    vectors = WordVectors(read.words, read.vectors_at(np.arange(len(read))), is_public=True)
+    classes, data = WordClassRepresenter(embeddings=vectors, class_size=5).fit([]), corpus.to_sentences()
+    classes.save(tmp_path / "classes")
+    save_representation(tmp_path / "release", classes.transform(data.X), data.y)
+    given = ("--representer", tmp_path / "classes", "--embeddings", folder / "vectors.txt")
+    checks = ("--release", tmp_path / "release", "--attacks", "classes,file,linkage", "--quiet")
+    code, out, err = run("audit", folder / "notes", *given, *checks)
+    assert (code, err) == (0, "") and "The audit failed" not in out, out
 
 
 def test_a_report_names_the_folder_that_it_describes(run, folder, release, corpus, tmp_path):
