@@ -5,10 +5,10 @@
 
 Each fault is planted into the release of generated notes, and must be named by a blocking issue of ``attacks="quick"``.
 Intact releases are those of representers, which differ in noise, encoder, scaling, casing and form (estimator, saved
-folder), of pseudonymizers and of word classes. They must have no blocking issue. Finished audits are kept in the file
-of ``--runs``, from which an interrupted benchmark goes on. Joined files of several machines are one file of finished
-audits. Prints a table on standard error, and one JSON object with the seconds, the issues and the machine of each
-audit.
+folder), of pseudonymizers and of word classes (estimator, saved folder). They must have no blocking issue. Finished
+audits are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Joined files of several machines
+are one file of finished audits. Prints a table on standard error, and one JSON object with the seconds, the issues and
+the machine of each audit.
 
 A fault is a function of a `Scene` and a folder: it returns what is audited and words that an issue must contain. To add
 one, write the function and decorate it with ``@fault``.
@@ -208,6 +208,22 @@ def order_by_digest(scene: Scene, folder: Path) -> Audited:
 
 
 @fault
+def order_of_a_seed(scene: Scene, folder: Path) -> Audited:
+    """The sentences are in the order of a seeded generator, and the manifest says that they were shuffled."""
+    save_representation(folder, scene.representer.transform(scene.X), scene.y, random_state=42, overwrite=True)
+    return Audited(folder, scene.notes, ("tries the seeds",), {"representer": scene.representer})
+
+
+@fault
+def order_of_classes(scene: Scene, folder: Path) -> Audited:
+    """Word classes in the order of the notes; the folder says that they were shuffled."""
+    one = WordClassRepresenter(embeddings=scene.representer.embeddings).fit([])
+    save_representation(folder, one.transform(scene.X), scene.y, shuffle=False, overwrite=True)
+    rewrite(folder, lambda manifest, arrays: manifest["representation"].update(shuffled=True))
+    return Audited(folder, scene.notes, ("in the order",), {"representer": one})
+
+
+@fault
 def numbers_in_order(scene: Scene, folder: Path) -> Audited:
     """The patients are numbered in the order of the notes."""
     number = {patient: i for i, patient in enumerate(dict.fromkeys(np.asarray(scene.groups).tolist()))}
@@ -279,6 +295,26 @@ def tokens_put_back(scene: Scene, folder: Path) -> Audited:
     one = scene.representer
     planted = Forgetful(embeddings=one.embeddings, n_neighbors=max(20, one.n_neighbors)).fit(scene.X, scene.y)
     return Audited(planted, scene.notes, ("more words unchanged",))
+
+
+class NamesElsewhere(SurrogatePseudonymizer):
+    """Surrogates; the last word of a sentence, which is no PHI, is the first word of its PHI."""
+
+    def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
+        """Release, and write originals."""
+        released = super().sample(X, y, groups)
+        words, own = released.data.copy(), self._words(X)
+        for row, tags in enumerate(y):
+            phi = [i for i, tag in enumerate(tags) if tag != "O"]
+            if phi and tags[-1] == "O":
+                words[own.offsets[row + 1] - 1] = own[row][phi[0]]
+        return TokenSequences(words, released.offsets)
+
+
+@fault
+def names_elsewhere(scene: Scene, folder: Path) -> Audited:
+    """Originals stand in words that are no PHI."""
+    return Audited(NamesElsewhere(locale="en").fit(*scene.notes), scene.notes, ("no PHI differ",))
 
 
 def left_over(name: str, where: Callable[[TokenSequences, Any], np.ndarray]) -> type[SurrogatePseudonymizer]:
@@ -506,11 +542,16 @@ OTHER_KINDS: tuple[Callable[[str], Any], ...] = (
     lambda embeddings: WordClassRepresenter(embeddings=embeddings),
 )
 N_REPRESENTERS = 15
-RELEASES = (*FAULTS, *(f"intact-{i}" for i in range(N_REPRESENTERS + len(OTHER_KINDS))))
+# The last one is a folder of word classes.
+RELEASES = (*FAULTS, *(f"intact-{i}" for i in range(N_REPRESENTERS + len(OTHER_KINDS) + 1)))
 
 
 def intact_release(number: int, scene: Scene, train: Any, options: dict[str, Any], folder: Path) -> Audited:
     """Release without a fault: of a representer of its kind, as an estimator or as a folder, or of another kind."""
+    if number == N_REPRESENTERS + len(OTHER_KINDS):
+        classes = WordClassRepresenter(embeddings=options["embeddings"]).fit([])
+        save_representation(folder, classes.transform(scene.X), scene.y, scene.groups, overwrite=True)
+        return Audited(folder, scene.notes, options={"representer": classes})
     if number >= N_REPRESENTERS:
         return Audited(OTHER_KINDS[number - N_REPRESENTERS](options["embeddings"]).fit(*train), scene.notes)
     representer = PrivateRepresenter(**{**options, **KINDS[number % len(KINDS)]}).fit(*train)
