@@ -96,6 +96,16 @@ def test_an_order_that_was_kept_is_named(tmp_path):
     assert "in the order of the notes" in " ".join(report.blocking_issues)
 
 
+def test_an_order_of_a_seed_is_named(tmp_path):
+    """Sentences of one row are copies, also if their words differ."""
+    members = [WORDS[i] for i in np.flatnonzero(ONE.classes_of_words_ == 0)]
+    rows = [*X, *([one, "word1"] for one in members)]
+    tags = [*Y, *([["O", "O"]] * len(members))]
+    save_representation(tmp_path / "a", ONE.transform(rows), tags, random_state=11)
+    report = auditor(["file"]).audit(tmp_path / "a", rows, tags, representer=ONE)
+    assert "NumPy's default generator with seed 11" in " ".join(report.blocking_issues)
+
+
 def test_copies_that_were_not_removed_are_named(tmp_path):
     with mock.patch("sklearn_deid.representations.sharing._first_releases", lambda R, numbers, order: order):
         report = audit(saved(tmp_path / "a"), ["file"])

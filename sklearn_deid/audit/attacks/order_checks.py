@@ -114,12 +114,16 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
 
 def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:
     """Order of a generator with a small seed, which looks random."""
-    number: dict[tuple[Any, ...], int] = {}
+    # Copies are written once. Where the row of a sentence is not known, equal words with equal PHI are copies.
     phi = np.zeros(len(notes.X.data), dtype=bool) if notes.phi is None else notes.phi
     parts = np.split(phi, notes.X.offsets[1:-1])
-    # Copies with equal tags are written once.
-    keys = ((*map(str, row), part.tobytes()) for row, part in zip(notes.X, parts, strict=True))
-    same_as = np.array([number.setdefault(key, row) for row, key in enumerate(keys)], dtype=np.int64)
+    rows = np.full(len(notes.X), -1) if notes.rows is None else notes.rows
+    keys = (
+        (row,) if row >= 0 else (*map(str, words), part.tobytes())
+        for words, part, row in zip(notes.X, parts, rows.tolist(), strict=True)
+    )
+    number: dict[tuple[Any, ...], int] = {}
+    same_as = np.array([number.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
     name, p = seeded_order(original, same_as)
     return Check("order", p, f"The order is that of {name}: anyone who tries the seeds restores that of the notes.")
 

@@ -21,11 +21,14 @@ class KnownNotes:
         Whether each word is PHI.
     patients : ndarray of shape (n,) or None
         Patient of each sentence.
+    rows : ndarray of shape (n,) or None
+        Row of each sentence in the release as far as it is known, -1 elsewhere.
     """
 
     X: TokenSequences
     phi: np.ndarray | None = None
     patients: np.ndarray | None = None
+    rows: np.ndarray | None = None
 
 
 @dataclass(frozen=True, repr=False)

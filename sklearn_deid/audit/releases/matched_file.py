@@ -53,7 +53,7 @@ class MatchedNotes:
     def known(self) -> KnownNotes:
         """Words, PHI and patients of the notes."""
         phi = None if self.y is None else np.array([tag != "O" for tag in self.y.data], dtype=bool)
-        return KnownNotes(self.X, phi, self.groups)
+        return KnownNotes(self.X, phi, self.groups, self.rows)
 
 
 class MatchedFile(ReleasedRepresenter):
