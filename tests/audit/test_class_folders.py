@@ -96,6 +96,13 @@ def test_an_order_that_was_kept_is_named(tmp_path):
     assert "in the order of the notes" in " ".join(report.blocking_issues)
 
 
+def test_labels_that_name_tokens_are_named(tmp_path):
+    named = [[f"B-N{i}", *row[1:]] if i < 22 else list(row) for i, row in enumerate(Y)]
+    save_representation(tmp_path / "a", ONE.transform(X), named)
+    report = auditor(["file"]).audit(tmp_path / "a", X, named, representer=ONE)
+    assert "labels name single tokens" in " ".join(report.blocking_issues)
+
+
 def test_an_order_of_a_seed_is_named(tmp_path):
     """Sentences of one row are copies, also if their words differ."""
     members = [WORDS[i] for i in np.flatnonzero(ONE.classes_of_words_ == 0)]

@@ -27,6 +27,7 @@ _WORD = re.compile(r"[^\W_]+")
 _HEX = re.compile(r"[0-9a-f]{16,}")
 _RUN, _FEWEST_CHARACTERS = 3, 6  # consecutive words, and their characters together
 _PAIR_CHARACTERS = 8  # of two consecutive words, both PHI
+_FEWEST_PATIENTS, _DISTINCT_NUMBER = 3, 5
 _DIGITS = 16  # of a digest in hexadecimal numbers, from its start
 _MOST_DECODED = 2**20  # characters after unpacking
 _OWN_DIGESTS = {"arrays_sha256", "manifest_sha256", "fingerprint"}
@@ -103,6 +104,8 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
     found = sum(any(run in runs for run in _runs(words)) for words in _readings(strings))
     if found:
         out.append("The manifest holds words of the notes with PHI among them.")
+    if _holds_patients(manifest, notes):
+        out.append("The manifest holds ids of patients.")
     if _holds_digests(manifest, notes):
         out.append("The manifest holds digests of sentences, of PHI or of patients: an attacker checks guesses.")
     return out
@@ -194,6 +197,15 @@ def _runs_of(notes: KnownNotes) -> set[tuple[str, ...]]:
 def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
     for size in (2, _RUN):
         yield from zip(*(words[i:] for i in range(size)), strict=False)
+
+
+def _holds_patients(manifest: Any, notes: KnownNotes) -> bool:
+    """Whether a list, or the keys of a mapping, are ids of at least three patients."""
+    ids = set() if notes.patients is None else set(np.unique(notes.patients).astype(str).tolist())
+    # Short numbers are everywhere.
+    ids = {one for one in ids if not one.isdigit() or len(one) >= _DISTINCT_NUMBER}
+    held = (set(map(str, one)) for one in _values_of(manifest) if isinstance(one, (dict, list)))
+    return any(len(ids & members) >= _FEWEST_PATIENTS for members in held)
 
 
 def _holds_digests(manifest: dict[str, Any], notes: KnownNotes) -> bool:

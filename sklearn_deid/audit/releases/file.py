@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from ..._strict_json import load_strict
 from ...exceptions import BundleError
 from ...representations.public_tagger import common_tagger
 from ...representations.sharing import SharedRepresentation, has_keyed_noise, row_digests
-from ...sequences import RaggedArray
-from ...text import CASING_CLASSES
+from ...sequences import RaggedArray, TokenSequences
+from ...text import CASING_CLASSES, split_tag
 from ..attacks.manifest_checks import FolderText, format_faults, manifest_faults
 from ..attacks.saved_sentences import KnownNotes, SavedSentences
 from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from ..released_step import RELEASE_FILE
+
+_MANY_LABELS = 20
 
 
 class ReleasedFile:
@@ -125,6 +128,8 @@ class ReleasedFile:
         # Weights that differ in their last bits work as well, and can hold text.
         if self.representer is not None and told is not None and common_tagger([own, told]) is None:
             found.append("The public tagger of the folder is not the tagger of the published representer.")
+        if _names_tokens(self.shared.y):
+            found.append("Most labels occur in one sentence only: labels name single tokens, and not kinds of PHI.")
         if self.origin.casing:
             columns = np.asarray(self.shared.X.data[:, self.origin.n_components :])
             one_hot = np.isin(columns, (0.0, 1.0)).all() and (columns.sum(axis=1) == 1.0).all()
@@ -152,7 +157,16 @@ class ReleasedFile:
         counts = {"sentence": len(self.shared), "token": len(self.shared.X.data)}
         if self.shared.groups is not None:
             counts["patient"] = int(self.shared.manifest["n_groups"])
+        elif self._notes is not None and self._notes.patients is not None:
+            counts["patient"] = len(np.unique(self._notes.patients))
         return [*format_faults(text), *manifest_faults(load_strict(text.manifest), self._notes, counts)]
+
+
+def _names_tokens(y: TokenSequences) -> bool:
+    """Whether more than half of many labels occur in one sentence only, although there are many sentences."""
+    sentences = Counter(label for tags in y for label in {split_tag(tag)[1] for tag in set(tags)} - {None})
+    n_rare = sum(n == 1 for n in sentences.values())
+    return len(sentences) >= _MANY_LABELS and 2 * n_rare > len(sentences) and len(y) >= 5 * len(sentences)
 
 
 def check_same_representer(shared: SharedRepresentation, representer: Any) -> None:

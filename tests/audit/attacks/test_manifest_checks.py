@@ -48,6 +48,23 @@ def test_digests_of_the_notes_are_named(text, digest):
     assert "digests" in " ".join(manifest_faults({"audit": audit}, NOTES, NONE))
 
 
+@pytest.mark.parametrize(
+    ("ids", "audit", "is_named"),
+    [
+        ("a-{}", {"f1": {"a-1": 0.9, "a-3": 0.8, "a-4": 0.7}}, True),
+        ("a-{}", {"patients": ["a-1", "a-2", "a-3"]}, True),
+        ("{}", {"patients": [7_001, 7_002, 7_003]}, False),  # as any numbers
+        ("70{}", {"patients": [701, 702, 703]}, False),
+        ("7000{}", {"patients": [70001, 70002, 70003]}, True),
+        ("a-{}", {"f1": 0.9, "a-1": 1, "n": [1, 2, 3, 4]}, False),
+    ],
+)
+def test_ids_of_patients_are_named(ids, audit, is_named):
+    X = TokenSequences.from_rows([["a", "b"]] * 6)
+    notes = KnownNotes(X, None, np.array([ids.format(i) for i in range(6)]))
+    assert ("ids of patients" in " ".join(manifest_faults({"audit": audit}, notes, NONE))) == is_named
+
+
 def test_entries_without_notes_have_no_fault():
     audit = {"text": "No further visits were planned.", "seen by": "Dr X of Y", "f1": [0.9, 0.8], "n": [65, 66, 67]}
     plain = {"audit": audit, "fingerprint": hashlib.md5(TEXT.encode()).hexdigest(), "other": "0" * 40}
