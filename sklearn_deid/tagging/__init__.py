@@ -27,6 +27,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "pretrained_encoder": "PretrainedEncoder",
         "pretrained_network": "PretrainedTokenEncoder SpecialPieces piece_windows",
         "measured_price": "recall_price",
+        "proven_rules": "ProvenRules",
         "recall_tuned_tagger": "RecallTunedTagger",
         "recall_weight": "RECALL_FORMS RecallWeight",
         "rule_tagger": "RuleTagger",

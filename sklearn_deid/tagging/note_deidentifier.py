@@ -28,6 +28,7 @@ from .note_processes import tag_batches
 from .note_segmenter import fitted_segmenter
 from .note_sentences import NormalizedSegmenter, cut_notes
 from .note_tagger import NoteFailure, NoteTagger, UnlikeNote
+from .proven_rules import ProvenRules
 from .safe_harbor import LABELS, asked_spans, labels_to_rewrite
 from .splits import group_parameters
 from .tagger_failure import TaggerFailure
@@ -65,6 +66,10 @@ class NoteDeidentifier(BaseEstimator):
         of the corpus. "rules" is `text.segment`, which knows English and Spanish abbreviations. A segmenter of your own
         is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the object has a method
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
+    rules : {"proven"} or None, default="proven"
+        Rules for PHI that the tagger leaves out (`tagging.rules`). "proven" means the rules whose finds are PHI of one
+        label in the notes of `fit`, such as dates in figures (`ProvenRules.learn`). Their finds become spans where the
+        tagger has found nothing. Without `fit`, there are no rules. None means no rules.
 
     memory_unit : {"note", "patient"}, default="note"
         Where a `DeidTagger` remembers the words that it has found. "note" is each note alone. "patient" is all notes
@@ -94,6 +99,8 @@ class NoteDeidentifier(BaseEstimator):
         sides. `annotate` joins two spans at such a border if most borders of the label are inside one span.
     segmenter_ : segmenter
         Fitted segmenter.
+    rules_ : ProvenRules or None
+        Rules that the notes of `fit` have proven.
     raw_notes_ : dict
         Counts after `fit` with ``unlabelled``. "read": raw notes that were read. "left out": raw notes that are no
         readable text. "annotated": raw notes that were left out because they are annotated. "sentences" and "used
@@ -114,6 +121,7 @@ class NoteDeidentifier(BaseEstimator):
         "on_error": [StrOptions({"raise", "withhold"})],
         "on_unlike": [StrOptions({"withhold", "warn", "pass"})],
         "segmenter": [StrOptions({"learned", "rules"}), HasMethods(["segment"])],
+        "rules": [StrOptions({"proven"}), None],
         "memory_unit": [StrOptions({"note", "patient"})],
         "self_training": [HasMethods(["fit_student"]), None],
         "n_jobs": [Integral, None],
@@ -128,6 +136,7 @@ class NoteDeidentifier(BaseEstimator):
         on_error: str = "raise",
         on_unlike: str = "warn",
         segmenter: Any = "learned",
+        rules: str | None = "proven",
         memory_unit: str = "note",
         self_training: Any = None,
         n_jobs: int | None = None,
@@ -137,6 +146,7 @@ class NoteDeidentifier(BaseEstimator):
         self.labels = labels
         self.on_error, self.on_unlike = on_error, on_unlike
         self.segmenter = segmenter
+        self.rules = rules
         self.memory_unit = memory_unit
         self.self_training = self_training
         self.n_jobs = n_jobs
@@ -197,6 +207,7 @@ class NoteDeidentifier(BaseEstimator):
         any_casing = getattr(self.estimator_, "lowers_uniform_casing_", False)
         self.likeness_ = learned_likeness(corpus, any_casing, self.segmenter_)
         self.alignment_report_, self.border_counts_ = data.report, data.border_counts()
+        self.rules_ = None if self.rules is None else ProvenRules.learn(corpus)
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
 
     def _fit_student(self, estimator: Any, data: SentenceData, raw: list[Document]) -> tuple[Any, dict[str, int]]:
@@ -222,8 +233,8 @@ class NoteDeidentifier(BaseEstimator):
         -------
         list of tuple of Span
             Spans of each note, sorted and without overlap. Offsets count characters of the original text.
-            ``confidence`` is the smallest probability among the tokens of the span, or None if the tagger returns no
-            probabilities. The entry of a withheld note is None.
+            ``confidence`` is the smallest probability among the tokens of the span, of a find of a rule the precision
+            of the rule, or None if the tagger returns no probabilities. The entry of a withheld note is None.
 
         Raises
         ------
@@ -398,7 +409,8 @@ class NoteDeidentifier(BaseEstimator):
         likeness = None if self.on_unlike == "pass" else getattr(self, "likeness_", None)
         # A model that was fitted or pickled by version 0.1.0 has no such parameter.
         labels = labels_to_rewrite(getattr(self, "labels", "all"), mode)
-        return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness, labels)
+        rules = getattr(self, "rules_", None)
+        return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness, labels, rules)
 
     def _segmenter(self) -> Any:
         """Segmenter of `annotate`. A tagger that was fitted elsewhere was trained on sentences that rules cut."""

@@ -15,6 +15,7 @@ from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import cut_notes
+from .proven_rules import ProvenRules
 from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
 
@@ -67,6 +68,8 @@ class NoteTagger:
         Figures of the training notes. None means that no note is unlike.
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
         "hipaa" keeps the spans for which `is_safe_harbor` is true, and "hipaa-surrogate" also states and bare years.
+    rules : ProvenRules, optional
+        Rules for PHI that the tagger leaves out. None means no rules.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class NoteTagger:
         borders: Mapping[str, Any] | None = None,
         likeness: NoteLikeness | None = None,
         labels: str = "all",
+        rules: ProvenRules | None = None,
     ) -> None:
         self.estimator = estimator
         self.categories = dict(categories)
@@ -91,6 +95,7 @@ class NoteTagger:
         self.borders = dict(borders or {})
         self.likeness = likeness
         self.labels = labels
+        self.rules = rules
 
     def __call__(
         self, texts: Sequence[Any], patients: Sequence[int] | None = None
@@ -141,6 +146,8 @@ class NoteTagger:
                 sentences=cut.sentences,
             )
             joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
+            if self.rules is not None:
+                joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
             asked = asked_spans(joined, text, self.labels)
             n_tagged = stop - position - tags[position:stop].count("O")
             problem = None if self.likeness is None else self.likeness.problem(measure(cut, n_tagged))

@@ -36,6 +36,7 @@ from .note_prior_tagger import NotePriorTagger, note_prior_apart, note_prior_tog
 from .note_segmenter import NoteSegmenter
 from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
+from .proven_rules import ProvenRules
 from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
 from .saved_labels import with_labels
@@ -237,17 +238,15 @@ class Composite(NamedTuple):
 
 
 def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], list[Any]]:
-    likeness = getattr(model, "likeness_", None)
+    likeness, rules = getattr(model, "likeness_", None), getattr(model, "rules_", None)
     state = {
-        "batch_size": model.batch_size,
-        "labels": model.labels,
-        "on_error": model.on_error,
-        "on_unlike": model.on_unlike,
+        **{name: getattr(model, name) for name in ("batch_size", "labels", "on_error", "on_unlike")},
         "categories": getattr(model, "categories_", {}),
         "segmenter": model.segmenter if isinstance(model.segmenter, str) else "learned",
         "sentence_counts": _segmenter_state(model),
         "borders": {label: list(counts) for label, counts in getattr(model, "border_counts_", {}).items()},
         "likeness": None if likeness is None else likeness.to_state(),
+        "rules": {} if rules is None else rules.labels,
     }
     return state, [model.fitted_estimator()]
 
@@ -267,18 +266,17 @@ def _segmenter_state(model: NoteDeidentifier) -> dict[str, Any] | None:
 
 def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
     (tagger,) = taggers
-    # Models of earlier versions hold no record of their training notes, and no labels: they return all of them.
+    # Models of earlier versions hold no record of their training notes, no rules, and no labels: they return all.
     on_unlike, labels, likeness = state.get("on_unlike", "warn"), state.get("labels", "all"), state.get("likeness")
     model = NoteDeidentifier(tagger, batch_size=state["batch_size"], labels=labels, on_error=state["on_error"])
-    model.on_unlike = on_unlike
-    model.estimator_ = tagger
-    model.categories_ = dict(state["categories"])
+    model.estimator_, model.categories_ = tagger, dict(state["categories"])
     # Models of version 0.1.0 have no entry: they were trained on the sentences of the rules.
     counts = state.get("sentence_counts")
-    model.segmenter = str(state.get("segmenter", "rules"))
+    model.on_unlike, model.segmenter = on_unlike, str(state.get("segmenter", "rules"))
     model.segmenter_ = NoteSegmenter() if counts is None else LearnedSegmenter.from_state(counts)
     model.border_counts_ = {str(k): (int(a), int(b)) for k, (a, b) in dict(state.get("borders", {})).items()}
     model.likeness_ = None if likeness is None else NoteLikeness.from_state(likeness)
+    model.rules_ = ProvenRules(dict(state.get("rules", {})))
     return model
 
 

@@ -1,0 +1,137 @@
+"""`ProvenRules`: rules that found nothing but PHI in the training notes, for PHI that a tagger leaves out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..text import Document, Span
+from .rules import LANGUAGES, Rule, find_phi, note_languages, select_rules
+
+# A rule needs 18 finds without a mistake, 38 with one, and so on.
+_LEAST_PRECISION = 0.95
+_MOST_CHARACTERS = 300_000  # of notes, to guess their language
+_BEYOND_LATIN = "\u0100"
+
+
+class ProvenRules:
+    """Add the finds of rules to the spans of a tagger, where the tagger has found nothing.
+
+    A tagger can miss a date or a telephone number in an unusual sentence, although its form shows what it is. `learn`
+    chooses the rules whose finds are spans of one label in annotated notes. These rules are used on other notes.
+
+    Parameters
+    ----------
+    labels : mapping of str to pair of str and float
+        Label and precision of each rule, by the name of the rule (`rules.RULES`).
+
+    Raises
+    ------
+    ValueError
+        If a rule is unknown, or a precision is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document, Span
+    >>> notes = [Document(f"n{day}", f"Seen on {day}/05/2011.", (Span(8, 18, "DATE"),)) for day in range(11, 30)]
+    >>> rules = ProvenRules.learn(notes)
+    >>> rules.labels
+    {'date-numeric': ('DATE', 0.95)}
+    >>> [(span.start, span.end) for span in rules.with_missed("- Removed 24/09/10", ())]
+    [(10, 18)]
+    """
+
+    def __init__(self, labels: Mapping[str, tuple[str, float]]) -> None:
+        self.labels = {str(name): (str(label), float(precision)) for name, (label, precision) in labels.items()}
+        self._rules = tuple(rule for rule in select_rules(language=LANGUAGES) if rule.name in self.labels)
+        if len(self._rules) < len(self.labels) or not all(0 < p < 1 for _, p in self.labels.values()):
+            raise ValueError("A rule is unknown to this version, or its precision is not between 0 and 1.")
+
+    @classmethod
+    def learn(cls, notes: Iterable[Document]) -> ProvenRules:
+        """Choose the rules of which at most one find in 20 is no span of their label.
+
+        One right and one wrong find are added, so that a rule needs 18 finds. The rules are those of the language of
+        the notes.
+
+        Parameters
+        ----------
+        notes : iterable of Document
+            Annotated notes.
+        """
+        notes = list(notes)
+        rules = select_rules(language=note_languages(" ".join(note.text for note in notes)[:_MOST_CHARACTERS]))
+        while True:
+            labels = _proven(notes, rules)
+            # Without the others, a rule finds more: they no longer take characters from it.
+            if len(labels) == len(rules):
+                return cls(labels)
+            rules = tuple(rule for rule in rules if rule.name in labels)
+
+    def with_missed(
+        self,
+        text: str,
+        spans: Sequence[Span],
+        categories: Mapping[str, str] | None = None,
+        has_confidences: bool = True,
+    ) -> list[Span]:
+        """Spans of a tagger, and the finds of the rules that touch none of them.
+
+        Parameters
+        ----------
+        text : str
+            Note.
+        spans : sequence of Span
+            Spans of the tagger, sorted and without overlap.
+        categories : mapping of str to str, optional
+            Category of each label.
+        has_confidences : bool, default=True
+            Whether the confidence of a find is the precision of its rule. Otherwise it is None.
+
+        Returns
+        -------
+        list of Span
+            Sorted and without overlap.
+        """
+        if not self._rules:
+            return list(spans)
+        left = _outside(text, spans)
+        # Most rules need a character of which the tagger has found every one, such as the @ of an address. Characters
+        # beyond Latin-1 may stand for others, such as digits.
+        is_plain = max(left, default="") < _BEYOND_LATIN
+        rules = tuple(r for r in self._rules if not is_plain or any(c in left for c in r.needs))
+        taken = bytearray(len(text))
+        for span in spans:
+            taken[span.start : span.end] = b"\x01" * (span.end - span.start)
+        added = [
+            Span(find.start, find.end, label, (categories or {}).get(label), precision if has_confidences else None)
+            for find in (find_phi(text, rules=rules) if rules else ())
+            if not any(taken[find.start : find.end])
+            for label, precision in [self.labels[find.rule]]
+        ]
+        return sorted([*spans, *added], key=lambda span: span.start)
+
+
+def _proven(notes: Sequence[Document], rules: tuple[Rule, ...]) -> dict[str, tuple[str, float]]:
+    """Label and precision of the rules that are precise enough on the notes, if all of them are used together."""
+    # For each rule: number of finds by the label of the span with the same borders, "" without one.
+    counts = {rule.name: Counter[str]() for rule in rules}
+    for note in notes if rules else ():
+        gold = {(span.start, span.end): span.label for span in note.spans}
+        for find in find_phi(note.text, rules=rules):
+            counts[find.rule][gold.get((find.start, find.end), "")] += 1
+    labels = {}
+    for name, found in counts.items():
+        label, n_right = max(found.items(), key=lambda one: one[1], default=("", 0))
+        precision = (n_right + 1) / (found.total() + 2)
+        if label and precision >= _LEAST_PRECISION:
+            # Two digits: exact counts would say more of the training notes than anybody needs.
+            labels[name] = label, math.floor(100 * precision) / 100
+    return labels
+
+
+def _outside(text: str, spans: Sequence[Span]) -> str:
+    """What a tagger has left of a text."""
+    borders = [0, *(border for span in spans for border in (span.start, span.end)), len(text)]
+    return " ".join(text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True))
