@@ -98,10 +98,10 @@ def write_notes(train: Corpus, test: Corpus, path: Path) -> None:
 def measured(checkout: Path, notes: Path, n_epochs: int, seed: int, hidden_size: int | None = None) -> dict[str, float]:
     """Processor seconds of an epoch and of tagging, in a fresh process that imports the package of ``checkout``."""
     same = {} if hidden_size is None else {"hidden_size": hidden_size}
-    # -P keeps the current folder off the path, so that the other checkout is not hidden by this one
-    command = [sys.executable, "-P", "-c", CHILD, str(notes), str(n_epochs), str(seed), str(checkout), json.dumps(same)]
+    command = [sys.executable, "-c", CHILD, str(notes), str(n_epochs), str(seed), str(checkout), json.dumps(same)]
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
-    result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+    # The current folder comes first on the path: from here, this checkout would hide the other one.
+    result = subprocess.run(command, env=environment, cwd=checkout, stdout=subprocess.PIPE, check=True, text=True)
     found = json.loads(result.stdout)
     epochs = np.diff(found["times"])
     seconds = (mean_epoch(epochs), float(epochs.min()), found["tagging"])
