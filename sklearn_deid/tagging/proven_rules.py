@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..text import Document, Span
 from .rules import LANGUAGES, Rule, find_phi, note_languages, select_rules
+from .weight_checks import class_problem
 
 # A rule needs 18 finds without a mistake, 38 with one, and so on.
 _LEAST_PRECISION = 0.95
@@ -29,7 +30,7 @@ class ProvenRules:
     Raises
     ------
     ValueError
-        If a rule is unknown, or a precision is not between 0 and 1.
+        If a rule is unknown, a precision is not between 0 and 1, or a label holds control characters or markup.
 
     Examples
     --------
@@ -47,6 +48,10 @@ class ProvenRules:
         self._rules = tuple(rule for rule in select_rules(language=LANGUAGES) if rule.name in self.labels)
         if len(self._rules) < len(self.labels) or not all(0 < p < 1 for _, p in self.labels.values()):
             raise ValueError("A rule is unknown to this version, or its precision is not between 0 and 1.")
+        # The labels leave with redacted notes, as those of a tagger do.
+        problem = class_problem(f"B-{label}" for label in {label for label, _ in self.labels.values()})
+        if self.labels and problem is not None:
+            raise ValueError(f"A rule has a label that cannot be used. {problem}")
 
     @classmethod
     def learn(cls, notes: Iterable[Document]) -> ProvenRules:

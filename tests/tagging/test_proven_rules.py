@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from sklearn_deid import Document, NoteDeidentifier, Span, load, make_clinical_notes, save
+from sklearn_deid import DeidTagger, Document, NoteDeidentifier, Span, load, make_clinical_notes, save
+from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
 from sklearn_deid.tagging.proven_rules import ProvenRules
 from sklearn_deid.tagging.rules import find_phi, select_rules
@@ -97,18 +98,25 @@ def test_a_date_that_the_tagger_misses_is_found_and_redacted():
 
 
 def test_saved_models_have_their_rules_and_no_other(tmp_path):
-    from sklearn_deid import DeidTagger
-
     tagger = DeidTagger(max_epochs=1, hidden_size=4, random_state=0)
     fitted = NoteDeidentifier(tagger, on_unlike="pass").fit(DATES)
     fitted.rules_ = ProvenRules({"date-numeric": ("DATE", 0.95)})
     save(fitted, tmp_path / "model")
     assert load(tmp_path / "model").rules_.labels == {"date-numeric": ("DATE", 0.95)}
-    manifest = tmp_path / "model" / "manifest.json"
-    text = manifest.read_text()
-    for wrong in ('"date-of-tomorrow": ["DATE", 0.95]', '"date-numeric": ["DATE", 1.5]', '"date-numeric": ["DATE"]'):
-        changed = " ".join(text.split()).replace('"date-numeric": [ "DATE", 0.95 ]', wrong)
-        assert wrong in changed
-        manifest.write_text(changed)
-        with pytest.raises(BundleError):
-            load(tmp_path / "model")
+    for rules in (
+        {"date-of-tomorrow": ["DATE", 0.95]},
+        {"date-numeric": ["DATE", 1.5]},
+        {"date-numeric": ["DATE"]},
+        {"date-numeric": ["<script>", 0.95]},
+        {"date-numeric": ["DATE\x1b[2J", 0.95]},
+        {"date-numeric": ["", 0.95]},
+        ["date-numeric"],
+    ):
+        # With right digests: a changed file is refused whatever it holds.
+        manifest, arrays = read_bundle(tmp_path / "model")
+        manifest = {k: v for k, v in manifest.items() if k not in ("format", "arrays_sha256", "manifest_sha256")}
+        manifest["state"]["rules"] = rules
+        write_bundle(tmp_path / "changed", manifest, arrays, overwrite=True)
+        with pytest.raises(BundleError) as refused:
+            load(tmp_path / "changed")
+        assert "has changed" not in str(refused.value)
