@@ -18,7 +18,7 @@ from ..text.characters import LONE_SURROGATE, has_surrogate
 from ..text.column_names import ALIKE, INSIDE, REPEATED, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 
-_BATCH = 64
+_BATCH = 128
 _NO_TEXT = "The cell holds no text."
 # Taggers of this process, by path and digest of the model. Threads of one process take turns.
 _taggers: dict[tuple[str, str, str], Any] = {}

@@ -20,6 +20,9 @@ _LEAST_OVERLAP = 1e-20
 _MANY = 32
 # Tags before a tag up to which a step of Viterbi compares these alone, and tags of which all are compared.
 _THIN, _FEW_TAGS = 2, 24
+# Sentences above which a step takes a part at a time, and of a part: the sums of all pairs of tags then stay in the
+# cache of the processor. 2,000 sentences with 49 tags take a fifth of the time.
+_MANY_SUMS, _PART = 512, 128
 
 
 class TimeOrder:
@@ -190,7 +193,8 @@ class _Step:
         # Side by side, many sentences fill the registers of the processor better than few tags.
         if best.shape[1] < _MANY:
             return (best.t().unsqueeze(1) + self._into).amax(2).t()
-        reached = (best + self._wide).amax(1)
+        parts = best.split(_PART, 1) if best.shape[1] > _MANY_SUMS else (best,)
+        reached = torch.cat([(part + self._wide).amax(1) for part in parts], 1)
         if len(reached) == len(best):
             return reached
         thin = [best.index_select(0, tags).add_(scores) for tags, scores in self._thin]

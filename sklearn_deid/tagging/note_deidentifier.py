@@ -49,7 +49,7 @@ class NoteDeidentifier(BaseEstimator):
         ``DeidTagger(context="block")``, which starts from "starter-en" if the training notes are in a language of
         `sklearn_deid.surrogates.LOCALES` and have at most 300,000 characters together. With more characters, it has
         ``context=ContextBlock(random_borders=True)``.
-    batch_size : int, default=64
+    batch_size : int, default=128
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
         PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the list of the Safe Harbor rule
@@ -131,7 +131,7 @@ class NoteDeidentifier(BaseEstimator):
         self,
         estimator: Any = None,
         *,
-        batch_size: int = 64,
+        batch_size: int = 128,
         labels: str = "all",
         on_error: str = "raise",
         on_unlike: str = "warn",

@@ -33,7 +33,7 @@ _exceptions = import_optional("fastapi.exceptions", extra="serve", purpose="the 
 Request = _fastapi.Request
 
 _RECOGNIZER = "DeidRecognizer"
-# As many as the tagger reads together elsewhere: with 16, a note took a quarter more CPU time.
+# With 16, a note took a quarter more CPU time. With more, requests of others wait longer for a batch.
 _BATCH_LINES = 64
 
 
