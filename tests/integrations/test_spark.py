@@ -1,5 +1,7 @@
 """Spark frames: the Arrow batches of an executor, and a local Spark where it is installed."""
 
+import sys
+
 import pytest
 
 from sklearn_deid import RuleTagger, save
@@ -39,8 +41,10 @@ def test_batches_keep_all_other_arrays(rules):
 
 # PySpark warns of pandas 3.
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning")
-def test_local_spark(rules):
+def test_local_spark(rules, monkeypatch):
     sql = pytest.importorskip("pyspark.sql", reason="needs PySpark and Java")
+    # Otherwise the workers would run the first python3 of the search path, which need not have this package.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     try:
