@@ -338,14 +338,24 @@ def _guess(decoder: EmbeddingDecoder, batch: SentenceBatch, device: torch.device
 
 
 def _logits(
-    decoder: EmbeddingDecoder, batch: SentenceBatch, words: Tensor, table: Tensor, among: Tensor
+    decoder: EmbeddingDecoder,
+    batch: SentenceBatch,
+    words: Tensor,
+    table: Tensor,
+    among: Tensor,
+    only_asked: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores of all tokens for some words, number of the right word of each token, and the tokens to recover."""
+    """Scores of all tokens, or of those to recover, for some words; the right words; and the tokens to recover.
+
+    The right word of a token is its number among the words that have scores, which are the same in both cases.
+    """
     guess, asked = _guess(decoder, batch, table.device)
     mask, words = batch.mask.to(table.device), words.to(table.device)
     choices, target = torch.cat([words[mask], among.to(table.device)]).unique(return_inverse=True)
-    logits = decoder.scores(guess[mask], table, choices)
-    return logits, target[: len(logits)], asked[mask]
+    guess, asked, target = guess[mask], asked[mask], target[: int(mask.sum())]
+    if only_asked:
+        guess, asked, target = guess[asked], asked[asked], target[asked]
+    return decoder.scores(guess, table, choices), target, asked
 
 
 @torch.no_grad()
@@ -353,12 +363,13 @@ def _reciprocal_rank(decoder: EmbeddingDecoder, data: TokenVectors, table: Tenso
     """Mean of 1 / rank of the right word over the tokens. A loss would prefer confidence to correct ranks."""
     found = []
     for batch, words in data.batches(None):
-        logits, target, asked = _logits(decoder, batch, words, table, among)
+        # Scores of the other tokens would take most of the time, and do not count.
+        logits, target, _ = _logits(decoder, batch, words, table, among, only_asked=True)
         own = logits.gather(1, target.unsqueeze(1))
         rank = 0.5 + (logits > own).sum(1) + 0.5 * (logits == own).sum(1)
         # Nothing is above a score that is no number, and such a decoder would look like the best one.
         rank[~logits.isfinite().all(1)] = float("inf")
-        found.append(1.0 / rank[asked])
+        found.append(1.0 / rank)
     return float(_mean(torch.cat(found)))
 
 
