@@ -216,13 +216,14 @@ class LookupAttack(AuditAttack):
             raise ValueError("Call 'fit' first.")
         since = time.perf_counter()
         own = self._knowledge.representer
-        found = self._run(released, own, own)
         positive = negative = None
         if self.controls:
             raw = slightly_noisy(released.data.table.to(self._knowledge.device))
             blind = BlindRepresenter(own.input_noise.size, own.output_noise.size, own.unit_norm)
-            positive = self._run(released, raw, raw, control=True)
-            negative = self._run(released, own, blind.to(self._knowledge.device), control=True, blind=True)
+            found, negative = self._run(released, own, blind.to(self._knowledge.device))
+            (positive,) = self._run(released, raw, casing=False)
+        else:
+            (found,) = self._run(released, own)
         seconds = time.perf_counter() - since
         return {k: self._result(k, found, positive, negative, seconds) for k in MEASURES}
 
@@ -272,37 +273,35 @@ class LookupAttack(AuditAttack):
 
     @torch.no_grad()
     def _run(
-        self,
-        released: PairRelease,
-        own: Representer,
-        releasing: Representer,
-        control: bool = False,
-        blind: bool = False,
-    ) -> LookupRanks:
-        """Ranks of the originals. ``own`` computes the templates, ``releasing`` makes the release.
+        self, released: PairRelease, own: Representer, *blind: Representer, casing: bool = True
+    ) -> list[LookupRanks]:
+        """Ranks of the originals in the release of ``own`` and in those of blind representers; same templates for all.
 
-        In the negative control the true candidate is drawn at random. Otherwise the original could score higher than
-        its variants even if the release carried no information.
+        A blind representer is the negative control, whose true candidate is drawn at random. Otherwise the original
+        could score higher than its variants even if the release carried no information.
         """
         assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)
         table = released.data.table.to(self._knowledge.device)
-        ranks = LookupRanks(released.groups)
+        # A control has its own streams: it changes nothing for the attack.
+        streams = [(rng, generator), *(random_streams(child, table.device) for child in rng.spawn(len(blind)))]
+        arms = [(one, LookupRanks(released.groups), *two) for one, two in zip((own, *blind), streams, strict=True)]
         for some in self._sets(released.data, rng):
-            truth = int(rng.integers(len(some.words))) if blind else some.truth
-            other = int((truth + rng.integers(1, len(some.words))) % len(some.words))
             # shape: (C, time, e)
             x = torch.nn.functional.embedding(torch.as_tensor(some.words, device=table.device), table)
             template = self._template(own, x, generator)
-            scores = [self._scores(own, releasing, x[i], template, generator) for i in (truth, other)]
-            # shape: (2, C), for the release of the original and of another candidate
-            possible = np.ones((2, len(x)), dtype=bool)
-            if self.casing and not control and some.casing is not None:
-                possible = np.stack([_compatible(some.casing, i) for i in (truth, other)])
-            ranks.add(some.row, (truth, other), np.where(possible, np.stack(scores), -np.inf))
-        if not ranks.rows:
+            for one, ranks, stream, noise in arms:
+                truth = some.truth if one is own else int(stream.integers(len(some.words)))
+                other = int((truth + stream.integers(1, len(some.words))) % len(some.words))
+                scores = [self._scores(own, one, x[i], template, noise) for i in (truth, other)]
+                # shape: (2, C), for the release of the original and of another candidate
+                possible = np.ones((2, len(x)), dtype=bool)
+                if self.casing and casing and one is own and some.casing is not None:
+                    possible = np.stack([_compatible(some.casing, i) for i in (truth, other)])
+                ranks.add(some.row, (truth, other), np.where(possible, np.stack(scores), -np.inf))
+        if not arms[0][1].rows:
             raise ValueError("No sentence that was released has candidates: there is nothing to look up.")
-        return ranks
+        return [ranks for _, ranks, *_ in arms]
 
     def _sets(self, data: PairData, rng: np.random.Generator) -> Iterator[CandidateSet]:
         """Yield the candidates of the sampled sentences."""
@@ -502,7 +501,8 @@ def _log_length_integral(t: Tensor, power: int) -> Tensor:
     peak = torch.where(t > 0, 0.5 * (t + root), 2.0 * k / (root - t).clamp_min(1e-300))
     # The curvature of the log integrand over log x at the peak is x(2x - t); its inverse root is the width.
     width = (peak * (2.0 * peak - t)).rsqrt()
-    z = torch.linspace(-10.0, 8.0, 55, dtype=t.dtype, device=t.device)
+    # Twice as many points change no logarithm by more than 1e-6 from three dimensions on.
+    z = torch.linspace(-10.0, 8.0, 28, dtype=t.dtype, device=t.device)
     # shape: (r, C, time, n_points)
     log_x = peak.log().unsqueeze(-1) + width.unsqueeze(-1) * z
     values = k * log_x - 0.5 * (log_x.exp() - t.unsqueeze(-1)).square()
