@@ -54,7 +54,8 @@ def label_kinds(mapping: Mapping[str, str | None] | None = None) -> dict[str, st
     'identifier'
     """
     table: dict[str, str | None] = {**known_labels(), **(mapping or {})}
-    wrong = sorted({str(kind) for kind in table.values() if kind is not None and kind not in kinds()})
+    known = (*kinds(), None)
+    wrong = sorted(str(kind) for kind in table.values() if kind not in known)
     if wrong:
         raise ValueError(
             f"The 'kinds' parameter must map labels to kinds of surrogates or None. Got the kind {wrong[0]!r} "
