@@ -44,6 +44,8 @@ _CSS = re.compile(
     r"""/\*.*?(?:\*/|(\Z))|"[^"\n\r\f]*(?:"|())|'[^'\n\r\f]*(?:'|())|(?:url|expression)\([^)]*(?:\)|(\Z))""",
     re.DOTALL | re.IGNORECASE,
 )
+# A style sheet inside of a comment, for browsers of the last century and in pages of Word. Others ignore the marks.
+_HIDDEN_SHEET = re.compile(r"(\s*)<!--(.*)-->(\s*)", re.DOTALL)
 # Declarations of Office, which hold names of authors and bookmarks, and times of comments.
 _OFFICE = re.compile(r"(?<![\w-])mso-[\w-]*\s*:[^;{}]*;?", re.IGNORECASE)
 # Each character of the text has its place in memory.
@@ -263,6 +265,8 @@ class _Page:
 
     def _css(self, css: str, *, sheet: bool = False) -> str:
         """Declarations, or a whole style sheet, without comments, strings and addresses, and with new names."""
+        if sheet and (hidden := _HIDDEN_SHEET.fullmatch(css)):
+            css = "".join(hidden.groups())
         if "\\" in css or "<" in css:
             raise self._error("a style sheet with escapes or tags")
         new = _OFFICE.sub("", _CSS.sub(self._css_part, css))

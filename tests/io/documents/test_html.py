@@ -45,6 +45,13 @@ PLANTED = {
     "<style>@font-face{mso-font-alt:Zyxwvutski;color:red} a {mso-x:Zyxwvutski}</style>": (
         "<style>@font-face{color:red} a {}</style>"
     ),
+    "<style>\n<!-- /* Zyxwvutski */ a {top: 1px; mso-style-name:Zyxwvutski} -->\n</style>": (
+        "<style>\n  a {top: 1px; } \n</style>"
+    ),
+    "<!--[if gte mso 9]><xml><o:Author>Zyxwvutski</o:Author></xml><![endif]-->"
+    "<link rel=File-List href='Zyxwvutski_files/filelist.xml'><p class=MsoNormal>d<o:p></o:p></p>": (
+        "<link  href=''><p >d<o:p></o:p></p>"
+    ),
     "<p lang='lee'>d</p>": "<p >d</p>",
     "<p style='font: &quot;Zyxwvutski&quot;'>e</p>": "<p style=''>e</p>",
     '<meta name="author" content="Zyxwvutski"><meta charset="utf-8">': '<meta  content=""><meta charset="utf-8">',
@@ -80,6 +87,9 @@ REFUSED = [
     "<title>a</title x><img src=Zyxwvutski></title>",
     "<textarea>a</textarea/><!-- Zyxwvutski --></textarea>",
     "<style>p { } /* Zyxwvutski </style>",
+    "<style><!-- p { } --> <Zyxwvutski> <!-- --></style>",
+    "<style>p { } <!-- Zyxwvutski --></style>",
+    "<style><!-- p { } /* Zyxwvutski --></style>",
     "<style>p { content: 'Zyxwvutski\n} q { content: 'a' }</style>",
     "<style>p { background: url(Zyxwvutski</style>",
     '<p style="content: \'Zyxwvutski">x',
