@@ -83,8 +83,9 @@ class TestAgainstPytorchCRF:
         assert all(not a or b for one, other in zip(sure, stay, strict=True) for a, b in zip(one, other, strict=True))
         assert more < 12 or all(map(all, sure))
 
-    @pytest.mark.parametrize("prefixes", ["BI", "BEIS"])
-    def test_paths_of_many_sentences_and_legal_tags(self, prefixes):
+    # Above 512 sentences, a step takes a part of them at a time.
+    @pytest.mark.parametrize(("prefixes", "n"), [("BI", 90), ("BEIS", 90), ("BI", 650)])
+    def test_paths_of_many_sentences_and_legal_tags(self, prefixes, n):
         scheme = "iob2" if prefixes == "BI" else "bioes"
         classes = np.array(["O", *(f"{p}-{k:02}" for k in range(52 // len(prefixes)) for p in prefixes)])
         generator = torch.Generator().manual_seed(0)
@@ -95,8 +96,8 @@ class TestAgainstPytorchCRF:
                 p.copy_(torch.randn(p.shape, generator=generator))
             for ours, theirs in zip(crf.scores(), ("transitions", "start_transitions", "end_transitions"), strict=True):
                 getattr(plain, theirs).copy_(ours)
-        emissions = torch.randn(90, 9, len(classes), generator=generator, dtype=torch.float64)
-        mask = torch.arange(9) < torch.randint(1, 10, (90, 1), generator=generator)
+        emissions = torch.randn(n, 9, len(classes), generator=generator, dtype=torch.float64)
+        mask = torch.arange(9) < torch.randint(1, 10, (n, 1), generator=generator)
         assert crf.decode(emissions, mask) == plain.decode(emissions, mask)
 
     def test_default_mask_and_reduction(self):
