@@ -9,18 +9,21 @@ from functools import cache
 from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
-from .number_surrogates import random_of_form
-from .own_names import ELIDED, INSTITUTION, OwnNames, with_vowel
+from .number_surrogates import SHORT, random_of_form
+from .own_names import ELIDED, INSTITUTION, OwnNames, new_word, with_vowel
 from .patient_chance import PatientChance
 from .place_surrogates import with_case
 
 _WORDS = re.compile(r"[^\W\d_]+")
+_LETTERS_APART = re.compile(r"[^\W\d_]+|[\W\d_]+")
+# Letters of a long abbreviation, however many the original has.
+_ABBREVIATION = 4
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 # The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
 _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
 _ENGLISH_ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa", "sant", "sainte")
-_LONGEST_CODE = 5
+LONGEST_CODE = 5
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
 _COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
 
@@ -66,7 +69,7 @@ class InstitutionSurrogates:
         heads = _all_heads(forms) | self._words.bare("institution abbreviations")
         parts = _PARTS.findall(self._names.with_elided(text))
         # Where a longer word is in capitals, a short one is no code.
-        may_be_code = not any(part.isupper() and len(part) > _LONGEST_CODE for part in parts)
+        may_be_code = not any(part.isupper() and len(part) > LONGEST_CODE for part in parts)
         kept = [self._is_kept(parts, i, heads) for i in range(len(parts))]
         if all(kept):
             return self._all_public(text, parts)
@@ -92,7 +95,7 @@ class InstitutionSurrogates:
         if any(map(str.isdigit, text)):
             words = [fold(word) for word in _WORDS.findall(text)]
             is_public = all(word in self._ward_words() for word in words)
-            return _digits_only(text, chance) if words and is_public else random_of_form(text, chance)
+            return _digits_only(text, chance) if words and is_public else self._of_form(text, chance)
         return with_case(chance.pick(self._words.block("departments")), text)
 
     def profession(self, text: str) -> str:
@@ -132,17 +135,19 @@ class InstitutionSurrogates:
         """Name for a run of words: a given name after "Saint", letters for a code, a town or a name of people."""
         text = "".join(run)
         if text[-1] == ".":
-            return random_of_form(text, self._chance.again("abbreviation", fold(text)))
+            return self._of_form(text, self._chance.again("abbreviation", fold(text)))
         # "ST. MARY'S": a name behind a saint is no code.
         is_code = (
             may_be_code
             and before not in _SAINTS
             and len(run) == 1
-            and len(text) <= _LONGEST_CODE
+            and len(text) <= LONGEST_CODE
             and _CODE.fullmatch(text)
         )
-        if any(map(str.isdigit, text)) or is_code:
+        if is_code or len(text) == 1:
             return random_of_form(text, self._chance.again("institution code", text))
+        if _has_digit(text):
+            return self._of_form(text, self._chance.again("institution code", text))
         if fold(text) in self._words.folded_towns:
             return with_case(self._town(text), text)
         chance: KeyedChance = self._chance.again("own name of institution", fold(text))
@@ -151,6 +156,17 @@ class InstitutionSurrogates:
             names = self._words.given_names["F" if is_female else "M"]
             return with_case(chance.pick(with_vowel(names) if before == "sant" else names), text)
         return with_case(self._names.drawn(INSTITUTION, text, len(text.split()), before), text)
+
+    def _of_form(self, text: str, chance: KeyedChance) -> str:
+        """Random signs of the same form, with a new word for each word whose length `written_form` does not state."""
+
+        def other(part: str) -> str:
+            if len(part) <= SHORT or not part[0].isalpha():
+                return random_of_form(part, chance)
+            new = new_word(chance, self._words, self._avoided)
+            return with_case(new[:_ABBREVIATION] if text[-1] == "." else new, part)
+
+        return "".join(map(other, _LETTERS_APART.findall(text)))
 
     def _all_public(self, text: str, parts: list[str]) -> str:
         """Name for a name of public words alone: one word that is no connector is replaced, so the text changes."""
@@ -173,15 +189,26 @@ def _all_heads(forms: tuple[str, ...]) -> frozenset[str]:
 
 
 def _end_of_run(parts: list[str], kept: list[bool], start: int) -> int:
-    """End of the run of own words that starts here, with single spaces between them."""
-    if not kept[start] and parts[start][-1] == ".":
+    """End of the run of own words that starts here, with single spaces between them.
+
+    A part with digits is a run by itself: "Alder Ward 11" has a name and a number.
+    """
+    if not kept[start] and (parts[start][-1] == "." or _has_digit(parts[start])):
         return start + 1
     stop = i = start
-    while i < len(parts) and ((not kept[i] and parts[i][-1] != ".") or (i > start and parts[i] == " ")):
+    while i < len(parts) and (_is_own_word(parts[i], kept[i]) or (i > start and parts[i] == " ")):
         if not kept[i]:
             stop = i + 1
         i += 1
     return stop
+
+
+def _is_own_word(part: str, is_kept: bool) -> bool:
+    return not is_kept and part[-1] != "." and not _has_digit(part)
+
+
+def _has_digit(part: str) -> bool:
+    return any(map(str.isdigit, part))
 
 
 def _word_before(out: list[str]) -> str:

@@ -11,6 +11,8 @@ from .folding import fold
 from .patient_chance import PatientChance
 from .word_list import word_list
 
+# Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
+SHORT = 3
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
 _NIE = re.compile(r"[A-Z]\W?\d{7}\W?[A-Z]", re.IGNORECASE)

@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection, Mapping
 
 from .folding import fold
+from .institution_surrogates import LONGEST_CODE
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import long_titles, whole_name, with_signs_apart
 from .net_surrogates import HOSTS
-from .number_surrogates import code_length, end_of_words, is_phone_word, mobile_kind, national_digits
+from .number_surrogates import SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import KEPT, POSTCODE, STREET, TOWN, place_parts
 from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR, SUFFIXED
@@ -20,8 +21,6 @@ _OPEN = ("age", "sex", "title")
 _SIGN_BY_SIGN = ("ip",)
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
-# Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
-_SHORT = 3
 _HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "departments"}
 _OF_TOWNS = ("hospital", "institution")
 _SCHEMES = ("http", "https", "ftp")
@@ -91,7 +90,7 @@ def written_form(
 
 
 def _replaced_whole(text: str) -> str:
-    short = _signs(text) if text.isupper() and sum(map(str.isalpha, text)) <= _SHORT else ""
+    short = _signs(text) if text.isupper() and sum(map(str.isalpha, text)) <= SHORT else ""
     return f"{_casing(text)}{short} {len(text.split())} "
 
 
@@ -146,10 +145,10 @@ def _towns(text: str, words: LocaleWords) -> str:
 
 def _without_names(text: str, names: Collection[str]) -> str:
     """Mail address whose names and whose long words are one sign each."""
-    longest = sorted((fold(name) for name in names if len(name) > _SHORT - 1), key=len, reverse=True)
+    longest = sorted((fold(name) for name in names if len(name) > SHORT - 1), key=len, reverse=True)
     known = "|".join(map(re.escape, longest))
     marked = re.sub(known, "\u2022", text) if known else text
-    return re.sub(rf"[^\W\d_]{{{_SHORT + 1},}}", "\u2020", marked)
+    return re.sub(rf"[^\W\d_]{{{SHORT + 1},}}", "\u2020", marked)
 
 
 def _piece(piece: str, kind: str, words: LocaleWords) -> str:
@@ -162,14 +161,16 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     if kind == "url" and fold(piece) in (*HOSTS, *_SCHEMES):
         return fold(piece)
     if kind == "url":
-        return "".join(map(_sign, piece)) if len(piece) <= _SHORT else _casing(piece)
+        return "".join(map(_sign, piece)) if len(piece) <= SHORT else _casing(piece)
     if kind in ("date", "birth date"):
         return _casing(piece)
     is_particle = (kind == "street" or kind in _HEADS) and len(piece) > 1 and fold(piece) in words.particles
     is_connector = piece.islower() and fold(piece) in _connectors(kind, words)
     if words.uninflected(fold(piece)) & _kept_words(kind, words) or is_particle or is_connector:
         return fold(piece)
-    length = len(piece) if len(piece) <= _SHORT else ""
+    # Up to five capitals may be the code of an institution, whose surrogate has as many.
+    longest = LONGEST_CODE if kind in _OF_TOWNS and piece.isupper() else SHORT
+    length = len(piece) if len(piece) <= longest else ""
     listed = _list_of(piece, words) if kind in (*NAMES, "relative") else _end(piece, kind, words)
     return f"{_casing(piece)}{length}{listed}"
 

@@ -90,3 +90,33 @@ def test_a_login_holds_the_surrogate_of_the_name_that_it_holds():
 def surrogate_of(engine, text, label):
     (one,) = engine.replacements(Document(text, text, (Span(0, len(text), label),)))
     return one.surrogate
+
+
+# Words with digits beside them, abbreviations and codes once were drawn sign by sign, so that they kept their lengths.
+@pytest.mark.parametrize(
+    ("one", "other", "label"),
+    [
+        ("Hosp Bram3", "Hosp Quillwykshire3", "HOSPITAL"),
+        ("Bram Ward 9 Hospital", "Quillwykshire Ward 9 Hospital", "HOSPITAL"),
+        ("Brambo. Roe Clinic", "Quillwykshire. Roe Clinic", "HOSPITAL"),
+        ("QUILLW Hospital", "QUILLWYKSHIRE Hospital", "HOSPITAL"),
+        ("Bramb2", "Quillwykshire2", "ORGANIZATION"),
+        ("Bramb.com", "Quillwykshire.com", "ORGANIZATION"),
+        ("Bram 4", "Quillwykshire 4", "DEPARTMENT"),
+        ("BRAM-4", "QUILLWYKSHIRE-4", "DEPARTMENT"),
+        ("3BRAM", "3QUILLWYKSHIRE", "DEPARTMENT"),
+    ],
+)
+def test_lengths_of_words_are_not_told(one, other, label):
+    assert written_form(one, label, "en") == written_form(other, label, "en")
+    lengths = []
+    for text, start in ((one, 0), (other, 500)):
+        document = Document("d", text, (Span(0, len(text), label),))
+        engines = (SurrogateEngine(key=n.to_bytes(32, "big"), locale="en") for n in range(start, start + 500))
+        lengths.append([len(engine.rewrite(document).text) for engine in engines])
+    assert ks_2samp(*lengths).pvalue > 1e-4
+
+
+def test_the_length_of_a_code_is_stated():
+    codes = ("ABC Clinic", "ABCD Clinic", "ABCDE Clinic", "ABCDEF Clinic")
+    assert len({written_form(text, "HOSPITAL", "en") for text in codes}) == 4
