@@ -9,15 +9,11 @@ from functools import cache
 from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
-from .number_surrogates import SHORT, random_of_form
-from .own_names import ELIDED, INSTITUTION, OwnNames, new_word, with_vowel
+from .number_surrogates import random_of_form
+from .own_names import ELIDED, INSTITUTION, OwnNames, with_case, with_vowel
 from .patient_chance import PatientChance
-from .place_surrogates import with_case
 
 _WORDS = re.compile(r"[^\W\d_]+")
-_LETTERS_APART = re.compile(r"[^\W\d_]+|[\W\d_]+")
-# Letters of a long abbreviation, however many the original has.
-_ABBREVIATION = 4
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 # The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
 _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
@@ -95,7 +91,7 @@ class InstitutionSurrogates:
         if any(map(str.isdigit, text)):
             words = [fold(word) for word in _WORDS.findall(text)]
             is_public = all(word in self._ward_words() for word in words)
-            return _digits_only(text, chance) if words and is_public else self._of_form(text, chance)
+            return _digits_only(text, chance) if words and is_public else self._names.of_form(text, chance)
         return with_case(chance.pick(self._words.block("departments")), text)
 
     def profession(self, text: str) -> str:
@@ -135,7 +131,7 @@ class InstitutionSurrogates:
         """Name for a run of words: a given name after "Saint", letters for a code, a town or a name of people."""
         text = "".join(run)
         if text[-1] == ".":
-            return self._of_form(text, self._chance.again("abbreviation", fold(text)))
+            return self._names.of_form(text, self._chance.again("abbreviation", fold(text)))
         # "ST. MARY'S": a name behind a saint is no code.
         is_code = (
             may_be_code
@@ -147,7 +143,7 @@ class InstitutionSurrogates:
         if is_code or len(text) == 1:
             return random_of_form(text, self._chance.again("institution code", text))
         if _has_digit(text):
-            return self._of_form(text, self._chance.again("institution code", text))
+            return self._names.of_form(text, self._chance.again("institution code", text))
         if fold(text) in self._words.folded_towns:
             return with_case(self._town(text), text)
         chance: KeyedChance = self._chance.again("own name of institution", fold(text))
@@ -156,17 +152,6 @@ class InstitutionSurrogates:
             names = self._words.given_names["F" if is_female else "M"]
             return with_case(chance.pick(with_vowel(names) if before == "sant" else names), text)
         return with_case(self._names.drawn(INSTITUTION, text, len(text.split()), before), text)
-
-    def _of_form(self, text: str, chance: KeyedChance) -> str:
-        """Random signs of the same form, with a new word for each word whose length `written_form` does not state."""
-
-        def other(part: str) -> str:
-            if len(part) <= SHORT or not part[0].isalpha():
-                return random_of_form(part, chance)
-            new = new_word(chance, self._words, self._avoided)
-            return with_case(new[:_ABBREVIATION] if text[-1] == "." else new, part)
-
-        return "".join(map(other, _LETTERS_APART.findall(text)))
 
     def _all_public(self, text: str, parts: list[str]) -> str:
         """Name for a name of public words alone: one word that is no connector is replaced, so the text changes."""

@@ -10,12 +10,16 @@ from itertools import chain
 from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
+from .number_surrogates import SHORT, random_of_form
 from .patient_chance import PatientChance
 
 STREET, INSTITUTION = "street name", "own name of institution"
 # The letter of names such as O'Hara and D'Amico, and of l'Estrange.
 ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _WORD = re.compile(r"[^\W\d_]+")
+_LETTERS_APART = re.compile(r"[^\W\d_]+|[\W\d_]+")
+# Letters of a long abbreviation, however many the original has.
+_ABBREVIATION = 4
 _ELIDED_WORDS = frozenset(("d", "l", "dell", "dall", "all", "sant"))
 _VOWELS = "aeiou"
 _DE_BEFORE_VOWEL = re.compile(r"\bde (?=[AEIOU\u00c2\u00c9\u00c8\u00ca\u00ce\u00d4])")
@@ -102,6 +106,17 @@ class OwnNames:
         surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
 
+    def of_form(self, text: str, chance: KeyedChance) -> str:
+        """Random signs of the same form, with a new word for each word whose length `written_form` does not state."""
+
+        def other(part: str) -> str:
+            if len(part) <= SHORT or not part[0].isalpha():
+                return random_of_form(part, chance)
+            new = new_word(chance, self._words, self._avoided)
+            return with_case(new[:_ABBREVIATION] if text[-1] == "." else new, part)
+
+        return "".join(map(other, _LETTERS_APART.findall(text)))
+
     def _elides(self, before: str) -> bool:
         """Whether the word in front of an apostrophe needs a vowel behind it (dell'Olmo, Sant'Anna, l'Orme)."""
         return fold(before) in _ELIDED_WORDS & self._words.particles
@@ -110,6 +125,13 @@ class OwnNames:
         """Nouns that the listed names of streets have behind this article; empty for other words."""
         nouns = _nouns(self._words).get(article, [])
         return nouns if len(nouns) >= _ENOUGH_NOUNS else []
+
+
+def with_case(name: str, text: str) -> str:
+    """Name in capitals or in lower case if the text is written so; otherwise unchanged."""
+    if text.isupper() and len(text) > 1:
+        return name.upper()
+    return name.lower() if text.islower() else name
 
 
 def with_vowel(names: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
 from .locale_words import LocaleWords, Town, draw_other
 from .number_surrogates import random_of_form
-from .own_names import STREET, OwnNames
+from .own_names import STREET, OwnNames, with_case
 from .patient_chance import PatientChance
 from .place_parts import (
     COUNTRY,
@@ -366,7 +366,7 @@ class PlaceSurrogates:
         run, text = found[0], found.string
         if run[-1] == ".":
             is_title = fold(run).rstrip(".") in self._words.titles
-            return run if is_title else random_of_form(run, self._chance.again("abbreviation", fold(run)))
+            return run if is_title else self._names.of_form(run, self._chance.again("abbreviation", fold(run)))
         words = run.split(" ")
         public = [self._names.is_connector(word) or self._names.is_particle(word) for word in words[:-1]]
         is_elided = text[found.end() : found.end() + 1] in ("'", "\u2019") and self._names.is_particle(words[-1])
@@ -397,13 +397,6 @@ def _before_apostrophe(text: str) -> str:
     """Word before an apostrophe at the end of a text; empty for other texts."""
     found = re.search(r"([^\W\d_]+)['\u2019]$", text)
     return found[1] if found else ""
-
-
-def with_case(name: str, text: str) -> str:
-    """Name in capitals or in lower case if the text is written so; otherwise unchanged."""
-    if text.isupper() and len(text) > 1:
-        return name.upper()
-    return name.lower() if text.islower() else name
 
 
 def _alike(names: Sequence[str], n_words: int) -> tuple[str, ...]:

@@ -105,6 +105,7 @@ def surrogate_of(engine, text, label):
         ("Bram 4", "Quillwykshire 4", "DEPARTMENT"),
         ("BRAM-4", "QUILLWYKSHIRE-4", "DEPARTMENT"),
         ("3BRAM", "3QUILLWYKSHIRE", "DEPARTMENT"),
+        ("12 Bram. Street", "12 Quillwykshire. Street", "STREET"),
     ],
 )
 def test_lengths_of_words_are_not_told(one, other, label):
