@@ -83,6 +83,13 @@ def test_larger_bias_never_hides_less(model):
     assert hidden[0] != hidden[-1]
 
 
+def test_a_second_run_hides_what_the_first_one_left(model):
+    """The page on notes without annotations advises it after a model of few notes."""
+    once = "Mr. [NAME] of 123 Maple Street was seen at [GEOGRAPHIC_LOCATION] on [DATE]; call 555-867-5309."
+    (twice,) = model.redact([once])
+    assert twice == once.replace("123 Maple Street", "[STREET]").replace("555-867-5309", "[PHONE]")
+
+
 @pytest.mark.parametrize("text", FOREIGN)
 def test_note_in_another_language_is_unlike(model, text):
     with pytest.warns(UnlikeNoteWarning, match="unlike the training notes of the model"):
