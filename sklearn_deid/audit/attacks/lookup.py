@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -283,8 +284,10 @@ class LookupAttack(AuditAttack):
         assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)
         table = released.data.table.to(self._knowledge.device)
-        # A control has its own streams: it changes nothing for the attack.
-        streams = [(rng, generator), *(random_streams(child, table.device) for child in rng.spawn(len(blind)))]
+        # A control has its own streams, from a copy of the generator: it changes nothing for the attack. Generators with
+        # a key cannot spawn others.
+        seeds = copy.deepcopy(rng).integers(2**62, size=len(blind)).tolist()
+        streams = [(rng, generator), *(random_streams(seed, table.device) for seed in seeds)]
         arms = [(one, LookupRanks(released.groups), *two) for one, two in zip((own, *blind), streams, strict=True)]
         for some in self._sets(released.data, rng):
             # shape: (C, time, e)

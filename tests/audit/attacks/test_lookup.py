@@ -64,6 +64,14 @@ def test_more_releases_and_better_templates_tell_more():
     assert by_template[0].attack.value < by_template[1].attack.value
 
 
+def test_controls_change_nothing_and_need_no_seed():
+    plain, controlled = (look_up(raw(1.0), release(120), score="cosine", template=2, controls=on) for on in (False, True))
+    assert plain.attack == controlled.attack and controlled.positive_control.value > 0.9
+    # A generator with a key has no seed from which others could be made.
+    keyed = look_up(raw(1.0), release(120), controls=True, random_state=np.random.Generator(np.random.Philox(key=1)))
+    assert keyed.negative_control.value < 0.3
+
+
 def test_casing_rules_candidates_out():
     """Words 0-15 in two casings: nothing is read, but half of the candidates are out."""
     shown, word_casing = release(400), np.arange(32) % 2
