@@ -65,7 +65,8 @@ def test_more_releases_and_better_templates_tell_more():
 
 
 def test_controls_change_nothing_and_need_no_seed():
-    plain, controlled = (look_up(raw(1.0), release(120), score="cosine", template=2, controls=on) for on in (False, True))
+    settings = {"score": "cosine", "template": 2}
+    plain, controlled = (look_up(raw(1.0), release(120), controls=on, **settings) for on in (False, True))
     assert plain.attack == controlled.attack and controlled.positive_control.value > 0.9
     # A generator with a key has no seed from which others could be made.
     keyed = look_up(raw(1.0), release(120), controls=True, random_state=np.random.Generator(np.random.Philox(key=1)))
