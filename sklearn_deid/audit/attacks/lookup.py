@@ -284,8 +284,8 @@ class LookupAttack(AuditAttack):
         assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)
         table = released.data.table.to(self._knowledge.device)
-        # A control has its own streams, from a copy of the generator: it changes nothing for the attack. A generator with
-        # a key cannot spawn others.
+        # A control has its own streams, from a copy of the generator, and changes nothing for the attack. A generator
+        # with a key cannot spawn others.
         seeds = copy.deepcopy(rng).integers(2**62, size=len(blind)).tolist()
         streams = [(rng, generator), *(random_streams(seed, table.device) for seed in seeds)]
         arms = [(one, LookupRanks(released.groups), *two) for one, two in zip((own, *blind), streams, strict=True)]
