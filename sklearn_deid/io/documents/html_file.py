@@ -45,7 +45,7 @@ _CSS = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 # A style sheet inside of a comment, for browsers of the last century and in pages of Word. Others ignore the marks.
-_HIDDEN_SHEET = re.compile(r"(\s*)<!--(.*)-->(\s*)", re.DOTALL)
+_HIDDEN_SHEET = re.compile(r"(\s*)<!--((?:(?!-->).)*)-->(\s*)", re.DOTALL)
 # Declarations of Office, which hold names of authors and bookmarks, and times of comments.
 _OFFICE = re.compile(r"(?<![\w-])mso-[\w-]*\s*:[^;{}]*;?", re.IGNORECASE)
 # Each character of the text has its place in memory.

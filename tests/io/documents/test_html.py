@@ -90,6 +90,7 @@ REFUSED = [
     "<style><!-- p { } --> <Zyxwvutski> <!-- --></style>",
     "<style>p { } <!-- Zyxwvutski --></style>",
     "<style><!-- p { } /* Zyxwvutski --></style>",
+    "<style><!-- p { } --> Zyxwvutski { } --></style>",
     "<style>p { content: 'Zyxwvutski\n} q { content: 'a' }</style>",
     "<style>p { background: url(Zyxwvutski</style>",
     '<p style="content: \'Zyxwvutski">x',
