@@ -161,8 +161,8 @@ class TaggerLearner:
             tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels], start, None)
             tagger.initialize()
             if start is not None:
-                # Without rows, labels are matched by name or by a public map: the first weights depend on no note.
-                start_weights(tagger, start, part.X[:0], part.tags[:0])
+                # Without tags, labels are matched by name or by a public map: the first weights depend on no note.
+                start_weights(tagger, start, [], [])
                 tagger.starts_from_tagger_ = True
             self._has_new_labels = start is None or not set(tagger.classes_) <= set(start.classes_)
             self._stream = _stream_state(self._device)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from ..surrogates import SURROGATE, SurrogateEngine
 from ..text import I2B2_2014, MEDDOCAN, Span, label_map
 
-# Labels of what the rule lets stay: states and larger areas, professions, and departments, which are no places.
-_STAYING = frozenset({"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"})
+#: Labels of what the rule lets stay: states and larger areas, professions, and departments, which are no places.
+STAYING = frozenset({"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"})
 # What surrogates must fit: a bare year beside shifted dates would tell the shift, and a state beside an invented town
 # would contradict its postal code.
 _FITTED = frozenset({"DATE", "STATE"})
@@ -78,7 +78,7 @@ def is_safe_harbor(span: Span, text: str) -> bool:
         return any(character.isdecimal() for character in beside) or not _is_young(words)
     if label == "DATE":
         return _YEARS.fullmatch(words) is None
-    return label not in _STAYING
+    return label not in STAYING
 
 
 def _is_young(words: str) -> bool:

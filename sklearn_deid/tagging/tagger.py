@@ -66,11 +66,14 @@ from .uniform_casing import NO_CASING, lower_uniform_casing
 from .warm_start import (
     OTHER_LANGUAGE_BIAS,
     check_reads_words,
+    compared_tags,
     is_in_another_language,
+    loaded_start,
     start_tagger,
     start_vectors,
     start_weights,
     took_public_weights,
+    unseen_labels,
 )
 from .weight_checks import class_problem
 
@@ -167,10 +170,11 @@ class DeidTagger(TokenTagger, TaggingNet):
         of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
         the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
         ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X follow if the model has none.
-        Labels may differ: a new label starts from the label that the model most often assigns to its
-        tokens. If X is in another language than the training texts of a model of the package, the training is as long
-        as without a start and reads invented spans (``span_swap``), and the score of "O" is lowered by 1 afterwards:
-        without this, a tagger of few notes misses more PHI.
+        Labels may differ: a new label starts from the label that the model most often assigns to its tokens. `fit`
+        keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not show all
+        kinds of PHI, and say nothing about the others. If X is in another language than the training texts of a model
+        of the package, the training is as long as without a start and reads invented spans (``span_swap``), and the
+        score of "O" is lowered by 1 afterwards: without this, a tagger of few notes misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
         of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.
@@ -405,7 +409,7 @@ class DeidTagger(TokenTagger, TaggingNet):
             check_representer(X, self._vectors_from)
         with self._own_random_stream(), nullcontext() if goes_on else self._forgotten_if_failed():
             if not goes_on:
-                self._begin(X, tags, groups, None)
+                self._begin(X, tags, groups, None, keeps=True)
             # The seed is drawn in any case, so that validation_fraction does not change the later random numbers.
             seed = int(self._rng.integers(2**31))
             train_rows, valid_rows = hold_out_patients(len(X), groups, self.validation_fraction, seed)
@@ -452,7 +456,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         else:
             self._rng = own_generator(self.random_state)
             with self._own_random_stream():
-                self._begin(X, tags, groups, classes)
+                self._begin(X, tags, groups, classes, keeps=False)
         with self._own_random_stream():
             self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
@@ -484,14 +488,22 @@ class DeidTagger(TokenTagger, TaggingNet):
         below = [] if settings.frozen else below
         return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
-    def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any) -> None:
-        """Learn the inputs of the network and build it, with new weights or the weights of another tagger."""
+    def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any, keeps: bool) -> None:
+        """Learn the inputs of the network and build it, with new weights or the weights of another tagger.
+
+        With ``keeps``, labels of the other tagger that the sentences do not show stay.
+        """
         start = None
+        compared: tuple[Any, Any] = ([], [])
         self.learns_another_language_ = False
         if self.warm_start_from is not None:
             check_reads_words(X)
             self.learns_another_language_ = is_in_another_language(self.warm_start_from, X)
-            start = start_tagger(self.warm_start_from)
+            model = loaded_start(self.warm_start_from)
+            start = start_tagger(model)
+            compared = compared_tags(start, X, tags)
+            if keeps:
+                classes = [f"B-{label}" for label in unseen_labels(model, start, *compared)]
         self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start, groups)
         # A network that starts from weights without marks would have to learn what they mean.
         knows_marks = self._pretrained is None and (start is None or start.marks_uniform_casing_)
@@ -501,7 +513,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         if start is None:
             self.starts_from_tagger_ = took_public_weights(self, X)
             return
-        start_weights(self, start, X, tags)
+        start_weights(self, start, *compared)
         self.starts_from_tagger_ = True
 
     def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any, start: Any, groups: Any) -> None:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
@@ -19,6 +20,7 @@ from ..text import label_map, split_tag
 from .initial_weights import copy_weights
 from .listed_vectors import ListedVectors, locale_of
 from .network_size import network_size
+from .safe_harbor import STAYING
 
 #: Names of the models that the package ships, and the language of their training texts.
 STARTERS = {"starter-en": "en"}
@@ -28,7 +30,8 @@ STARTERS = {"starter-en": "en"}
 OTHER_LANGUAGE_BIAS = 1.0
 # Attributes under which models hold the tagger inside.
 _INSIDE = ("estimator_", "tagger_", "estimator")
-# Sentences with PHI in which the labels of both models are compared: enough for rare labels, few enough for seconds.
+# Sentences with PHI, and without, in which the labels of both models are compared: enough for rare labels, few enough
+# for seconds.
 _MOST_COMPARED = 2000
 
 
@@ -50,6 +53,13 @@ def starter_folder(name: str) -> Path:
     return Path(__file__).parent / name.replace("-", "_")
 
 
+def loaded_start(start: Any) -> Any:
+    """The model that the ``warm_start_from`` parameter of a `DeidTagger` names."""
+    if isinstance(start, (str, PathLike)):
+        return load(starter_folder(start) if start in STARTERS else start)
+    return start
+
+
 def start_tagger(start: Any) -> Any:
     """The `DeidTagger` that the ``warm_start_from`` parameter of a `DeidTagger` names.
 
@@ -66,9 +76,7 @@ def start_tagger(start: Any) -> Any:
     NotFittedError
         If the model is not fitted.
     """
-    if isinstance(start, (str, PathLike)):
-        start = load(starter_folder(start) if start in STARTERS else start)
-    model: Any = start
+    model = loaded_start(start)
     # A FrozenEstimator passes attributes of the model inside on, and is no tagger.
     while isinstance(model, FrozenEstimator) or not hasattr(model, "module_"):
         inside = next((getattr(model, name) for name in _INSIDE if getattr(model, name, None) is not None), None)
@@ -132,10 +140,50 @@ def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTabl
     return ListedVectors.in_language(vectors, locale_of(X.data))
 
 
-def start_weights(tagger: Any, source: Any, X: Any, tags: TokenSequences) -> None:
+def compared_tags(source: Any, X: TokenSequences, tags: TokenSequences) -> tuple[Any, Any]:
+    """Annotated tags of training sentences, and the tags that a fitted tagger predicts for them.
+
+    The first sentences with PHI and the first without are enough to see what the labels of one mean to the other.
+    """
+    has_phi = np.array([any(tag != "O" for tag in row) for row in tags], dtype=bool)
+    rows = np.concatenate([np.flatnonzero(has_phi)[:_MOST_COMPARED], np.flatnonzero(~has_phi)[:_MOST_COMPARED]])
+    return tags[rows], source.predict(X[rows])
+
+
+def unseen_labels(start: Any, source: Any, gold: Any, found: Any) -> list[str]:
+    """Labels of the start that stay, since the training notes say nothing about them.
+
+    Ten notes without an e-mail address would otherwise train a model that finds none. A label is kept if the notes do
+    not have it and if the start assigns it to no token of the notes: where it does, the notes show whether such tokens
+    are PHI, and under which label.
+
+    Parameters
+    ----------
+    start : object
+        The ``warm_start_from`` parameter of a `DeidTagger`.
+    source : DeidTagger
+        The tagger inside.
+    gold, found : sequence of sequence of str
+        Tags of training sentences: the annotated ones, and those that the start predicts.
+
+    Examples
+    --------
+    >>> model = start_tagger("starter-en")
+    >>> kept = unseen_labels("starter-en", model, [["B-NOMBRE", "O"]], [["B-PATIENT", "O"]])
+    >>> "EMAIL" in kept, "PATIENT" in kept
+    (True, False)
+    """
+    seen = {split_tag(tag)[1] for rows in (gold, found) for row in rows for tag in row}
+    # A label that the start finds and lets stand would be hidden.
+    asked = getattr(loaded_start(start), "labels", "all")
+    stays = frozenset() if asked == "all" else STAYING
+    return sorted({str(split_tag(tag)[1]) for tag in source.classes_ if tag != "O"} - seen - stays)
+
+
+def start_weights(tagger: Any, source: Any, gold: Any, found: Any) -> None:
     """Copy the weights of a fitted tagger to a new one.
 
-    Labels are matched by name, or by the tokens that they annotate.
+    Labels are matched by name, or by the tokens that they annotate (`matched_tags`).
 
     Raises
     ------
@@ -143,8 +191,7 @@ def start_weights(tagger: Any, source: Any, X: Any, tags: TokenSequences) -> Non
         If the networks differ in anything but their tags.
     """
     known = source.classes_.tolist()
-    rows = [i for i, row in enumerate(tags) if any(tag != "O" for tag in row)][:_MOST_COMPARED]
-    matched = matched_tags(tagger.classes_.tolist(), known, tags[rows], source.predict(X[rows]))
+    matched = matched_tags(tagger.classes_.tolist(), known, gold, found)
     if not copy_weights(tagger.module_, matched, source.module_, known):
         own = {name: getattr(source, name) for name in ("encoder", "head", "characters")}
         own |= network_size(source)._asdict()

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_deid import DeidTagger, NoteDeidentifier, RecallTunedTagger, RuleTagger, load, save
+from sklearn_deid import DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, RuleTagger, Span, load, save
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.federated.tagger_learner import make_learner, tagger_from_vector, tagger_layout
@@ -16,7 +16,7 @@ from sklearn_deid.federated.worker_data import listed_ngram_vectors
 from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.listed_vectors import ListedVectors
-from sklearn_deid.tagging.warm_start import matched_tags, start_tagger, starter_folder
+from sklearn_deid.tagging.warm_start import matched_tags, start_tagger, starter_folder, unseen_labels
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]] * 3
 Y = [["O", "B-PATIENT", "O", "O"], ["O", "O", "O"], ["O", "B-DOCTOR", "O", "B-CITY", "O"]] * 3
@@ -106,6 +106,48 @@ def test_without_sentences_labels_of_meddocan_start_from_the_nearest_ones():
     assert matched_tags(tags, known, [], []) == ["O", "B-DATE", "I-CITY", "", ""]
     # With sentences, the tokens decide.
     assert matched_tags(tags, known, [["B-NEW"]], [["B-DATE"]]) == ["O", "", "", "", "B-DATE"]
+
+
+def test_labels_that_few_notes_do_not_show_stay(source, tmp_path):
+    """A model that knew towns still finds them after notes without any."""
+    few, tags = [X[0], X[1]] * 3, [Y[0], Y[1]] * 3
+    new = DeidTagger(warm_start_from=source, max_epochs=30, lr=0.02, batch_size=60, **SMALL).fit(few, tags)
+    assert set(new.classes_) == {"O", "B-PATIENT", "B-CITY", "I-CITY", "B-DOCTOR", "I-DOCTOR"}
+    # The network of six units takes a doctor for a patient, but hides them.
+    assert [[tag[0] for tag in row] for row in new.predict(X[:3])] == [[tag[0] for tag in row] for row in Y[:3]]
+    assert new.predict(X[2:3])[0][3] == "B-CITY"
+    save(new, tmp_path / "new")
+    assert [list(row) for row in load(tmp_path / "new").predict(X)] == [list(row) for row in new.predict(X)]
+
+
+def test_labels_that_the_notes_show_in_another_way_do_not_stay(source):
+    # The notes annotate no towns, and doctors under another name.
+    tags = [["O" if tag == "B-CITY" else tag.replace("DOCTOR", "MEDICO") for tag in row] for row in Y]
+    assert sorted(still(source).fit(X, tags).classes_) == ["B-MEDICO", "B-PATIENT", "O"]
+    # Labels that all sites agree on are not added to by one of them.
+    assert sorted(still(source).partial_fit(X[:2], Y[:2], classes=["B-PATIENT"]).classes_) == [
+        "B-PATIENT",
+        "I-PATIENT",
+        "O",
+    ]
+
+
+def test_labels_that_the_start_lets_stand_are_not_kept():
+    found = unseen_labels("starter-en", start_tagger("starter-en"), [["B-NAME"]], [["B-PATIENT"]])
+    assert {"EMAIL", "PHONE", "DOCTOR", "DATE"} <= set(found)
+    assert not {"PROFESSION", "COUNTRY", "STATE", "DEPARTMENT", "PATIENT"} & set(found)
+    # A model without a choice of labels hides all that it finds.
+    tagger = start_tagger("starter-en")
+    assert {"PROFESSION", "COUNTRY"} <= set(unseen_labels(tagger, tagger, [["B-NAME"]], [["B-PATIENT"]]))
+
+
+def test_contacts_are_found_after_notes_without_any():
+    notes = [Document(f"n{i}", "Patient: Mr. Alder, seen on 3 May.", [Span(13, 18, "NAME")]) for i in range(4)]
+    new = NoteDeidentifier(DeidTagger(warm_start_from="starter-en", context="block", random_state=0, device="cpu")).fit(
+        notes
+    )
+    found = new.annotate(["Call 617-555-0134 or mail kim.lo@northwick.org"])[0]
+    assert [span.label for span in found] == ["PHONE", "EMAIL"]
 
 
 def test_no_start_leaves_training_as_it_was():
