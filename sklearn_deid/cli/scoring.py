@@ -99,7 +99,10 @@ def fit_deidentifier(
     if parameters.get("encoder", "lstm") != "lstm":
         settings.pop("warm_start_from", None)
     if start == DEFAULT_START and "warm_start_from" in settings and not quiet:
-        _print_line(f"The training starts from {settings['warm_start_from']}, since the notes are few.")
+        _print_line(
+            f"The training starts from {settings['warm_start_from']}, since the notes are few, and keeps labels of it "
+            "that the notes do not show."
+        )
     tagger: Any = DeidTagger(callbacks=progress, **{**settings, **parameters})
     tagger = tagger if around is None else around(tagger)
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
