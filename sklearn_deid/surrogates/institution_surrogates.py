@@ -10,7 +10,7 @@ from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
 from .number_surrogates import random_of_form
-from .own_names import ELIDED, INSTITUTION, OwnNames, with_case, with_vowel
+from .own_names import ELIDED, FIRM, INSTITUTION, OwnNames, with_case, with_vowel, without_legal_form
 from .patient_chance import PatientChance
 
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -27,10 +27,11 @@ _COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
 class InstitutionSurrogates:
     """Invented institutions for one patient.
 
-    A name keeps words such as "of" and, if the word lists contain them, the public words that name the kind of
-    institution (Hospital, Clinic, Universidad). The other words of a name become towns or names of people with the same
-    number of words; a town becomes the patient's surrogate of this town. The same name with and without public words
-    has the same own part.
+    A name keeps words such as "of", legal forms at its end (GmbH, S.A.) and, if the word lists contain them, the public
+    words that name the kind of institution (Hospital, Clinic, Universidad). The other words of a name become towns,
+    names of people or new words, of the same number and casing; those of institutions that are no hospitals become
+    names of firms, and behind words such as "of" also fields of medicine. A town becomes the patient's surrogate of
+    this town. The same name with and without public words, except behind "of", has the same own part.
 
     Parameters
     ----------
@@ -42,12 +43,20 @@ class InstitutionSurrogates:
         Folded words that no surrogate may be.
     town : callable
         Surrogate of a town.
+    keeps_gender : bool, default=True
+        Whether a profession in the form for women stays in this form, if the lists have it.
     """
 
     def __init__(
-        self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str], town: Callable[[str], str]
+        self,
+        chance: PatientChance,
+        words: LocaleWords,
+        avoided: frozenset[str],
+        town: Callable[[str], str],
+        keeps_gender: bool = True,
     ) -> None:
         self._chance, self._words, self._avoided, self._town = chance, words, avoided, town
+        self._keeps_gender = keeps_gender
         self._names = OwnNames(chance, words, avoided)
         # folded profession -> "a" or "an"
         self._articles: dict[str, str] = {}
@@ -57,8 +66,12 @@ class InstitutionSurrogates:
         if (found := _ENGLISH_ARTICLE.search(before)) is not None and self._words.locale == "en":
             self._articles.setdefault(fold(text), found[1].lower())
 
-    def institution(self, text: str) -> str:
-        """Institution for an institution."""
+    def institution(self, text: str, is_firm: bool = False) -> str:
+        """Institution for an institution, which is a hospital or may be a firm."""
+        text, legal_form = without_legal_form(text)
+        return self._without_legal_form(text, FIRM if is_firm else INSTITUTION) + legal_form
+
+    def _without_legal_form(self, text: str, kind: str) -> str:
         if _CODE.fullmatch(text) and " " not in text.strip():
             return random_of_form(text, self._chance.again("institution code", text))
         forms = (*self._words.block("hospitals"), *self._words.block("institutions"))
@@ -68,7 +81,7 @@ class InstitutionSurrogates:
         may_be_code = not any(part.isupper() and len(part) > LONGEST_CODE for part in parts)
         kept = [self._is_kept(parts, i, heads) for i in range(len(parts))]
         if all(kept):
-            return self._all_public(text, parts)
+            return self._all_public(text, parts, kind)
         out: list[str] = []
         i = 0
         while i < len(parts):
@@ -81,7 +94,7 @@ class InstitutionSurrogates:
             stop = next((k + 1 for k in range(i, stop) if self._head_of_compound(parts[k], heads)), stop)
             head = self._head_of_compound(parts[stop - 1], heads)
             run = [*parts[i : stop - 1], parts[stop - 1].removesuffix(head)]
-            out.append(self._own_name(run, _word_before(out), may_be_code) + head)
+            out.append(self._own_name(run, _word_before(out), may_be_code, kind) + head)
             i = stop
         return self._names.with_de_elided("".join(out))
 
@@ -97,13 +110,15 @@ class InstitutionSurrogates:
     def profession(self, text: str) -> str:
         """Surrogate of a profession, with as many words if possible."""
         chance = self._chance.again("profession", fold(text))
-        listed = self._words.professions
+        listed = self._words.professions_of[
+            "F" if self._keeps_gender and self._words.is_female_profession(text) else "M"
+        ]
         if (article := self._articles.get(fold(text))) is not None:
             listed = tuple(job for job in listed if (job[0].lower() in "aeiou") == (article == "an"))
         # From fewer than ten, the number of words would nearly tell the surrogate.
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
-        return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job
+        return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job[0].upper() + job[1:]
 
     def _is_kept(self, parts: list[str], i: int, heads: frozenset[str]) -> bool:
         """Whether a part stays: a sign, a public word, or an already drawn letter before an apostrophe."""
@@ -127,7 +142,7 @@ class InstitutionSurrogates:
         tails = (part[start:] for start in range(2, len(part) - _SHORTEST_HEAD + 1))
         return next((tail for tail in tails if fold(tail) in heads), "")
 
-    def _own_name(self, run: list[str], before: str, may_be_code: bool) -> str:
+    def _own_name(self, run: list[str], before: str, may_be_code: bool, kind: str) -> str:
         """Name for a run of words: a given name after "Saint", letters for a code, a town or a name of people."""
         text = "".join(run)
         if text[-1] == ".":
@@ -151,15 +166,17 @@ class InstitutionSurrogates:
             is_female = before in ("santa", "sainte") or self._words.locale in ("en", "de")
             names = self._words.given_names["F" if is_female else "M"]
             return with_case(chance.pick(with_vowel(names) if before == "sant" else names), text)
-        return with_case(self._names.drawn(INSTITUTION, text, len(text.split()), before), text)
+        words = text.split()
+        drawn = self._names.drawn(kind, text, len(words), before).split()
+        return " ".join(map(with_case, drawn, words))
 
-    def _all_public(self, text: str, parts: list[str]) -> str:
+    def _all_public(self, text: str, parts: list[str], kind: str) -> str:
         """Name for a name of public words alone: one word that is no connector is replaced, so the text changes."""
         words = [i for i, part in enumerate(parts) if part[0].isalnum()]
         # Valley Hospital, but Instituto de Medicina Legal
         ordered = words if self._words.locale == "en" else words[::-1]
         i = next((i for i in ordered if not self._names.is_connector(parts[i])), ordered[0])
-        drawn = self._names.drawn(INSTITUTION, text, 1, _word_before(parts[:i]))
+        drawn = self._names.drawn(kind, text, 1, _word_before(parts[:i]))
         return "".join((*parts[:i], with_case(drawn, parts[i]), *parts[i + 1 :]))
 
     def _ward_words(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache, cached_property
 from importlib import import_module
+from itertools import product
 from typing import Any, NamedTuple
 
 from .chance import Chance
@@ -27,10 +28,15 @@ LOCALES = {
     "nl": "nl_NL",
     "pt": "pt_PT",
 }
+# Locales of Faker whose firms have legal forms that the supported ones lack, such as Corporation and AB; and what all
+# of Faker's lists lack.
+_OTHER_FIRMS, _OTHER_FORMS = ("en_PH", "da_DK", "sv_SE"), ("Co.", "Corp.", "SE")
 #: Languages whose names have a genitive without an apostrophe.
 WITH_GENITIVE = ("de", "nb")
 _DRAWS = 10
 _ONE_WORD = re.compile(r"[^\W\d_]{3,14}")
+# Letters that the forms of a word for men and for women share.
+_STEM = 4
 _SHORT_TITLE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
 
 #: Kinds of words of one language, and then of all languages of Faker.
@@ -282,11 +288,57 @@ class LocaleWords:
 
     @cached_property
     def professions(self) -> tuple[str, ...]:
-        """Professions of at most three words in the language of the locale."""
+        """Professions of at most three words in the language of the locale, for `listed_words`."""
         if own := self.block("professions"):
             return own
-        jobs = dict.fromkeys(self._provider("job").jobs)
-        return tuple(job for job in jobs if _SHORT_TITLE.fullmatch(job) and len(job) < 30)
+        return _short_titles(self._provider("job").jobs)
+
+    @cached_property
+    def professions_of(self) -> dict[str, tuple[str, ...]]:
+        """Professions of men and women (``"M"``, ``"F"``) as notes write them: clinical psychologist."""
+        if own := self.block("professions"):
+            return {"M": own, "F": own}
+        job = self._provider("job")
+        male, female = tuple(job.jobs), tuple(getattr(job, "jobs_female", job.jobs))
+        if self.locale == "de":
+            # What has one form only is no person ("Gerberei").
+            more = import_module("faker.providers.job.de_AT").Provider
+            pairs = [(m, f) for m, f in zip(more.jobs_male, more.jobs_female, strict=True) if m != f]
+            male, female = (*male, *(m for m, _ in pairs)), tuple(f for _, f in pairs)
+        return {sex: self._as_written(jobs) for sex, jobs in (("M", male), ("F", female))}
+
+    def is_female_profession(self, text: str) -> bool:
+        """Whether a profession is listed in the form for women only."""
+        return fold(text) in self._female_professions
+
+    @cached_property
+    def _female_professions(self) -> frozenset[str]:
+        male, female = (frozenset(map(fold, self.professions_of[sex])) for sex in "MF")
+        return female - male
+
+    def _as_written(self, jobs: Iterable[str]) -> tuple[str, ...]:
+        """Short titles without parentheses, alternatives and inversions of catalogues."""
+        without = (re.sub(r"\s*\([^)]*\)?", "", job) for job in jobs)
+        # "film/video editor" is two professions.
+        single = (" ".join(words) for job in without for words in product(*(word.split("/") for word in job.split())))
+        return _short_titles(title for job in single for title in self._titles(job))
+
+    def _titles(self, job: str) -> Iterator[str]:
+        title, _, kind = job.partition(", ")
+        words = title.split()
+        # French lists have both genders, one after the other: "assistant maternel maternelle".
+        stems = [word[:_STEM] if self.locale == "fr" else i for i, word in enumerate(words)]
+        yield " ".join(word for i, word in enumerate(words) if i == 0 or stems[i] != stems[i - 1])
+        if kind and self.locale == "en":
+            yield f"{kind} {title[0].lower()}{title[1:]}"
+
+    @cached_property
+    def trades(self) -> tuple[str, ...]:
+        """Words of firms, each a single word (Software, Network; in Spanish, also Industrias)."""
+        company = self._provider("company")
+        # The words of catch phrases are English in all locales, as are those of many firms.
+        nouns = import_module("faker.providers.company").Provider.catch_phrase_words[-1]
+        return _single(word.capitalize() for word in (*getattr(company, "company_types", ()), *nouns))
 
     # ---- calendar
 
@@ -341,6 +393,20 @@ def locale_words(locale: str) -> LocaleWords:
     return LocaleWords(locale)
 
 
+@cache
+def legal_forms() -> frozenset[str]:
+    """Legal forms of firms in all languages, and what stands in the same place (GmbH & Co. KG, S.A., and Sons).
+
+    Examples
+    --------
+    >>> {"GmbH", "S.L.", "Ltd", "Corporation"} <= legal_forms()
+    True
+    """
+    codes = (*LOCALES.values(), *_OTHER_FIRMS)
+    providers = (import_module(f"faker.providers.company.{code}").Provider for code in codes)
+    return frozenset(_OTHER_FORMS).union(*(provider.company_suffixes for provider in providers))
+
+
 def guess_locale(text: str, default: str = "en") -> str:
     """Locale that shares the largest number of its frequent words with the text, at least two different ones.
 
@@ -391,6 +457,10 @@ def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) ->
     if not left:
         raise ValueError(f"The 'avoid' parameter must leave some of {len(listed)} names or places of the locale.")
     return chance.pick(left)
+
+
+def _short_titles(jobs: Iterable[str]) -> tuple[str, ...]:
+    return tuple(job for job in dict.fromkeys(jobs) if _SHORT_TITLE.fullmatch(job) and len(job) < 30)
 
 
 def _single(names: Iterable[str]) -> tuple[str, ...]:

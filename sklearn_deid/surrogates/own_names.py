@@ -9,11 +9,11 @@ from itertools import chain
 
 from .folding import fold
 from .keyed_chance import KeyedChance
-from .locale_words import LocaleWords, draw_other
+from .locale_words import LOCALES, LocaleWords, draw_other, legal_forms, locale_words
 from .number_surrogates import SHORT, random_of_form
 from .patient_chance import PatientChance
 
-STREET, INSTITUTION = "street name", "own name of institution"
+STREET, INSTITUTION, FIRM = "street name", "own name of institution", "own name of firm"
 # The letter of names such as O'Hara and D'Amico, and of l'Estrange.
 ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -28,8 +28,11 @@ _ENOUGH_NOUNS = 5
 # Most pairs of halves cannot be spoken, such as "Colrns", the start of Collins and the end of Burns. In Norwegian, the
 # rarest case, one pair of seven can.
 _WORD_DRAWS = 40
-# Of the names of institutions: towns, names of people, and words that are neither, as firms have them.
+# Of the names of hospitals: towns, names of people, and words that are neither.
 _TOWN_SHARE, _PEOPLE_SHARE = 0.4, 0.3
+# Of the names of firms: those like names of hospitals; and behind "de" and "of", fields of medicine. Of the words of
+# firms: new words among the names, and words of trade behind the first word.
+_USUAL_SHARE, _FIELD_SHARE, _NEW_SHARE, _TRADE_SHARE = 0.25, 0.4, 0.6, 0.5
 
 
 class OwnNames:
@@ -85,7 +88,7 @@ class OwnNames:
         Behind an article, the first word is a noun of its gender and number: de la Paz, del Sol, and not de la Goya.
         Behind "de" alone, no noun needs an article.
         """
-        chance = self._chance.again(kind, fold(own))
+        chance = self._chance.again(INSTITUTION if kind == FIRM else kind, fold(own))
         if self._elides(before):
             first, *behind = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
             first = draw_other(chance, with_vowel(self._words.surnames), self._avoided)
@@ -93,6 +96,8 @@ class OwnNames:
         if nouns := self._behind_article(fold(before)):
             behind = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words - 1)]
             return " ".join((draw_other(chance, nouns, self._avoided), *behind))
+        if kind == FIRM and (firm := self._firm(own, n_words, self.is_connector(before))):
+            return firm
         listed = _listed_names(self._words, kind).get(n_words, [])
         if fold(before) == "de":
             with_article = {noun for nouns in _nouns(self._words).values() for noun in nouns}
@@ -100,7 +105,7 @@ class OwnNames:
         share = chance.uniform()
         if listed and share < (_LISTED_SHARE if kind == STREET else _TOWN_SHARE):
             return draw_other(chance, listed, self._avoided)
-        if kind == INSTITUTION and share > _TOWN_SHARE + _PEOPLE_SHARE:
+        if kind != STREET and share > _TOWN_SHARE + _PEOPLE_SHARE:
             return " ".join(new_word(chance, self._words, self._avoided) for _ in range(n_words))
         given = chance.pick(self._words.given_names[chance.pick("MF")])
         surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
@@ -117,6 +122,24 @@ class OwnNames:
 
         return "".join(map(other, _LETTERS_APART.findall(text)))
 
+    def _firm(self, own: str, n_words: int, is_behind_de: bool) -> str:
+        """Name of a firm or, behind "de" and "of", a field of medicine; empty for a name like those of hospitals."""
+        chance = self._chance.again(FIRM, fold(own))
+        if not is_behind_de:
+            is_usual = chance.happens(_USUAL_SHARE)
+            return "" if is_usual else " ".join(self._firm_word(chance, is_first=i == 0) for i in range(n_words))
+        fields = [name for name in self._words.block("departments") if len(name.split()) == n_words]
+        return draw_other(chance, fields, self._avoided) if fields and chance.happens(_FIELD_SHARE) else ""
+
+    def _firm_word(self, chance: KeyedChance, is_first: bool) -> str:
+        """Word of a firm: a new word, a name of any language, or, behind the first word, a word such as Software."""
+        if not is_first and chance.happens(_TRADE_SHARE):
+            return draw_other(chance, self._words.trades, self._avoided)
+        language = locale_words(chance.pick(tuple(LOCALES)))
+        if chance.happens(_NEW_SHARE):
+            return new_word(chance, language, self._avoided)
+        return draw_other(chance, language.surnames, self._avoided)
+
     def _elides(self, before: str) -> bool:
         """Whether the word in front of an apostrophe needs a vowel behind it (dell'Olmo, Sant'Anna, l'Orme)."""
         return fold(before) in _ELIDED_WORDS & self._words.particles
@@ -125,6 +148,18 @@ class OwnNames:
         """Nouns that the listed names of streets have behind this article; empty for other words."""
         nouns = _nouns(self._words).get(article, [])
         return nouns if len(nouns) >= _ENOUGH_NOUNS else []
+
+
+def without_legal_form(text: str) -> tuple[str, str]:
+    """Name of a firm without the legal forms at its end, and the legal forms with the signs before them.
+
+    Examples
+    --------
+    >>> without_legal_form("Alder GmbH & Co. KG"), without_legal_form("S.A."), without_legal_form("Alder, SA")
+    (('Alder', ' GmbH & Co. KG'), ('S.A.', ''), ('Alder', ', SA'))
+    """
+    found = _legal_end().search(text)
+    return (text, "") if found is None else (text[: found.start()], found[0])
 
 
 def with_case(name: str, text: str) -> str:
@@ -146,6 +181,21 @@ def with_vowel(names: Iterable[str]) -> list[str]:
 
 
 # Of public words, so that the caches hold no word of a note.
+@cache
+def _legal_end() -> re.Pattern[str]:
+    forms = "|".join(map(_spelled, sorted(legal_forms(), key=len, reverse=True)))
+    return re.compile(rf"(?<=[^\W_])(?:,? (?:{forms})\.?)+$")
+
+
+def _spelled(form: str) -> str:
+    """Pattern of a legal form with or without full stops; two letters in the casing of the list only."""
+    letters = (
+        form if form.isalpha() and form.isupper() else form.replace(".", " ").split() if " " not in form else [form]
+    )
+    pattern = r"(?:\.\ ?)?".join(map(re.escape, letters))
+    return f"(?i:{pattern})" if sum(map(str.isalpha, form)) > 2 else pattern
+
+
 @cache
 def _connectors(words: LocaleWords) -> frozenset[str]:
     return frozenset(map(fold, words.block("function words"))) | words.particles

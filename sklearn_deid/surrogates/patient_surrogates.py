@@ -81,7 +81,7 @@ class PatientSurrogates:
         self.words, self._settings = words, settings
         self._people = PersonSurrogates(chance, words, settings.keep_gender, avoided)
         self._places = PlaceSurrogates(chance, words, avoided)
-        self._institutions = InstitutionSurrogates(chance, words, avoided, self._places.town)
+        self._institutions = InstitutionSurrogates(chance, words, avoided, self._places.town, settings.keep_gender)
         self._numbers = NumberSurrogates(chance, words.locale, settings.check_digits)
         self._net = NetSurrogates(chance, words, self._people.names_in, self._people.initial_of)
         years = chance.of_all_copies("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
@@ -99,7 +99,8 @@ class PatientSurrogates:
             "relative": self._relative,
             "street": lambda m: self._places.street(m.text),
             **dict.fromkeys(PLACES, lambda m: self._places.place(m.text, m.town, m.kind)),
-            **dict.fromkeys(("hospital", "institution"), lambda m: self._institutions.institution(m.text)),
+            "hospital": lambda m: self._institutions.institution(m.text),
+            "institution": lambda m: self._institutions.institution(m.text, is_firm=True),
             "department": lambda m: self._institutions.department(m.text),
             "profession": lambda m: self._institutions.profession(m.text),
             "age": lambda m: self._ages.surrogate(m.text),

@@ -12,6 +12,7 @@ from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import long_titles, whole_name, with_signs_apart
 from .net_surrogates import HOSTS
 from .number_surrogates import SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
+from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import KEPT, POSTCODE, STREET, TOWN, place_parts
 from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR, SUFFIXED
@@ -71,6 +72,9 @@ def written_form(
     'AA-999'
     """
     kind = (label_kinds() if kinds is None else kinds).get(label, "")
+    if kind in _OF_TOWNS and (parts := without_legal_form(text))[1]:
+        language = guess_locale(text) if locale == "auto" else locale
+        return written_form(parts[0], label, language, kinds, names) + parts[1]
     if kind in _OPEN:
         return text
     if kind == "identifier":
@@ -86,7 +90,9 @@ def written_form(
     if kind in PLACES:
         return "".join(_part(part, part_kind, words) for part, part_kind in place_parts(text, words, kind))
     is_whole = kind == "profession" and not any(map(str.isdigit, text))
-    return _replaced_whole(text) if is_whole else _words_form(text, kind, words)
+    if not is_whole:
+        return _words_form(text, kind, words)
+    return f"{_replaced_whole(text)}{'F' if words.is_female_profession(text) else ''}"
 
 
 def _replaced_whole(text: str) -> str:

@@ -1,9 +1,12 @@
-"""New words of names: not listed, and spoken like the names of the language."""
+"""New words of names: not listed, and spoken like the names of the language; names of firms and institutions."""
 
 from itertools import chain
 
 import pytest
 
+from sklearn_deid import Document, Span
+from sklearn_deid.surrogates import SurrogateEngine, written_form
+from sklearn_deid.surrogates.folding import fold
 from sklearn_deid.surrogates.keyed_chance import KeyedChance
 from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
 from sklearn_deid.surrogates.own_names import new_word
@@ -33,3 +36,64 @@ def test_new_words_avoid_the_names_of_the_corpus():
         new_word(KeyedChance(b"k" * 32, str(i)), words, frozenset(word.lower() for word in first)) for i in range(20)
     }
     assert not first & again
+
+
+def drawn(text, label, locale, n=60, **settings):
+    note = Document("n", text, (Span(0, len(text), label),), "p")
+    engines = (SurrogateEngine(key=bytes([i]) * 32, locale=locale, **settings) for i in range(n))
+    return [engine.replacements(note)[0].surrogate for engine in engines]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_firms_are_called_neither_like_people_nor_like_towns(locale):
+    """All names of two words were once two names of people of the language, or a town."""
+    words = locale_words(locale)
+    known = {fold(part) for town in words.towns for part in town.name.split()}
+    names = [name.split() for text in ("Zyxw", "Zyxw Quarn") for name in drawn(text, "ORGANIZATION", locale)]
+    usual = [all(words.is_name(word) or fold(word) in known for word in name) for name in names]
+    assert sum(usual) < 0.4 * len(usual)
+    assert len({" ".join(name) for name in names}) > 0.8 * len(names)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(
+    "legal_form",
+    [" GmbH", " GMBH", " S.A.", ", S.L.", " SL", ", Inc.", " Ltd", " AG & Co. KG", " S.A.R.L.", " AS", " B.V.", " Lda.",
+     " S.p.A.", " Corporation", " Corp."],
+)  # fmt: skip
+def test_legal_forms_stay(locale, legal_form):
+    """Zyxw Medizintechnik GMBH once became a name of a person in Spanish notes."""
+    for text in ("Zyxw", "Zyxw Quarn"):
+        bare = drawn(text, "ORGANIZATION", locale, 3)
+        assert drawn(text + legal_form, "ORGANIZATION", locale, 3) == [name + legal_form for name in bare]
+        assert all(len(name.split()) == len(text.split()) for name in bare)
+    forms = [written_form(text + legal_form, "ORGANIZATION", locale) for text in ("Zyxw", "Brambok", "Quarnel")]
+    assert len(set(forms)) == 1 and forms[0].endswith(legal_form)
+
+
+def test_a_legal_form_alone_is_no_name_of_a_firm():
+    assert "S.A." not in drawn("S.A.", "ORGANIZATION", "es", 5)
+    assert not any(name.startswith("AG ") for name in drawn("AG Zyxwen", "ORGANIZATION", "es", 5))
+
+
+def test_a_firm_has_one_name_with_and_without_public_words():
+    bare = drawn("Zyxw Quarn", "INSTITUCION", "es")
+    for text in ("Fundación {}", "{}, S.A.", "Laboratorios {} S.L."):
+        assert drawn(text.format("Zyxw Quarn"), "INSTITUCION", "es") == [text.format(name) for name in bare]
+
+
+def test_a_firm_keeps_the_casing_of_each_word():
+    """Only names all in capitals or all in small letters kept it."""
+    for locale in LOCALES:
+        for new in drawn("Zyxwen QUARNEL brambok", "ORGANIZATION", locale, 20):
+            first, second, third = new.split()
+            assert first.istitle() or first[1:] != first[1:].upper()
+            assert second.isupper() and third.islower()
+
+
+def test_behind_of_stands_a_town_a_name_or_a_field_of_medicine():
+    """Faculties and institutes of a field once were those of a town or of a person."""
+    new = {name.removeprefix("Facultad de ") for name in drawn("Facultad de Zyxw", "INSTITUCION", "es")}
+    fields = {name for name in locale_words("es").block("departments") if " " not in name}
+    assert new & fields and new - fields
+    assert not {name.removeprefix("Hospital de ") for name in drawn("Hospital de Zyxw", "HOSPITAL", "es")} & fields
