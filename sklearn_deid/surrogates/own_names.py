@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain
 
@@ -30,9 +30,10 @@ _ENOUGH_NOUNS = 5
 _WORD_DRAWS = 40
 # Of the names of hospitals: towns, names of people, and words that are neither.
 _TOWN_SHARE, _PEOPLE_SHARE = 0.4, 0.3
-# Of the names of firms: those like names of hospitals; and behind "de" and "of", fields of medicine. Of the words of
-# firms: new words among the names, and words of trade behind the first word.
-_USUAL_SHARE, _FIELD_SHARE, _NEW_SHARE, _TRADE_SHARE = 0.25, 0.4, 0.6, 0.5
+# Of the names of firms: those like names of hospitals; and behind "de" and "of", fields of medicine.
+_USUAL_SHARE, _FIELD_SHARE = 0.25, 0.4
+# Of the words of firms: towns at the start of longer names, words of trade behind it, and new words among the others.
+_TOWN_IN_FRONT, _TRADE_SHARE, _NEW_SHARE = 0.3, 0.5, 0.6
 
 
 class OwnNames:
@@ -126,19 +127,23 @@ class OwnNames:
         """Name of a firm or, behind "de" and "of", a field of medicine; empty for a name like those of hospitals."""
         chance = self._chance.again(FIRM, fold(own))
         if not is_behind_de:
-            is_usual = chance.happens(_USUAL_SHARE)
-            return "" if is_usual else " ".join(self._firm_word(chance, is_first=i == 0) for i in range(n_words))
-        fields = [name for name in self._words.block("departments") if len(name.split()) == n_words]
-        return draw_other(chance, fields, self._avoided) if fields and chance.happens(_FIELD_SHARE) else ""
+            return "" if chance.happens(_USUAL_SHARE) else " ".join(self._firm_words(chance, n_words))
+        # Fields of several words are few: the number of words would nearly tell the name.
+        fields = [name for name in self._words.block("departments") if " " not in name]
+        is_field = n_words == 1 and chance.happens(_FIELD_SHARE)
+        return draw_other(chance, fields, self._avoided) if is_field else ""
 
-    def _firm_word(self, chance: KeyedChance, is_first: bool) -> str:
-        """Word of a firm: a new word, a name of any language, or, behind the first word, a word such as Software."""
-        if not is_first and chance.happens(_TRADE_SHARE):
-            return draw_other(chance, self._words.trades, self._avoided)
-        language = locale_words(chance.pick(tuple(LOCALES)))
-        if chance.happens(_NEW_SHARE):
-            return new_word(chance, language, self._avoided)
-        return draw_other(chance, language.surnames, self._avoided)
+    def _firm_words(self, chance: KeyedChance, n_words: int) -> Iterator[str]:
+        """New words and names of any language and, in longer names, a town in front and words such as Software."""
+        for i in range(n_words):
+            language = locale_words(chance.pick(tuple(LOCALES)))
+            if n_words > 1 and chance.happens(_TRADE_SHARE if i else _TOWN_IN_FRONT):
+                towns = _listed_names(self._words, INSTITUTION)[1]
+                yield draw_other(chance, self._words.trades if i else towns, self._avoided)
+            elif chance.happens(_NEW_SHARE):
+                yield new_word(chance, language, self._avoided)
+            else:
+                yield draw_other(chance, language.surnames, self._avoided)
 
     def _elides(self, before: str) -> bool:
         """Whether the word in front of an apostrophe needs a vowel behind it (dell'Olmo, Sant'Anna, l'Orme)."""

@@ -92,7 +92,7 @@ def written_form(
     is_whole = kind == "profession" and not any(map(str.isdigit, text))
     if not is_whole:
         return _words_form(text, kind, words)
-    return f"{_replaced_whole(text)}{'F' if words.is_female_profession(text) else ''}"
+    return f"{_replaced_whole(text)}{_sign(text[:1])}{'F' if words.is_female_profession(text) else ''}"
 
 
 def _replaced_whole(text: str) -> str:
