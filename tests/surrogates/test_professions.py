@@ -59,3 +59,10 @@ def test_professions_keep_their_casing(locale):
     assert all(job[:2].islower() or job[:2].isupper() for job in drawn("zyxw", locale))
     assert all(job.isupper() for job in drawn("ZYXWEN", locale))
     assert all(job[0].isupper() for job in drawn("Zyxw", locale))
+
+
+def test_the_form_of_a_profession_states_the_casing_of_its_first_letter():
+    """A surrogate keeps it, and both casings once had one form."""
+    one, other = "zyxw Quarn", "Zyxw quarn"
+    assert {job[0].islower() for job in drawn(one, "es")} != {job[0].islower() for job in drawn(other, "es")}
+    assert written_form(one, "PROFESSION", "es") != written_form(other, "PROFESSION", "es")
