@@ -27,7 +27,7 @@ def test_professions_are_short_titles(locale):
     [
         # "Nurse, mental health", "Teacher, music", "Warden/ranger", "Engineer, broadcasting (operations)"
         ("en", ["mental health nurse", "Nurse", "music teacher", "Teacher", "ranger", "broadcasting engineer"]),
-        # "Médico especialista (...)" is no such entry; "Pescador, cazador, tramperos y recolector ..."
+        # "Pescador, cazador, tramperos y recolector de subsistencia"
         ("es", ["Pescador"]),
         # "ingénieur biomédical biomédicale"
         ("fr", ["ingénieur biomédical", "assistant maternel"]),
