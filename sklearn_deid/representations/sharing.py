@@ -42,7 +42,9 @@ _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups
 _ENTRIES = {"format", "class", "library_version", "representation", "arrays_sha256"}
 _NOISE = {"kind", "mean_std", "smallest_std", "seeded", "generator", "law", "grid", "released_grid"}
 _CLASSES = {"kind", "law", "seeded", "class_size", "centroids"}
-_WORD, _VERSION = re.compile(r"[A-Za-z0-9_.+-]{1,40}"), re.compile(r"\d[0-9a-z.+]{0,31}")
+_WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
+# Without the free text that a version of Python may end with ("0.2.0+name").
+_VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,2}((a|b|rc)\d{1,2})?(\.dev\d{1,3})?")
 _FINGERPRINT, _LONGEST_SETTINGS = re.compile(r"[0-9a-f]{1,32}"), 100
 _COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
 _BLOCK = 2**16  # number of rows that are checked at once, so that a mapped file is never in memory as a whole

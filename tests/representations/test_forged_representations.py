@@ -224,6 +224,8 @@ def in_noise(**values):
         (in_manifest(text="x"), "something else than this version writes"),
         (beside(notes=["Ada"]), "something else than this version writes"),
         (beside(library_version="Ada was here"), "an invalid version"),
+        (beside(library_version="0.2.0+alder.in.northwick"), "an invalid version"),
+        (beside(library_version="0alder"), "an invalid version"),
         (in_manifest(label_scheme="Ada"), "an invalid label scheme"),
         (in_manifest(tags=["O", "B-CITY", "B-DATE", "B-PATIENT", "I-PATIENT", "B-Ada"]), "tags that no token has"),
         (in_manifest(origin={**ORIGIN.to_dict(), "fingerprint": "Ada"}), "text that no representer has"),
