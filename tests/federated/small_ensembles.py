@@ -5,18 +5,30 @@ import math
 import numpy as np
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble
+from sklearn_deid.tagging import SpanSwap
 
 from ..tagging.conftest import make_sentences
 
-TINY = {"hidden_size": 8, "batch_size": 40, "lr": 0.01, "embeddings": None, "characters": "cnn", "device": "cpu"}
+TINY = {
+    "hidden_size": 8,
+    "batch_size": 40,
+    "lr": 0.01,
+    "embeddings": None,
+    "characters": "cnn",
+    "device": "cpu",
+    # To invent spans takes a worker longer than its epochs here.
+    "span_swap": SpanSwap(invented=0),
+}
+INVENTING = SpanSwap()  # the default
 FEW = {"n_workers": 2, "n_epochs": 2, "random_state": 0}
 ALL = {"upload_fraction": 1.0, "download_fraction": 1.0, "threshold": 0.0, "clip": math.inf}
 
 
-def ensemble_of(lr=0.01, **parameters):
+def ensemble_of(lr=0.01, span_swap=TINY["span_swap"], **parameters):
     """Selective SGD with the steps of the papers, unless the test asks for something else."""
     return DSSGDEnsemble(
-        DeidTagger(**{**TINY, "lr": lr}), **{"strategy": "dssgd", "server_step": 1.0, **FEW, **parameters}
+        DeidTagger(**{**TINY, "lr": lr, "span_swap": span_swap}),
+        **{"strategy": "dssgd", "server_step": 1.0, **FEW, **parameters},
     )
 
 

@@ -16,11 +16,10 @@ from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import FederatedAveraging, RandomDelay
 from sklearn_deid.federated.worker_data import split_patients
 from sklearn_deid.metrics import phi_f1_score
-from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.marginals import majority_tags
 
 from ..tagging.conftest import assert_rows_equal, make_sentences
-from .small_ensembles import ALL, FEW, TINY, both_prefixes, ensemble_of, parts_of, weights
+from .small_ensembles import ALL, FEW, INVENTING, TINY, both_prefixes, ensemble_of, parts_of, weights
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +38,12 @@ class TestPlainTraining:
     """One worker that shares everything trains as the tagger alone does, without altered copies."""
 
     def plain(self, ensemble, X, y, **changed):
-        settings = {**TINY, "augmenter": None, **changed}
+        settings = {**TINY, "augmenter": None, "span_swap": INVENTING, **changed}
         return DeidTagger(**settings, max_epochs=4, random_state=ensemble.estimators_[0].random_state)
 
     def test_centralized_is_fit(self):
         X, y, groups = both_prefixes()
-        ensemble = ensemble_of(strategy="centralized", n_epochs=4).fit(X, y, groups=groups)
+        ensemble = ensemble_of(span_swap=INVENTING, strategy="centralized", n_epochs=4).fit(X, y, groups=groups)
         plain = self.plain(ensemble, X, y).fit(X, y, groups=groups)
         for tagger in (ensemble.estimators_[0], ensemble.global_estimator_):
             np.testing.assert_array_equal(weights(tagger), weights(plain))
@@ -54,7 +53,8 @@ class TestPlainTraining:
     @pytest.mark.parametrize("strategy", ["dssgd", "fedavg", "round_robin", "local"])
     def test_one_worker_is_fit(self, strategy):
         X, y, groups = both_prefixes()
-        ensemble = ensemble_of(strategy=strategy, n_workers=1, n_epochs=4, predict_with="vote", **ALL)
+        settings = {"n_workers": 1, "n_epochs": 4, "predict_with": "vote", "span_swap": INVENTING, **ALL}
+        ensemble = ensemble_of(strategy=strategy, **settings)
         ensemble.fit(X, y, groups=groups)
         plain = self.plain(ensemble, X, y).fit(X, y, groups=groups)
         # The server adds a difference to what it was taken from, which rounds in float32.
@@ -64,10 +64,10 @@ class TestPlainTraining:
 
     def test_rounds_of_one_worker_are_partial_fit(self):
         X, y, groups = both_prefixes()
-        ensemble = ensemble_of(n_workers=1, **ALL)
+        ensemble = ensemble_of(span_swap=INVENTING, n_workers=1, **ALL)
         for _ in range(3):
             ensemble.partial_fit(X, y, groups=groups)
-        plain = self.plain(ensemble, X, y, span_swap=SpanSwap(invented=0))
+        plain = self.plain(ensemble, X, y, span_swap=TINY["span_swap"])
         for _ in range(3):
             plain.partial_fit(X, y)
         np.testing.assert_allclose(weights(ensemble.global_estimator_), weights(plain), atol=2e-4)
@@ -122,7 +122,7 @@ class TestStrategies:
     )
     def test_learns(self, parameters):
         X, y, groups = make_sentences(60)
-        ensemble = ensemble_of(lr=0.03, n_epochs=20, **parameters).fit(X, y, groups=groups)
+        ensemble = ensemble_of(lr=0.05, n_epochs=10, **parameters).fit(X, y, groups=groups)
         assert ensemble.score(*make_sentences(60, seed=1)[:2]) > 0.8
 
     def test_rounds(self, data):

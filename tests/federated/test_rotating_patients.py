@@ -121,7 +121,7 @@ class TestLearner:
     def test_no_span_of_a_patient_who_is_left_out_is_read(self):
         X = [["Mr", f"Name{i}", "came"] for i in range(6)]
         y = [["O", "B-PATIENT", "O"]] * 6
-        tagger = DeidTagger(**TINY, random_state=0, span_swap=1.0)
+        tagger = DeidTagger(**{**TINY, "span_swap": 1.0, "random_state": 0})
         learner = make_learner(tagger, X, y, range(6), LABELS, n_epochs=12, validation_fraction="rotating")
         data, swapped = learner._data[0][0], 0
         original = data.words.copy()
