@@ -55,7 +55,7 @@ def in_notes(rows, size=4):
 
 @pytest.fixture(scope="module")
 def small(minilm):
-    X, y, _ = make_sentences(60)
+    X, y, _ = make_sentences(30)
     return DeidTagger(**{**SETTINGS, "batch_size": 200}, encoder=PretrainedEncoder(str(minilm))).fit(X, y)
 
 

@@ -12,7 +12,7 @@ from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import Provenance, TokenSequences, TokenVectors
 from sklearn_deid.tagging import network
 
-from .conftest import SMALL, assert_rows_equal, make_sentences
+from .conftest import QUICK, SMALL, assert_rows_equal, make_sentences
 
 
 class TestFitAndPredict:
@@ -107,9 +107,7 @@ class TestParameters:
         "parameters",
         [
             {"embeddings": "auto"},
-            {"encoder": "gru"},
             {"head": "softmax"},
-            {"tag_scheme": "bioes"},
             {"characters": None},
             {"n_layers": 2},
             {"span_swap": 0.0},
@@ -130,7 +128,7 @@ class TestParameters:
     )
     def test_variants_learn(self, sentences, parameters):
         X, y, _ = sentences
-        tagger = DeidTagger(**{**SMALL, **parameters}).fit(X, y)
+        tagger = DeidTagger(**{**QUICK, **parameters}).fit(X[:60], y[:60])
         assert tagger.score(X, y) > 0.6
 
     def test_bfloat16_is_refused_where_the_processor_has_none(self, sentences, monkeypatch):
@@ -188,13 +186,15 @@ class TestParameters:
 
 
 class TestTraining:
-    def test_random_state_repeats(self, fitted, sentences):
-        X, y, groups = sentences
-        again = DeidTagger(**SMALL).fit(X, y, groups=groups)
-        for a, b in zip(fitted.module_.parameters(), again.module_.parameters(), strict=True):
+    def test_random_state_repeats(self, sentences):
+        X, y, groups = (column[:60] for column in sentences)
+        first, again, other = (
+            DeidTagger(**{**SMALL, "max_epochs": 3, "random_state": seed}).fit(X, y, groups=groups)
+            for seed in (0, 0, 1)
+        )
+        for a, b in zip(first.module_.parameters(), again.module_.parameters(), strict=True):
             assert torch.equal(a, b)
-        other = DeidTagger(**{**SMALL, "random_state": 1}).fit(X, y)
-        assert not torch.equal(other.module_.emit.weight, fitted.module_.emit.weight)
+        assert not torch.equal(other.module_.emit.weight, first.module_.emit.weight)
 
     def test_global_generators_are_left_alone(self, sentences):
         X, y, _ = sentences
@@ -208,10 +208,10 @@ class TestTraining:
 
     def test_partial_fit_goes_on(self, sentences):
         X, y, _ = sentences
-        tagger = DeidTagger(**SMALL)
-        for _ in range(25):
-            tagger.partial_fit(X, y, classes=["O", "B-PATIENT", "B-AGE", "B-CITY", "I-CITY"])
-        assert len(tagger.history) == 25
+        tagger = DeidTagger(**QUICK)
+        for _ in range(10):
+            tagger.partial_fit(X[:60], y[:60], classes=["O", "B-PATIENT", "B-AGE", "B-CITY", "I-CITY"])
+        assert len(tagger.history) == 10
         assert tagger.score(X, y) > 0.9
 
     def test_partial_fit_refuses_new_tags(self, fitted):

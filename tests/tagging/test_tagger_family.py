@@ -10,7 +10,7 @@ from sklearn_deid.tagging import CRFHead, RecallWeight
 from sklearn_deid.tagging.network import legal_tags
 from sklearn_deid.text import is_allowed
 
-from .conftest import SMALL, assert_rows_equal
+from .conftest import QUICK, SMALL, assert_rows_equal
 
 FAMILY = {
     "gru": {"encoder": "gru"},
@@ -27,7 +27,7 @@ FAMILY = {
 @pytest.mark.parametrize("settings", FAMILY.values(), ids=FAMILY)
 def test_learns_saves_and_loads(settings, sentences, tmp_path):
     X, y, _ = sentences
-    tagger = DeidTagger(**SMALL).set_params(max_epochs=15, augmenter=None, **settings).fit(X, y)
+    tagger = DeidTagger(**QUICK).set_params(augmenter=None, **settings).fit(X[:60], y[:60])
     assert tagger.score(X, y) > 0.9
     # A sentence is tagged alike alone and among others.
     proba = tagger.predict_proba(X[:8])
@@ -112,7 +112,7 @@ class TestRecallWeight:
     @pytest.mark.parametrize("form", ["repaired", "batch"])
     def test_learns(self, form, sentences):
         X, y, _ = sentences
-        tagger = DeidTagger(**SMALL).set_params(recall_weight=10, recall_weight__form=form, max_epochs=15).fit(X, y)
+        tagger = DeidTagger(**QUICK).set_params(recall_weight=10, recall_weight__form=form).fit(X[:60], y[:60])
         assert tagger.score(X, y) > 0.9
 
     def test_printed_form_does_not_learn_without_misses(self, sentences):
