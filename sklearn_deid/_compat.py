@@ -11,6 +11,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -214,9 +215,10 @@ class SkorchEstimator(NeuralNet):
         return f" Did you mean {close[0] + dunder + rest!r}?" if close else f" Parameters are {', '.join(known)}."
 
     @classmethod
-    def _named_parameters(cls) -> list[str]:
+    @lru_cache(maxsize=32)
+    def _named_parameters(cls) -> tuple[str, ...]:
         parameters = inspect.signature(cls.__init__).parameters.items()
-        return [name for name, p in parameters if name != "self" and p.kind is not p.VAR_KEYWORD]
+        return tuple(name for name, p in parameters if name != "self" and p.kind is not p.VAR_KEYWORD)
 
     def _get_param_names(self) -> list[str]:
         # skorch treats every public attribute as a parameter, including the callback context of scikit-learn and the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -225,11 +226,21 @@ def legal_tags(classes: np.ndarray, tag_scheme: str, continues_spans: bool = Fal
     >>> legal_tags(np.array(["O", "B-AGE", "I-AGE"]), "iob2").follow.tolist()
     [[True, True, False], [True, True, True], [True, True, True]]
     """
-    tags = [str(tag) for tag in classes]
+    start, follow, end = _transitions(tuple(map(str, classes)), tag_scheme)
     return LegalTags(
-        start=torch.tensor([continues_spans or is_allowed(None, tag, tag_scheme) for tag in tags]),
-        follow=torch.tensor([[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags]),
-        end=torch.tensor([continues_spans or is_allowed(tag, None, tag_scheme) for tag in tags]),
+        start=torch.tensor([continues_spans or is_legal for is_legal in start]),
+        follow=torch.tensor(follow),
+        end=torch.tensor([continues_spans or is_legal for is_legal in end]),
+    )
+
+
+@lru_cache(maxsize=16)
+def _transitions(tags: tuple[str, ...], tag_scheme: str) -> tuple[list[bool], list[list[bool]], list[bool]]:
+    """Legal tags at the start, after each other tag and at the end: thousands of pairs, three times for each model."""
+    return (
+        [is_allowed(None, tag, tag_scheme) for tag in tags],
+        [[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags],
+        [is_allowed(tag, None, tag_scheme) for tag in tags],
     )
 
 
