@@ -2,11 +2,20 @@
 
 import re
 import shutil
+from functools import cache
 
 import pytest
 
 from sklearn_deid import make_clinical_notes, write_corpus
-from sklearn_deid.cli import main
+from sklearn_deid.cli import main, program
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_parser():
+    """A process builds the parser of all commands once; these tests run a thousand commands in one process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "build_parser", cache(program.build_parser))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import json
 import os
 import quopri
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -266,20 +267,44 @@ def test_bodies_of_mails_are_decoded_where_the_format_is_named(run, model, tmp_p
 # ---- kills
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.fixture(scope="module")
+def start(model):
+    """Start a run in a process of its own, from one that has loaded all modules before; returns the number."""
+    command = [sys.executable, "-c", FORKING, str(model)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+
+        def start(*arguments):
+            process.stdin.write(json.dumps(arguments) + "\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        yield start
+        process.kill()
+
+
+def lives(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has neither SIGKILL nor forks")
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_killed_runs_end_with_the_same_outputs(run, command, tmp_path, output):
+def test_killed_runs_end_with_the_same_outputs(run, command, start, tmp_path, output):
     assert run(*command(f"whole-{output}"))[0] == 0
     arguments = [str(argument) for argument in command(output)]
     for n_lines in (2, 9):
         record, end = tmp_path / f"{output}.run", time.monotonic() + 240
-        process = subprocess.Popen([sys.executable, "-c", SLOW, str(record), str(n_lines), *arguments, "--resume"])
-        while process.poll() is None and time.monotonic() < end:
-            if record.exists() and record.read_bytes().count(b"\n") > n_lines:
-                break
+        pid = start(str(record), n_lines, *arguments, "--resume")
+        while time.monotonic() < end and not (record.exists() and record.read_bytes().count(b"\n") > n_lines):
+            assert lives(pid), "the run has ended by itself"
             time.sleep(0.005)
-        process.kill()
-        process.wait()
+        os.kill(pid, signal.SIGKILL)
+        while lives(pid) and time.monotonic() < end:
+            time.sleep(0.005)
+        assert not lives(pid)
         assert not (tmp_path / "out.jsonl").exists()
     assert run(*command(output), "--resume")[0] == 0
     whole = everything(tmp_path, f"whole-{output}")
@@ -287,17 +312,25 @@ def test_killed_runs_end_with_the_same_outputs(run, command, tmp_path, output):
 
 
 # One note at a time, with a pause after each. The run waits for its kill in the middle: the test may be slow as well.
-SLOW = """
-import sys, time
+FORKING = """
+import json, os, signal, sys, time
 from pathlib import Path
+from sklearn_deid import load
 from sklearn_deid.cli import main
 from sklearn_deid.cli.note_output import NoteOutput
-write, record, n_lines = NoteOutput.write, Path(sys.argv[1]), int(sys.argv[2])
-def slow(self, document, note):
-    write(self, document, note)
-    time.sleep(600 if record.read_bytes().count(b"\\n") > n_lines else 0.05)
-NoteOutput.write = slow
-main(sys.argv[3:])
+load(sys.argv[1])
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed
+write = NoteOutput.write
+for line in sys.stdin:
+    if pid := os.fork():
+        print(pid, flush=True)
+        continue
+    record, n_lines, *arguments = json.loads(line)
+    def slow(self, document, note):
+        write(self, document, note)
+        time.sleep(600 if Path(record).read_bytes().count(b"\\n") > n_lines else 0.05)
+    NoteOutput.write = slow
+    os._exit(main(arguments))
 """
 
 
