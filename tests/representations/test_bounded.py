@@ -121,12 +121,19 @@ def test_limits_need_several_patients_and_sentences():
     assert single >= duals.excess(torch.from_numpy(distances[:, 0]))
 
 
-def test_training_learns_the_tags_and_keeps_the_bound():
-    """PHI and other words differ in one number that no move changes, so both are possible at once."""
-    model, (train, valid) = small_model(noise=0.5), toy_batches(300)
-    log = TrainingLog()
+@pytest.fixture(scope="module")
+def trained():
+    """A model, its log and its result. Do not change the model."""
+    model, (train, valid), log = small_model(noise=0.5), toy_batches(300), TrainingLog()
     settings = BoundedSettings(n_epochs=30, lr=1e-2, max_attack_accuracy=0.56, quantile_attack_accuracy=0.65)
-    result = train_bounded(model, train, valid, settings=settings, **chance(), log=log)
+    with torch.random.fork_rng([]):
+        torch.manual_seed(0)
+        return model, log, train_bounded(model, train, valid, settings=settings, **chance(), log=log)
+
+
+def test_training_learns_the_tags_and_keeps_the_bound(trained):
+    """PHI and other words differ in one number that no move changes, so both are possible at once."""
+    _, log, result = trained
     rows = list(log.of_phase("bounded"))
     assert len(rows) == len(list(log.of_phase("finish"))) == 30 and not result.interrupted
     assert rows[-1]["valid_deid_loss"] < 0.5 * rows[0]["valid_deid_loss"]
@@ -215,13 +222,9 @@ def finished(model, notes, settings=SETTINGS, log=None, seed=0):
         return fine_tune_tagger(model, notes, settings=settings, log=log or TrainingLog(), **chance(seed))
 
 
-def test_only_the_tagger_changes_and_it_learns():
+def test_only_the_tagger_changes_and_it_learns(trained):
     """A tagger that knows nothing learns to read a representer that was trained with another."""
-    model, (train, valid) = small_model(noise=0.5), toy_batches(300)
-    loose = dataclasses.replace(SETTINGS, n_epochs=20, n_finish_epochs=0, max_attack_accuracy=0.56)
-    with torch.random.fork_rng([]):
-        torch.manual_seed(0)
-        train_bounded(model, train, valid, settings=loose, **chance())
+    model, (train, valid) = copy.deepcopy(trained[0]), toy_batches(300)
     model.tagger = small_model(seed=1).tagger
     representer, tagger = weights(model.representer), weights(model.tagger)
     assert deid_scores(model, valid, torch.Generator().manual_seed(0))["token_f1"] < 0.5

@@ -25,14 +25,14 @@ def probe(representer, train_and_valid, seed=0, **options):
 
 @pytest.mark.parametrize("template", ["noisy", "noise_free"])
 def test_strong_probe_reads_a_representer_that_copies(template):
-    result = probe(Copying(), toy_batches(300), n_epochs=40, template=template)
+    result = probe(Copying(), toy_batches(300), n_epochs=30, template=template)
     assert result.accuracies["t2"].value > 0.97
     assert result.accuracies["t1"].value > 0.9
     assert result.strongest.n == 2 * len(toy_batches(300)[1].pair_rows)
 
 
 def test_paper_probe_reads_a_representer_that_copies():
-    result = probe(Copying(), toy_batches(300), kind="paper", n_epochs=40)
+    result = probe(Copying(), toy_batches(300), kind="paper", n_epochs=30)
     assert set(result.accuracies) == {"t1", "t2", "average"}
     assert result.accuracies["average"].value > 0.9
     assert len(set(result.epochs.values())) == 1 and set(result.epochs) == set(result.accuracies)
@@ -70,9 +70,14 @@ def test_representer_and_adversaries_to_continue_from_stay_as_they_are():
     assert not same_weights(kept, weights(second.adversaries))
 
 
-def test_continuing_keeps_what_was_found():
+@pytest.fixture(scope="module")
+def found():
+    """Probe that tells pairs apart where nothing is hidden."""
+    return probe(Copying(), toy_batches(300), n_epochs=30, tasks=("t2",))
+
+
+def test_continuing_keeps_what_was_found(found):
     data = toy_batches(300)
-    found = probe(Copying(), data, n_epochs=30, tasks=("t2",))
     again = train_probe(
         Copying(), *data, settings=AdversarySettings(n_epochs=0), continue_from=found.adversaries, **chance(1)
     )
@@ -118,7 +123,7 @@ def test_log_has_a_row_for_each_epoch_and_patience_ends_them():
 
 def test_control_stands_beside_the_result():
     data = toy_batches(300)
-    settings = AdversarySettings(hidden_size=16, lr=5e-3, n_epochs=40, tasks=("t2",))
+    settings = AdversarySettings(hidden_size=16, lr=5e-3, n_epochs=30, tasks=("t2",))
     noisy = small_model(noise=30.0, hidden=16).representer
     result = train_probe(noisy, *data, settings=settings, **chance())
     assert result.control_passed is None
@@ -134,11 +139,10 @@ def test_control_that_fails_says_so():
     assert control.with_control(control).control_passed is False
 
 
-def test_measuring_on_other_sentences():
-    result = probe(Copying(), toy_batches(300), n_epochs=30, tasks=("t2",))
+def test_measuring_on_other_sentences(found):
     others = PairBatches(toy_pairs(100, seed=5))
-    found = pair_accuracy(result.adversaries, Copying(), others, torch.Generator().manual_seed(0))
-    assert found["t2"].value > 0.95 and found["t2"].n == 2 * len(others.pair_rows)
+    measured = pair_accuracy(found.adversaries, Copying(), others, torch.Generator().manual_seed(0))
+    assert measured["t2"].value > 0.95 and measured["t2"].n == 2 * len(others.pair_rows)
 
 
 @pytest.mark.parametrize("which", ["train", "valid"])

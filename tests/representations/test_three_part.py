@@ -231,7 +231,7 @@ def test_interruption_inside_the_first_round_goes_back_to_the_end_of_p1():
 @weak_control
 def test_same_seeds_same_weights_whatever_ran_before():
     def final(seed):
-        model, result = train(seed=seed, stopping="robust", probe_every=1)
+        model, result = train(seed=seed, stopping="robust", probe_every=1, probe=AdversarySettings(n_epochs=3))
         return {**weights(model), **weights(result.adversaries)}
 
     first = final(0)
