@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from datetime import date
+from functools import cache
 
 import numpy as np
 import pytest
@@ -348,9 +349,11 @@ def first_class(text):
     return next((ord(sign) % 16 for sign in text[::-1] if sign.isalnum()), 0)
 
 
-def drawn_pairs(label, size=1500):
-    rng = np.random.default_rng(len(label))
-    secret = rng.integers(0, 8, size)
+@cache
+def drawn_pairs(label):
+    """Numbers of 1600 originals of a label, and their surrogates; drawn once for all tests."""
+    secret = np.random.default_rng(len(label)).integers(0, 8, 1600)
+    secret.flags.writeable = False
     made = engine(locale="en")
     seen = []
     for i, s in enumerate(secret.tolist()):
@@ -358,12 +361,12 @@ def drawn_pairs(label, size=1500):
         (one,) = made.replacements(Document(f"{label}{i}", text, (Span(0, len(text), label),)))
         assert one.has_rule
         seen.append(one.surrogate)
-    return secret, seen
+    return secret, tuple(seen)
 
 
 @pytest.mark.parametrize("label", ORIGINALS)
 def test_letters_and_surrogates_share_no_information(label):
-    secret, texts = drawn_pairs(label)
+    secret, texts = (drawn[:1500] for drawn in drawn_pairs(label))
     rng = np.random.default_rng(1)
     for look in (lambda t: ord(t[0]) % 16, first_class, lambda t: sum(map(ord, t)) % 8, len):
         seen = np.array([look(text) for text in texts])
@@ -382,7 +385,7 @@ def test_the_test_of_information_finds_originals():
 @pytest.mark.parametrize("label", ORIGINALS)
 def test_exact_attacker_is_at_chance(label):
     """They know the map of other keys, and name the most likely original of each surrogate."""
-    secret, texts = drawn_pairs(label, 1600)
+    secret, texts = drawn_pairs(label)
     half = len(texts) // 2
     table = {}
     for s, text in zip(secret[:half].tolist(), texts[:half], strict=True):
