@@ -30,6 +30,10 @@ PARTS = ("representer", "tagger", "adversaries")
 weak_control = pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.UnsafeToShareWarning")
 
 
+def few_batches():
+    return toy_batches(60, 40)
+
+
 def short(**changes):
     options = {"n_epochs_tagger": 2, "n_epochs_adversary": 2, "n_rounds": 2, "adversary_hidden_size": 6, "lr": 5e-3}
     return ThreePartSettings(**{**options, **changes})
@@ -37,7 +41,7 @@ def short(**changes):
 
 def train(model=None, data=None, log=None, seed=0, **changes):
     model, log = model or small_model(), log or TrainingLog()
-    return model, train_three_part(model, *(data or toy_batches()), settings=short(**changes), **chance(seed), log=log)
+    return model, train_three_part(model, *(data or few_batches()), settings=short(**changes), **chance(seed), log=log)
 
 
 class Watched(_Alternation):
@@ -70,7 +74,7 @@ class Watched(_Alternation):
 @weak_control
 @pytest.mark.parametrize("adversary", ["paper", "strong"])
 def test_each_phase_trains_its_own_part(adversary):
-    run = Watched(small_model(), toy_batches(), short(adversary=adversary))
+    run = Watched(small_model(), few_batches(), short(adversary=adversary))
     run.run()
     assert run.changed == [
         ("P1", {"representer", "tagger"}),
@@ -102,7 +106,7 @@ def test_log_holds_the_phases_in_order(order, stopping):
 @pytest.mark.parametrize(("adversary", "judges"), [("paper", ["average"]), ("strong", ["t1", "t2"])])
 @pytest.mark.parametrize("deviation", ["sample", "batch"])
 def test_fooling_loss_is_the_literal_one(adversary, judges, deviation):
-    model, (data, _) = small_model(), toy_batches()
+    model, (data, _) = small_model(), few_batches()
     model.eval()  # no dropout
     settings = short(adversary=adversary, deviation=deviation, adversary_weight=0.7)
     run = _Alternation(model, data, None, settings, *chance().values(), TrainingLog())
@@ -143,7 +147,7 @@ def test_score_is_the_combined_loss_and_the_best_round_is_restored():
     best = min(rows, key=lambda row: row["combined_loss"])
     assert (result.selected_round, result.score) == (best["epoch"], best["combined_loss"])
     # What the weights do now is what was measured then, up to the draws of noise.
-    now = deid_scores(model, toy_batches()[1], torch.Generator().manual_seed(5))
+    now = deid_scores(model, few_batches()[1], torch.Generator().manual_seed(5))
     assert now["deid_loss"] == pytest.approx(best["valid_deid_loss"], abs=0.15)
 
 
@@ -223,7 +227,7 @@ def test_interruption_inside_the_first_round_goes_back_to_the_end_of_p1():
 
     model, log = small_model(), Noting()
     settings = short(noise_restart=0.5)
-    result = Stopping(model, *toy_batches(), settings, *chance().values(), log).run()
+    result = Stopping(model, *few_batches(), settings, *chance().values(), log).run()
     assert result.interrupted and result.selected_round == 0
     assert same_weights(p1, weights(model))
 
@@ -263,7 +267,7 @@ def test_control_that_fails_warns():
 
 
 def test_without_held_out_patients_the_last_state_is_kept_and_nobody_knows():
-    data = (toy_batches()[0], None)
+    data = (few_batches()[0], None)
     with pytest.warns(UnsafeToShareWarning, match="Without held-out patients"):
         _, result = train(data=data, n_rounds=3)
     assert result.selected_round == result.n_rounds == 3 and result.control is None and result.control_passed is None
@@ -291,7 +295,7 @@ def test_patience_ends_each_phase():
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_data_without_pairs_are_refused(which):
-    data = list(toy_batches())
+    data = list(few_batches())
     data[which] = PairBatches(toy_pairs(20, phi_share=0.0))
     with pytest.raises(ValueError, match="hold no sentence with a token of PHI that can move"):
         train(data=data)
@@ -306,7 +310,7 @@ def test_batches_without_pairs_or_without_others_are_fine():
 
 @weak_control
 def test_noise_figures_and_measures_do_not_change_anything():
-    model, (data, _) = small_model(), toy_batches()
+    model, (data, _) = small_model(), few_batches()
     before = weights(model)
     figures = noise_figures(model.representer, data)
     assert figures["input_std"] == pytest.approx(0.1) == figures["output_std"]
@@ -352,7 +356,7 @@ def test_settings_that_are_not_allowed(changes, message):
 @pytest.mark.parametrize("adversary", ["paper", "strong"])
 def test_gradients_are_those_of_two_losses_with_the_sign_turned(monkeypatch, adversary):
     """Without reversal: adversaries get the gradient of l_adv, the representer that of l_deid - lambda * l_adv."""
-    model, (data, _) = small_model(), toy_batches()
+    model, (data, _) = small_model(), few_batches()
     model.eval()  # no dropout
     settings = short(adversary=adversary, adversary_weight=0.3)
     run = _Reversal(model, data, None, settings, *chance().values(), TrainingLog())
@@ -381,7 +385,7 @@ def test_gradients_are_those_of_two_losses_with_the_sign_turned(monkeypatch, adv
 def test_phases_seeds_and_what_is_selected():
     def final(seed):
         model, log = small_model(), TrainingLog()
-        result = train_dann(model, *toy_batches(), settings=short(n_rounds=3), **chance(seed), log=log)
+        result = train_dann(model, *few_batches(), settings=short(n_rounds=3), **chance(seed), log=log)
         return weights(model), log, result
 
     first, log, result = final(0)
@@ -395,7 +399,7 @@ def test_phases_seeds_and_what_is_selected():
 @pytest.mark.parametrize(("phase", "selected"), [("P2", 0), ("DANN", 1)])
 def test_interrupted_reversal_leaves_the_best_state_so_far(phase, selected):
     model = small_model()
-    result = train_dann(model, *toy_batches(), settings=short(), **chance(), log=Interrupting(phase, 1))
+    result = train_dann(model, *few_batches(), settings=short(), **chance(), log=Interrupting(phase, 1))
     assert result.interrupted and result.selected_round == selected
     assert all(v.isfinite().all() for v in weights(model).values())
 
@@ -408,5 +412,5 @@ def test_unknown_settings_are_refused():
 def test_training_together_from_the_start_has_no_control():
     log, settings = TrainingLog(), short(n_epochs_tagger=0, n_epochs_adversary=0)
     with pytest.warns(UnsafeToShareWarning, match="told pairs apart"):
-        result = train_dann(small_model(), *toy_batches(), settings=settings, **chance(), log=log)
+        result = train_dann(small_model(), *few_batches(), settings=settings, **chance(), log=log)
     assert [row["phase"] for row in log.rows] == ["control", "DANN", "DANN"] and result.control_passed is False

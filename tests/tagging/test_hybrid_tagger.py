@@ -119,7 +119,8 @@ class TestComposition:
             copy.predict(data.X)
         assert_rows_equal(pickle.loads(pickle.dumps(fitted)).predict(data.X), fitted.predict(data.X))
 
-    def test_search(self, data):
+    def test_search(self):
+        data = make_clinical_notes(6, random_state=0).to_sentences()  # of two patients
         united_tagger = HybridTagger(RuleTagger(), DeidTagger(**FAST))
         grid = {"on_conflict": ["rules_first", "union"], "rules__recognizers": [["date"], None]}
         search = GridSearchCV(united_tagger, grid, cv=GroupKFold(2), error_score="raise")
