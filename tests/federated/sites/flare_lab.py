@@ -138,13 +138,18 @@ class Lab:
 
         self.wait(is_known, f"{site} is known")
 
-    def restart_server(self):
-        """Kill it, start it, and wait for the sites, which come back by themselves."""
+    def restart_server(self, look=lambda: None):
+        """Kill it, start it, and wait for the sites, which come back by themselves; returns what `look` sees between.
+
+        Before the kill, a site may still change what would be seen.
+        """
         seen = len(self.log(HOST))
         self.kill(HOST)
+        found = look()
         self.start(HOST)
         for site in self.sites:
             self.wait_for_site(site, seen)
+        return found
 
     def kill(self, name):
         """The site with all its processes, at once and without warning."""

@@ -83,8 +83,7 @@ def trained(lab):
     lab.wait_for_site("site-3", seen)
     end_of_first = lab.wait_for_end(first)
     lab.resume("site-2")
-    version = checkpoint(lab).version
-    lab.restart_server()
+    version = lab.restart_server(lambda: checkpoint(lab).version)
     second = lab.submit()
     end_of_second = lab.wait_for_end(second)
     return {
