@@ -25,6 +25,7 @@ _LONGEST = 2.0**15  # steps; the rounding to length 1 hides the whole numbers of
 # Lengths that are searched, relative to the expected length: a grid that is coarser than stated makes them shorter.
 _SHORTEST, _REACH = 0.1, 4.0
 _MOST_STRANGE = 0.02
+_FEW = 64
 _WIDE = 2.0
 _LARGEST_DIVISOR = 8
 # Bound of the moment generating functions of cosines and sines of uniform remainders, relative to Gaussian ones: only
@@ -101,10 +102,14 @@ def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
     largest = abs(unit[order[0]])
     first, last = np.ceil(expected * largest * _SHORTEST), np.floor(expected * largest * _REACH)
     lengths = np.arange(max(first, 1.0), last + 1.0) / largest  # shape: (n_candidates,)
-    for j in order[1:].tolist():
-        at = unit[j] * lengths
+    rest = unit[order[1:], None]
+    while len(rest) and len(lengths):
+        # One number leaves few of many candidates; the others decide on these together.
+        some, rest = (rest[:1], rest[1:]) if len(lengths) > _FEW else (rest, rest[:0])
+        at = some * lengths
         # Both numbers of the released vector were rounded by half a step of the finest grid.
-        lengths = lengths[np.abs(at - np.rint(at)) <= (1.0 + abs(unit[j]) / largest) * lengths * FINEST_STEP / 2 + 1e-9]
+        most = (1.0 + np.abs(some) / largest) * lengths * FINEST_STEP / 2 + 1e-9
+        lengths = lengths[(np.abs(at - np.rint(at)) <= most).all(axis=0)]
     return np.rint(unit * lengths[0]) if len(lengths) else np.zeros_like(unit)
 
 

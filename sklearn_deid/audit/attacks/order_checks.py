@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm, poisson
+from scipy.special import ndtr
+from scipy.stats import poisson
 
 from ...sequences import TokenSequences
 from .noise_checks import Check
@@ -104,7 +105,7 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
     told = f"The sentences are in the order of the notes, {_SHUFFLED}."
     ranks = np.argsort(np.argsort(rows)).astype(np.float64)
     r = float(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1])
-    yield Check("order", float(2.0 * norm.sf(abs(r) * np.sqrt(len(ranks) - 1))), told)
+    yield Check("order", float(2.0 * ndtr(-abs(r) * np.sqrt(len(ranks) - 1))), told)
     together = int((np.abs(np.diff(ranks)) == 1).sum())
     yield Check("order", float(poisson.sf(together - 1, 2.0)), told)
     # Each of 2n steps between neighbours is expected once at most; a regular order repeats one of them.

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm, rankdata
+from scipy.special import ndtr
+from scipy.stats import rankdata
 
 FEWEST = 20
 
@@ -121,9 +122,9 @@ def p_of_order(values: np.ndarray) -> tuple[float, float]:
     # Extreme values would dominate the sums, whose distribution would then be far from normal.
     ranks = rankdata(values)
     steps, place = np.diff(ranks), np.arange(n)
-    along = float(2.0 * norm.sf(abs(np.corrcoef(ranks, place)[0, 1]) * np.sqrt(n - 1)))
+    along = float(2.0 * ndtr(-abs(np.corrcoef(ranks, place)[0, 1]) * np.sqrt(n - 1)))
     if (steps > 0).all() or (steps < 0).all():
         along = min(along, 2.0 / math.factorial(min(n, 150)))
     centred = ranks - ranks.mean()
     r = float((centred[1:] * centred[:-1]).sum() / np.square(centred).sum())
-    return along, float(2.0 * norm.sf(abs(r + 1.0 / n) * np.sqrt(n)))
+    return along, float(2.0 * ndtr(-abs(r + 1.0 / n) * np.sqrt(n)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from ...metrics import Estimate
 from ..protocol import AttackResult
@@ -196,7 +196,7 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
         first, second = one[max(0, -shift) : n - max(0, shift)], other[max(0, shift) : n - max(0, -shift)]
         # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
         total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
-        found += [float(2.0 * norm.sf(abs(total))), _p_of_moved_dimensions(first, second)]
+        found += [float(2.0 * ndtr(-abs(total))), _p_of_moved_dimensions(first, second)]
     # At random: every k-th token never meets noise that was moved by a distance that k does not divide.
     some = np.random.default_rng(0).permutation(n)[:_MOST_PAIRED]
     cosine, n_pairs = best_pairs(one[some], other[some])
@@ -208,7 +208,7 @@ def _p_of_moved_dimensions(one: np.ndarray, other: np.ndarray) -> float:
     """Same probability for noise whose dimensions were permuted, by the largest of all d x d correlations."""
     # Given the first factor, each sum is Gaussian as above.
     total = one.T @ other / np.sqrt(np.square(one).sum(axis=0) + 1e-300)[:, None]
-    return float(min(1.0, total.size * 2.0 * norm.sf(np.abs(total).max())))
+    return float(min(1.0, total.size * 2.0 * ndtr(-np.abs(total).max())))
 
 
 def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> bool:
