@@ -21,6 +21,8 @@ from ..._randomness import FINEST_STEP, to_grid
 from .noise_template import NoiseTemplate
 
 _STEPS, _REACH, _CHUNK = 240, 9.0, 4096
+# So many steps give the same integral to many digits, if the density is flat enough where lengths end, at 0.
+_FEW_STEPS, _FLAT_D = 60, 5
 # Sizes of the noise, relative to the stated size, among which the most likely size is searched.
 _SIZES = np.geomspace(0.02, 4.0, 64)
 
@@ -86,22 +88,30 @@ def noise_size(vectors: np.ndarray, template: NoiseTemplate) -> float:
     m, r = m[some], r[some]
     v = r / np.maximum(np.linalg.norm(r, axis=1, keepdims=True), 1e-300)
     along, square, d = np.einsum("ij,ij->i", v, m), np.square(m).sum(axis=1), m.shape[1]
-    # Noise of size c is noise of the stated size around a mean that is smaller by c.
-    likelihood = [
-        float(np.sum(_log_lengths(along / c, d)[2] + ((along / c) ** 2 - square / c**2) / 2.0)) for c in _SIZES
-    ]
+
+    def likelihood(c: float, n_steps: int) -> float:
+        # Noise of size c is noise of the stated size around a mean that is smaller by c.
+        return float(np.sum(_log_lengths(along / c, d, n_steps)[2] + ((along / c) ** 2 - square / c**2) / 2.0))
+
+    some_sizes = _SIZES
+    if d >= _FLAT_D:
+        rough = np.array([likelihood(c, _FEW_STEPS) for c in _SIZES])
+        some_sizes = _SIZES[~(rough <= rough.max() - 2.0)]
+    found = [likelihood(c, _STEPS) for c in some_sizes]
     # Directions around a mean of 0 are uniform, whatever the size of the noise: nothing speaks against the stated one.
-    return float(_SIZES[int(np.argmax(likelihood))]) if max(likelihood) - min(likelihood) > 1.0 else 1.0
+    if len(found) == len(_SIZES) and not max(found) - min(found) > 1.0:
+        return 1.0
+    return float(some_sizes[int(np.argmax(found))])
 
 
-def _log_lengths(along: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _log_lengths(along: np.ndarray, d: int, n_steps: int = _STEPS) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Grid of lengths around the mode for each token, log densities, and the logarithm of their integral."""
     mode = (along + np.sqrt(along**2 + 4.0 * (d - 1))) / 2.0
     mode = np.maximum(mode, 1e-6)
     # The curvature of the log density at the mode; it is at least 1, so that 9 widths hold all but 1e-18.
     width = 1.0 / np.sqrt(1.0 + (d - 1) / mode**2)
     # shape: (n_tokens, n_steps), cell by cell
-    at = width[:, None] * np.linspace(-_REACH, _REACH, _STEPS)
+    at = width[:, None] * np.linspace(-_REACH, _REACH, n_steps)
     at += mode[:, None]
     outside = at <= 0.0
     at[outside] = 1.0
@@ -114,7 +124,7 @@ def _log_lengths(along: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.
     log[outside] = -np.inf
     top = log.max(axis=1, keepdims=True)
     log -= top
-    step = width * 2.0 * _REACH / (_STEPS - 1)
+    step = width * 2.0 * _REACH / (n_steps - 1)
     total = top[:, 0] + np.log(np.exp(log, out=rest).sum(axis=1) * step)
     return at, log, total
 

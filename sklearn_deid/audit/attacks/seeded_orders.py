@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import lgamma
 
 import numpy as np
@@ -51,9 +52,12 @@ def seeded_order(original: np.ndarray, same_as: np.ndarray) -> tuple[str, float]
     known, distinct = original >= 0, np.unique(same_as)
     ours = np.where(known, same_as[original], -1)
 
-    def orders(permute: _Permute, again: _Permute) -> Iterator[np.ndarray]:
+    def orders(begun: Callable[[], _Permute]) -> Iterator[np.ndarray]:
+        permute = begun()
         kept = _first_of_each(same_as[permute(len(same_as))])
-        yield from (kept, kept[permute(len(kept))], distinct[again(len(distinct))])
+        yield from (kept, kept[permute(len(kept))])
+        if len(distinct) < len(same_as):  # otherwise this is the first way
+            yield distinct[begun()(len(distinct))]
 
     return _best(ours, orders, 3, len(same_as))
 
@@ -69,8 +73,8 @@ def seeded_numbers(numbers: np.ndarray, n: int) -> tuple[str, float]:
         Number of items.
     """
 
-    def orders(permute: _Permute, again: _Permute) -> Iterator[np.ndarray]:
-        order = permute(n)
+    def orders(begun: Callable[[], _Permute]) -> Iterator[np.ndarray]:
+        order = begun()(n)
         yield from (order[: len(numbers)], np.argsort(order)[: len(numbers)])
 
     return _best(numbers, orders, 2, n)
@@ -83,7 +87,7 @@ def _best(ours: np.ndarray, orders: Callable[..., Iterator[np.ndarray]], n_ways:
     most, named = 0, ""
     for name, of_seed in _GENERATORS.items():
         for seed in seeds:
-            for order in orders(of_seed(seed), of_seed(seed)):
+            for order in orders(partial(of_seed, seed)):
                 m = min(len(order), len(ours))
                 agreeing = int(np.count_nonzero(order[:m] == ours[:m]))
                 if agreeing > most:
