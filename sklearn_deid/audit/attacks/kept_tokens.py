@@ -289,7 +289,7 @@ def tail_of_sum(at_least: int, probabilities: np.ndarray) -> float:
     # shape: (at_least + 1,)
     below = np.zeros(at_least + 1)
     below[0] = 1.0
-    for p in probabilities.tolist():
+    for p in probabilities[probabilities != 0.0].tolist():
         moved = p * below[:-1]
         below[:-1] *= 1.0 - p
         below[1:] += moved
