@@ -82,17 +82,49 @@ def test_a_hunk_is_its_lines_before_and_after():
     assert list(hunks_of(block)) == [("a.py", "x = 1\ny = 2", "x = 1\ny = 3"), ("a.py", "", "z = 4")]
 
 
-@pytest.mark.parametrize("name", FILES_TOUCHED)
-def test_example_works_and_touches_so_many_files(name, tmp_path):
-    copy = tmp_path / "sklearn_deid"
-    shutil.copytree(PACKAGE, copy)  # with what is compiled already
-    (trial,) = carry_out(sections()[name], tmp_path)
-    touched = changed(copy)
-    assert len(touched) == FILES_TOUCHED[name], touched
-    code = f"import sklearn_deid; assert sklearn_deid.__file__.startswith({str(tmp_path)!r})\n{trial}"
-    (tmp_path / "work").mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+# A process that imports the packages of others once, and becomes one process for each folder; PyTorch takes seconds.
+TRY_ALL = """
+import os, sys
+import scipy.stats, sklearn.pipeline, skorch, torch
+
+for folder in sys.argv[1:]:
+    if not (child := os.fork()):
+        sys.path.insert(0, folder)
+        os.chdir(os.path.join(folder, "work"))
+        for printed in (1, 2):
+            os.dup2(os.open("../printed", os.O_WRONLY | os.O_CREAT | os.O_APPEND), printed)
+        import sklearn_deid
+        assert sklearn_deid.__file__.startswith(folder)
+        exec(compile(open("../trial.py").read(), "trial.py", "exec"), {"__name__": "__main__"})
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory):
+    """For each example, the files that it touches, and the exit status and the output of what is to be tried."""
+    folders, touched = {name: tmp_path_factory.mktemp("example") for name in FILES_TOUCHED}, {}
+    for name, folder in folders.items():
+        shutil.copytree(PACKAGE, folder / "sklearn_deid")  # with what is compiled already
+        (trial,) = carry_out(sections()[name], folder)
+        touched[name] = changed(folder / "sklearn_deid")
+        (folder / "trial.py").write_text(trial, encoding="utf-8")
+        (folder / "work").mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path / "work", env=environment, capture_output=True, text=True
+        [sys.executable, "-c", TRY_ALL, *map(str, folders.values())],
+        cwd=tmp_path_factory.getbasetemp(),
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
-    assert done.returncode == 0, done.stderr
+    ends = zip(folders.items(), done.stdout.split(), strict=True)
+    return {name: (touched[name], int(end), (folder / "printed").read_text()) for (name, folder), end in ends}
+
+
+@pytest.mark.parametrize("name", FILES_TOUCHED)
+def test_example_works_and_touches_so_many_files(name, tried):
+    touched, status, printed = tried[name]
+    assert len(touched) == FILES_TOUCHED[name], touched
+    assert status == 0, printed
