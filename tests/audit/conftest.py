@@ -2,6 +2,8 @@
 
 import pytest
 
+from sklearn_deid.audit.attacks import SeedSearch
+
 
 @pytest.fixture(autouse=True)
 def _known_keys(known_keys):
@@ -12,3 +14,9 @@ def _known_keys(known_keys):
 def _few_calls(monkeypatch):
     """Many calls of a short sentence are the slowest part of an audit of toys."""
     monkeypatch.setattr("sklearn_deid.audit.attacks.replay.N_CALLS", 40)
+
+
+@pytest.fixture(autouse=True)
+def _few_seeds(monkeypatch):
+    """The search of 4,096 seeds is the next; the test of a planted seed beyond these takes the whole window."""
+    monkeypatch.setitem(SeedSearch.__init__.__kwdefaults__, "n_seeds", 512)

@@ -65,7 +65,7 @@ def test_perturbed_vectors_are_read(data):
 
 
 def test_released_data(leaky, data):
-    X, y, groups = data
+    X, y, groups = (part[:240] for part in data)
     report = auditor("linkage").audit(X, X, y, groups)
     assert [r.threat for r in report.results] == ["pseudonymised text"]
     report = auditor("linkage").audit(leaky.transform(X), X, y, groups)

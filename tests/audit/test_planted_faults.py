@@ -32,6 +32,7 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid._storage import read_bundle, write_bundle
+from sklearn_deid.audit.attacks import SeedSearch
 from sklearn_deid.audit.registry import named_attacks
 from sklearn_deid.audit.releases.matched_file import matched_notes
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
@@ -127,7 +128,9 @@ OF_MORE_NOTES = (
 
 
 @pytest.mark.parametrize("name", [name for name in FAULTS if name not in OF_MORE_NOTES])
-def test_planted_faults_are_named(name, scene, tmp_path):
+def test_planted_faults_are_named(name, scene, tmp_path, monkeypatch):
+    if name == "seeded_release":
+        monkeypatch.setitem(SeedSearch.__init__.__kwdefaults__, "n_seeds", 4096)
     planted = FAULTS[name](scene, tmp_path / "release")
     report, _ = audit(planted, attacks=checks_of(planted))
     assert is_named(planted, report.blocking_issues), report.blocking_issues

@@ -9,6 +9,7 @@ import pytest
 from sklearn_deid import PrivateRepresenter
 from sklearn_deid.audit.attacks import CasingLengthsAttack, OpenSentences, VectorsBesideOwn
 from sklearn_deid.audit.attacks.casing_lengths import _furthest
+from sklearn_deid.audit.registry import named_attacks
 from sklearn_deid.sequences import TokenSequences
 from sklearn_deid.text import casing_ids
 
@@ -117,12 +118,15 @@ class Shouting(PrivateRepresenter):
 
 
 def test_quick_audit_names_the_fault(bare, data):
-    intact = auditor("quick").audit(bare, *data)
-    assert not [issue for issue in intact.blocking_issues if "casing" in issue]
-    assert [w for w in intact.warnings if w.startswith("Open by declaration")]
+    assert "casing_lengths" in dict(named_attacks("quick", ["representation"]))
     broken = copy.copy(bare)
     broken.__class__ = Shouting
-    issues = auditor("quick").audit(broken, *data).blocking_issues
+    some = tuple(part[:150] for part in data)
+    for one, attacks, sentences in ((bare, "quick", some), (bare, ["casing_lengths"], data)):
+        intact = auditor(attacks).audit(one, *sentences)
+        assert not [issue for issue in intact.blocking_issues if "casing" in issue]
+        assert [w for w in intact.warnings if w.startswith("Open by declaration")]
+    issues = auditor(["casing_lengths"]).audit(broken, *data).blocking_issues
     assert [issue for issue in issues if issue.startswith("casing and lengths: The vectors encode the casing")]
 
 
