@@ -112,6 +112,14 @@ def test_the_seed_of_a_saved_release_is_named():
     assert seeded_order(kept[rng.permutation(len(kept))], same_as)[0] == "NumPy's default generator with seed 7"
 
 
+def test_the_seed_of_a_permutation_without_copies_is_named():
+    same_as = np.arange(N)
+    same_as[100:] = same_as[:20]
+    drawn = np.random.default_rng(9).permutation(100)
+    name, p = seeded_order(drawn, same_as)  # another way with this seed has seven places in common
+    assert name == "NumPy's default generator with seed 9" and p < 1e-9
+
+
 def test_patient_numbers_of_a_small_seed_are_named():
     numbers = np.random.default_rng(5).permutation(PATIENTS)
     found = faults(np.random.default_rng(3).permutation(N), numbers)
