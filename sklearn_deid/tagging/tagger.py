@@ -495,6 +495,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         """
         start = None
         compared: tuple[Any, Any] = ([], [])
+        kept: list[str] = []
         self.learns_another_language_ = False
         if self.warm_start_from is not None:
             check_reads_words(X)
@@ -503,7 +504,8 @@ class DeidTagger(TokenTagger, TaggingNet):
             start = start_tagger(model)
             compared = compared_tags(start, X, tags)
             if keeps:
-                classes = [f"B-{label}" for label in unseen_labels(model, start, *compared)]
+                kept = unseen_labels(model, start, *compared)
+                classes = [f"B-{label}" for label in kept]
         self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start, groups)
         # A network that starts from weights without marks would have to learn what they mean.
         knows_marks = self._pretrained is None and (start is None or start.marks_uniform_casing_)
@@ -513,7 +515,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         if start is None:
             self.starts_from_tagger_ = took_public_weights(self, X)
             return
-        start_weights(self, start, *compared)
+        start_weights(self, start, *compared, kept)
         self.starts_from_tagger_ = True
 
     def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any, start: Any, groups: Any) -> None:

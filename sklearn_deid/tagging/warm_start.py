@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
@@ -28,6 +29,8 @@ STARTERS = {"starter-en": "en"}
 #: the network too sure that foreign names are ordinary words. 12 German letters, five folds, seed 1: without it, 83.9 %
 #: of the PHI is hidden and strict F1 is 89.6, with it, 89.4 % and 90.0 (docs/architecture.md).
 OTHER_LANGUAGE_BIAS = 1.0
+# Score of a tag that is as good as illegal.
+_CLOSED = -10.0
 # Attributes under which models hold the tagger inside.
 _INSIDE = ("estimator_", "tagger_", "estimator")
 # Sentences with PHI, and without, in which the labels of both models are compared: enough for rare labels, few enough
@@ -180,10 +183,11 @@ def unseen_labels(start: Any, source: Any, gold: Any, found: Any) -> list[str]:
     return sorted({str(split_tag(tag)[1]) for tag in source.classes_ if tag != "O"} - seen - stays)
 
 
-def start_weights(tagger: Any, source: Any, gold: Any, found: Any) -> None:
+def start_weights(tagger: Any, source: Any, gold: Any, found: Any, kept: Sequence[str] = ()) -> None:
     """Copy the weights of a fitted tagger to a new one.
 
-    Labels are matched by name, or by the tokens that they annotate (`matched_tags`).
+    Labels are matched by name, or by the tokens that they annotate (`matched_tags`). A tag of a label in ``kept`` that
+    begins or ends no sentence of the fitted tagger begins or ends none of the new one.
 
     Raises
     ------
@@ -200,6 +204,25 @@ def start_weights(tagger: Any, source: Any, gold: Any, found: Any) -> None:
             f"tagger has {', '.join(f'{name}={value!r}' for name, value in own.items())}. With hidden_size='auto' and "
             "n_layers='auto', a tagger has the size of its start."
         )
+    _close_borders(tagger, source, kept)
+
+
+@torch.no_grad()
+def _close_borders(tagger: Any, source: Any, kept: Sequence[str]) -> None:
+    """Lower the scores of kept tags at the borders of sentences where they are illegal in the start.
+
+    Spans may go on across lines in the new tagger and not in the start, whose scores there are random. No note would
+    correct those of kept labels.
+    """
+    known, crf = source.module_.crf, tagger.module_.crf
+    if known is None or crf is None or known.legal_start is None:
+        return
+    number = {tag: i for i, tag in enumerate(source.classes_)}
+    for i, tag in enumerate(tagger.classes_):
+        if split_tag(tag)[1] in kept and tag in number:
+            for border in ("start", "end"):
+                if not getattr(known, f"legal_{border}")[number[tag]]:
+                    getattr(crf, f"{border}_transitions")[i] = _CLOSED
 
 
 def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: Any) -> list[str]:
