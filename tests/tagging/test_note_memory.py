@@ -125,7 +125,7 @@ def fitted():
 
 
 def test_tags_and_marginals_of_a_tagger_read_the_memory(fitted):
-    notes = make_clinical_notes(3, random_state=1)
+    notes = make_clinical_notes(6, random_state=1)
     tagger, X = fitted.estimator_, notes.to_sentences().X
     with_memory, proba = tagger.predict(X), tagger.predict_proba(X)
     learned, tagger.note_memory_ = tagger.note_memory_, None
