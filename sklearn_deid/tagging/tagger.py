@@ -494,8 +494,6 @@ class DeidTagger(TokenTagger, TaggingNet):
         With ``keeps``, labels of the other tagger that the sentences do not show stay.
         """
         start = None
-        compared: tuple[Any, Any] = ([], [])
-        kept: list[str] = []
         self.learns_another_language_ = False
         if self.warm_start_from is not None:
             check_reads_words(X)
@@ -503,9 +501,8 @@ class DeidTagger(TokenTagger, TaggingNet):
             model = loaded_start(self.warm_start_from)
             start = start_tagger(model)
             compared = compared_tags(start, X, tags)
-            if keeps:
-                kept = unseen_labels(model, start, *compared)
-                classes = [f"B-{label}" for label in kept]
+            kept = unseen_labels(model, start, *compared) if keeps else []
+            classes = [f"B-{label}" for label in kept] if keeps else classes
         self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start, groups)
         # A network that starts from weights without marks would have to learn what they mean.
         knows_marks = self._pretrained is None and (start is None or start.marks_uniform_casing_)
