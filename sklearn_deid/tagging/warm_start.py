@@ -153,7 +153,7 @@ def compared_tags(source: Any, X: TokenSequences, tags: TokenSequences) -> tuple
     return tags[rows], source.predict(X[rows])
 
 
-def unseen_labels(start: Any, source: Any, gold: Any, found: Any) -> list[str]:
+def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> list[str]:
     """Labels of the start that stay, since the training notes say nothing about them.
 
     Ten notes without an e-mail address would otherwise train a model that finds none. A label is kept if the notes do
@@ -166,8 +166,8 @@ def unseen_labels(start: Any, source: Any, gold: Any, found: Any) -> list[str]:
         The ``warm_start_from`` parameter of a `DeidTagger`.
     source : DeidTagger
         The tagger inside.
-    gold, found : sequence of sequence of str
-        Tags of training sentences: the annotated ones, and those that the start predicts.
+    tags, found : sequence of sequence of str
+        Annotated tags of all training sentences, and the tags that the start predicts for those of `compared_tags`.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def unseen_labels(start: Any, source: Any, gold: Any, found: Any) -> list[str]:
     >>> "EMAIL" in kept, "PATIENT" in kept
     (True, False)
     """
-    seen = {split_tag(tag)[1] for rows in (gold, found) for row in rows for tag in row}
+    seen = {split_tag(tag)[1] for rows in (tags, found) for row in rows for tag in row}
     # A label that the start finds and lets stand would be hidden.
     asked = getattr(loaded_start(start), "labels", "all")
     stays = frozenset() if asked == "all" else STAYING

@@ -13,10 +13,10 @@ from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.federated.tagger_learner import make_learner, tagger_from_vector, tagger_layout
 from sklearn_deid.federated.worker_data import listed_ngram_vectors
-from sklearn_deid.sequences import TokenVectors
+from sklearn_deid.sequences import TokenSequences, TokenVectors
 from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.listed_vectors import ListedVectors
-from sklearn_deid.tagging.warm_start import matched_tags, start_tagger, starter_folder, unseen_labels
+from sklearn_deid.tagging.warm_start import compared_tags, matched_tags, start_tagger, starter_folder, unseen_labels
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]] * 3
 Y = [["O", "B-PATIENT", "O", "O"], ["O", "O", "O"], ["O", "B-DOCTOR", "O", "B-CITY", "O"]] * 3
@@ -130,6 +130,15 @@ def test_labels_that_the_notes_show_in_another_way_do_not_stay(source):
         "I-PATIENT",
         "O",
     ]
+
+
+def test_a_label_behind_the_compared_sentences_is_not_taken_for_kept(source, monkeypatch):
+    """Its tags at the border of a sentence are learned from the notes, and are not closed."""
+    monkeypatch.setattr("sklearn_deid.tagging.warm_start._MOST_COMPARED", 1)
+    assert unseen_labels(source, source, Y, [["B-PATIENT"]]) == []
+    assert unseen_labels(source, source, Y[:2], [["B-PATIENT"]]) == ["CITY", "DOCTOR"]
+    gold, found = compared_tags(source, TokenSequences.from_rows(X), TokenSequences.from_rows(Y))
+    assert [list(row) for row in gold] == Y[:2] and len(found) == 2
 
 
 def test_labels_that_the_start_lets_stand_are_not_kept():
