@@ -176,7 +176,10 @@ def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> list[str]:
     >>> "EMAIL" in kept, "PATIENT" in kept
     (True, False)
     """
-    seen = {split_tag(tag)[1] for rows in (tags, found) for row in rows for tag in row}
+    own = {split_tag(tag)[1] for row in tags for tag in row} - {None}
+    if not own:
+        return []  # notes without annotations are refused, and kept labels must not hide that they have none
+    seen = own | {split_tag(tag)[1] for row in found for tag in row}
     # A label that the start finds and lets stand would be hidden.
     asked = getattr(loaded_start(start), "labels", "all")
     stays = frozenset() if asked == "all" else STAYING

@@ -141,6 +141,11 @@ def test_a_label_behind_the_compared_sentences_is_not_taken_for_kept(source, mon
     assert [list(row) for row in gold] == Y[:2] and len(found) == 2
 
 
+def test_notes_without_annotations_are_refused_with_a_start_too(source):
+    with pytest.raises(SequenceError, match="Pass y with annotated PHI"):
+        still(source).fit(X, [["O"] * len(row) for row in X])
+
+
 def test_labels_that_the_start_lets_stand_are_not_kept():
     found = unseen_labels("starter-en", start_tagger("starter-en"), [["B-NAME"]], [["B-PATIENT"]])
     assert {"EMAIL", "PHONE", "DOCTOR", "DATE"} <= set(found)
