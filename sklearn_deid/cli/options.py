@@ -14,7 +14,7 @@ from typing import Any
 from ..exceptions import DeidError
 from ..io import FORMATS
 
-LABEL_SCHEMES = ("i2b2-2014", "meddocan", "binary")
+LABEL_SCHEMES = ("i2b2-2014", "meddocan", "hipaa-types", "grascco", "eds-pseudo", "binary")
 ANNOTATED = tuple(name for name, known in FORMATS.items() if known.annotated)
 
 

@@ -501,7 +501,7 @@ class DeidTagger(TokenTagger, TaggingNet):
             model = loaded_start(self.warm_start_from)
             start = start_tagger(model)
             compared = compared_tags(start, X, tags)
-            kept = unseen_labels(model, start, tags, compared[1]) if keeps else []
+            kept = unseen_labels(model, start, tags, compared[1]) if keeps else {}
             classes = [f"B-{label}" for label in kept] if keeps else classes
         self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start, groups)
         # A network that starts from weights without marks would have to learn what they mean.

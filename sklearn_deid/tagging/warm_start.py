@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..embeddings import SubwordTable
 from ..exceptions import SequenceError
 from ..saving import load
 from ..sequences import TokenSequences
-from ..text import label_map, split_tag
+from ..text import names_of_i2b2, nearest_i2b2, split_tag
 from .initial_weights import copy_weights
 from .listed_vectors import ListedVectors, locale_of
 from .network_size import network_size
@@ -153,12 +154,13 @@ def compared_tags(source: Any, X: TokenSequences, tags: TokenSequences) -> tuple
     return tags[rows], source.predict(X[rows])
 
 
-def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> list[str]:
+def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, str]:
     """Labels of the start that stay, since the training notes say nothing about them.
 
     Ten notes without an e-mail address would otherwise train a model that finds none. A label is kept if the notes do
     not have it and if the start assigns it to no token of the notes: where it does, the notes show whether such tokens
-    are PHI, and under which label.
+    are PHI, and under which label. If the labels of the notes are those of a known scheme, kept labels have its names,
+    and a label is not kept if the notes have its name there.
 
     Parameters
     ----------
@@ -169,24 +171,38 @@ def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> list[str]:
     tags, found : sequence of sequence of str
         Annotated tags of all training sentences, and the tags that the start predicts for those of `compared_tags`.
 
+    Returns
+    -------
+    dict of str to str
+        Label of the start by its name in the new tagger.
+
     Examples
     --------
     >>> model = start_tagger("starter-en")
-    >>> kept = unseen_labels("starter-en", model, [["B-NOMBRE", "O"]], [["B-PATIENT", "O"]])
-    >>> "EMAIL" in kept, "PATIENT" in kept
-    (True, False)
+    >>> kept = unseen_labels("starter-en", model, [["B-NOMBRE_PERSONAL_SANITARIO", "O"]], [["B-DOCTOR", "O"]])
+    >>> kept["CORREO_ELECTRONICO"], "DOCTOR" in kept.values()
+    ('EMAIL', False)
     """
-    own = {split_tag(tag)[1] for row in tags for tag in row} - {None}
+    own = {str(split_tag(tag)[1]) for row in tags for tag in row if tag != "O"}
     if not own:
-        return []  # notes without annotations are refused, and kept labels must not hide that they have none
+        return {}  # notes without annotations are refused, and kept labels must not hide that they have none
     seen = own | {split_tag(tag)[1] for row in found for tag in row}
     # A label that the start finds and lets stand would be hidden.
     asked = getattr(loaded_start(start), "labels", "all")
     stays = frozenset() if asked == "all" else STAYING
-    return sorted({str(split_tag(tag)[1]) for tag in source.classes_ if tag != "O"} - seen - stays)
+    kept = sorted({str(split_tag(tag)[1]) for tag in source.classes_ if tag != "O"} - seen - stays)
+    names, result = names_of_i2b2(own), {}
+    for label in kept:
+        name = names.get(label, label)
+        if name not in own:
+            # Two labels would be one tag. The schemes cannot name a label as they name another one, other models can.
+            result[label if name in result or (name != label and name in kept) else name] = label
+    return result
 
 
-def start_weights(tagger: Any, source: Any, gold: Any, found: Any, kept: Sequence[str] = ()) -> None:
+def start_weights(
+    tagger: Any, source: Any, gold: Any, found: Any, kept: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """Copy the weights of a fitted tagger to a new one.
 
     Labels are matched by name, or by the tokens that they annotate (`matched_tags`). A tag of a label in ``kept`` that
@@ -198,7 +214,7 @@ def start_weights(tagger: Any, source: Any, gold: Any, found: Any, kept: Sequenc
         If the networks differ in anything but their tags.
     """
     known = source.classes_.tolist()
-    matched = matched_tags(tagger.classes_.tolist(), known, gold, found)
+    matched = matched_tags(tagger.classes_.tolist(), known, gold, found, kept)
     if not copy_weights(tagger.module_, matched, source.module_, known):
         own = {name: getattr(source, name) for name in ("encoder", "head", "characters")}
         own |= network_size(source)._asdict()
@@ -207,11 +223,11 @@ def start_weights(tagger: Any, source: Any, gold: Any, found: Any, kept: Sequenc
             f"tagger has {', '.join(f'{name}={value!r}' for name, value in own.items())}. With hidden_size='auto' and "
             "n_layers='auto', a tagger has the size of its start."
         )
-    _close_borders(tagger, source, kept)
+    _close_borders(tagger, source, matched, kept)
 
 
 @torch.no_grad()
-def _close_borders(tagger: Any, source: Any, kept: Sequence[str]) -> None:
+def _close_borders(tagger: Any, source: Any, matched: Sequence[str], kept: Mapping[str, str]) -> None:
     """Lower the scores of kept tags at the borders of sentences where they are illegal in the start.
 
     Spans may go on across lines in the new tagger and not in the start, whose scores there are random. No note would
@@ -222,18 +238,20 @@ def _close_borders(tagger: Any, source: Any, kept: Sequence[str]) -> None:
         return
     number = {tag: i for i, tag in enumerate(source.classes_)}
     for i, tag in enumerate(tagger.classes_):
-        if split_tag(tag)[1] in kept and tag in number:
+        if split_tag(tag)[1] in kept and matched[i]:
             for border in ("start", "end"):
-                if not getattr(known, f"legal_{border}")[number[tag]]:
+                if not getattr(known, f"legal_{border}")[number[matched[i]]]:
                     getattr(crf, f"{border}_transitions")[i] = _CLOSED
 
 
-def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: Any) -> list[str]:
+def matched_tags(
+    tags: Sequence[str], known: Sequence[str], gold: Any, found: Any, kept: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
     """For each tag, the tag of another model whose weights it starts from; "" if there is none.
 
-    A label that the other model has starts from this label. Any other label starts from the label that the other model
-    most often assigns to its tokens. Without any tokens, the labels of MEDDOCAN start from the nearest labels of i2b2
-    (`label_map`).
+    A label that the other model has starts from this label, and a kept label from its own. Any other label starts from
+    the label that the other model most often assigns to its tokens. Without any tokens, labels of known
+    schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
 
     Parameters
     ----------
@@ -241,6 +259,8 @@ def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: An
         Tags of the new model and of the other model.
     gold, found : sequence of sequence of str
         Tags of training sentences: the annotated ones, and those that the other model predicts.
+    kept : mapping of str to str, optional
+        Label of the other model of each kept label, see `unseen_labels`.
 
     Examples
     --------
@@ -254,16 +274,17 @@ def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: An
         for a, b in zip(own, other, strict=True):
             if a != "O" and b != "O":
                 together.setdefault(split_tag(a)[1], Counter())[str(split_tag(b)[1])] += 1
-    nearest = {} if together else label_map("meddocan", "i2b2-2014")
+    nearest = {} if together else nearest_i2b2()
     matched = []
     for tag in tags:
         prefix, label = split_tag(tag)
+        label = None if label is None else kept.get(label, label)
         if label is not None and label not in labels:
             # The first label in the alphabet among the most frequent ones: the result must not depend on an order.
             counts = together.get(label, Counter())
             label = min(counts, key=lambda name: (-counts[name], name), default=nearest.get(label))
-            tag = "" if label is None else f"{prefix}-{label}"
-        matched.append(tag if tag in known else "")
+        other = "O" if tag == "O" else f"{prefix}-{label}"
+        matched.append(other if other in known else "")
     return matched
 
 

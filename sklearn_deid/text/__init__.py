@@ -5,7 +5,18 @@ from .casing import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class,
 from .characters import N_CHARACTER_CLASSES, N_SHAPE_CLASSES, character_ids, shape_ids, word_shape
 from .corpus import Corpus, SentenceData, border_counts, joined_at_borders, patient_of
 from .documents import Document, Span
-from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, propose_label_map, relabel
+from .labels import (
+    BINARY,
+    I2B2_2014,
+    MEDDOCAN,
+    LabelScheme,
+    get_label_scheme,
+    label_map,
+    names_of_i2b2,
+    nearest_i2b2,
+    propose_label_map,
+    relabel,
+)
 from .learned_segmenter import LearnedSegmenter
 from .normalization import normalize
 from .normalized_text import Edit, NormalizedText
@@ -61,6 +72,8 @@ __all__ = [
     "merge_spans",
     "normalize",
     "patient_of",
+    "names_of_i2b2",
+    "nearest_i2b2",
     "propose_label_map",
     "redact",
     "redact_document",

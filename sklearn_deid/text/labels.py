@@ -114,8 +114,8 @@ _MEDDOCAN_TO_I2B2 = {
     "URL_WEB": "URL",
     "DIREC_PROT_INTERNET": "IPADDR",
     "ID_ASEGURAMIENTO": "HEALTHPLAN",
-    "ID_CONTACTO_ASISTENCIAL": "MEDICALRECORD",
     "ID_SUJETO_ASISTENCIA": "MEDICALRECORD",
+    "ID_CONTACTO_ASISTENCIAL": "MEDICALRECORD",
     "NUMERO_BENEF_PLAN_SALUD": "HEALTHPLAN",
     "ID_TITULACION_PERSONAL_SANITARIO": "LICENSE",
     "ID_EMPLEO_PERSONAL_SANITARIO": "IDNUM",
@@ -128,17 +128,100 @@ _MEDDOCAN_TO_I2B2 = {
     "OTROS_SUJETO_ASISTENCIA": "OTHER",
 }
 
-# MEDDOCAN defines no HIPAA subset. A MEDDOCAN label counts as HIPAA if its nearest i2b2 label counts as HIPAA.
-# TERRITORIO covers cities, postal codes and regions; counting all of them is the cautious choice.
-MEDDOCAN = LabelScheme(
-    "meddocan",
-    {label: I2B2_2014.categories[target] for label, target in _MEDDOCAN_TO_I2B2.items()},
-    frozenset(label for label, target in _MEDDOCAN_TO_I2B2.items() if target in I2B2_2014.hipaa),
-)
+# The identifiers of HIPAA's Safe Harbor method (45 CFR 164.514) as labels, as in ASQ-PHI (Weatherhead et al. 2026).
+_HIPAA_TYPES_TO_I2B2 = {
+    "NAME": "PATIENT",
+    "GEOGRAPHIC_LOCATION": "CITY",
+    "DATE": "DATE",
+    "PHONE_NUMBER": "PHONE",
+    "FAX_NUMBER": "FAX",
+    "EMAIL_ADDRESS": "EMAIL",
+    "SOCIAL_SECURITY_NUMBER": "SSN",
+    "MEDICAL_RECORD_NUMBER": "MEDICALRECORD",
+    "HEALTH_PLAN_BENEFICIARY_NUMBER": "HEALTHPLAN",
+    "ACCOUNT_NUMBER": "ACCOUNT",
+    "CERTIFICATE_LICENSE_NUMBER": "LICENSE",
+    "VEHICLE_IDENTIFIER": "VEHICLE",
+    "DEVICE_IDENTIFIER": "DEVICE",
+    "URL": "URL",
+    "IP_ADDRESS": "IPADDR",
+    "BIOMETRIC_IDENTIFIER": "BIOID",
+    "UNIQUE_IDENTIFIER": "IDNUM",
+}
+# Labels of i2b2 2014 that these identifiers cover, too.
+_ALSO_HIPAA_TYPES = {
+    "DOCTOR": "NAME",
+    **dict.fromkeys(("STREET", "ZIP", "HOSPITAL", "ORGANIZATION"), "GEOGRAPHIC_LOCATION"),
+}
+# Labels of German letters (Lohr et al. 2024, "De-Identifying GRASCCO"). i2b2 annotates no titles.
+_GRASCCO_TO_I2B2 = {
+    "NAME_PATIENT": "PATIENT",
+    "NAME_RELATIVE": "PATIENT",
+    "NAME_OTHER": "PATIENT",
+    "NAME_EXT": "PATIENT",
+    "NAME_DOCTOR": "DOCTOR",
+    "NAME_USERNAME": "USERNAME",
+    "NAME_TITLE": None,
+    "PROFESSION": "PROFESSION",
+    "LOCATION_STREET": "STREET",
+    "LOCATION_CITY": "CITY",
+    "LOCATION_ZIP": "ZIP",
+    "LOCATION_STATE": "STATE",
+    "LOCATION_COUNTRY": "COUNTRY",
+    "LOCATION_HOSPITAL": "HOSPITAL",
+    "LOCATION_ORGANIZATION": "ORGANIZATION",
+    "LOCATION_OTHER": "LOCATION-OTHER",
+    "AGE": "AGE",
+    "DATE": "DATE",
+    "DATE_BIRTH": "DATE",
+    "CONTACT_PHONE": "PHONE",
+    "CONTACT_FAX": "FAX",
+    "CONTACT_EMAIL": "EMAIL",
+    "CONTACT_URL": "URL",
+    "ID": "IDNUM",
+}
+# Labels of EDS-Pseudo (Assistance Publique - Hopitaux de Paris). "NDA" is the number of a stay.
+_EDS_PSEUDO_TO_I2B2 = {
+    "NOM": "PATIENT",
+    "PRENOM": "PATIENT",
+    "DATE": "DATE",
+    "DATE_NAISSANCE": "DATE",
+    "ADRESSE": "STREET",
+    "VILLE": "CITY",
+    "ZIP": "ZIP",
+    "HOPITAL": "HOSPITAL",
+    "TEL": "PHONE",
+    "MAIL": "EMAIL",
+    "IPP": "MEDICALRECORD",
+    "SECU": "SSN",
+    "NDA": "IDNUM",
+}
+_TO_I2B2: Mapping[str, Mapping[str, str | None]] = {
+    "meddocan": _MEDDOCAN_TO_I2B2,
+    "hipaa-types": _HIPAA_TYPES_TO_I2B2,
+    "grascco": _GRASCCO_TO_I2B2,
+    "eds-pseudo": _EDS_PSEUDO_TO_I2B2,
+}
 
+
+def _near_i2b2(name: str) -> LabelScheme:
+    """Scheme whose labels have the categories of their nearest i2b2 labels."""
+    # The corpora define no HIPAA subset. A label counts as HIPAA if its nearest i2b2 label counts as HIPAA. MEDDOCAN's
+    # TERRITORIO covers cities, postal codes and regions; counting all of them is the cautious choice.
+    nearest = _TO_I2B2[name]
+    categories = {label: "NAME" if goal is None else I2B2_2014.categories[goal] for label, goal in nearest.items()}
+    return LabelScheme(name, categories, frozenset(label for label, goal in nearest.items() if goal in I2B2_2014.hipaa))
+
+
+MEDDOCAN = _near_i2b2("meddocan")
+# The law lists URLs, IP addresses and other identifiers, which the i2b2 evaluation leaves out.
+_HIPAA_TYPES = replace(_near_i2b2("hipaa-types"), hipaa=frozenset(_HIPAA_TYPES_TO_I2B2))
 BINARY = LabelScheme("binary", {"PHI": "PHI"}, frozenset({"PHI"}))
 
-_SCHEMES = {scheme.name: scheme for scheme in (I2B2_2014, MEDDOCAN, BINARY)}
+_SCHEMES = {
+    scheme.name: scheme
+    for scheme in (I2B2_2014, MEDDOCAN, _HIPAA_TYPES, _near_i2b2("grascco"), _near_i2b2("eds-pseudo"), BINARY)
+}
 
 
 def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
@@ -146,8 +229,9 @@ def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
 
     Parameters
     ----------
-    scheme : {"i2b2-2014", "meddocan", "binary"} or LabelScheme
-        Name of a known scheme. The function returns a LabelScheme unchanged.
+    scheme : {"i2b2-2014", "meddocan", "hipaa-types", "grascco", "eds-pseudo", "binary"} or LabelScheme
+        Name of a known scheme: of a corpus, or "hipaa-types" for the identifiers of HIPAA as labels, as in ASQ-PHI. The
+        function returns a LabelScheme unchanged.
 
     Raises
     ------
@@ -171,9 +255,9 @@ def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
 def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[str, str | None]:
     """Map from the labels of one scheme to the labels of another scheme.
 
-    The function knows four kinds of maps: MEDDOCAN to i2b2 2014, every scheme to itself, every scheme to ``"hipaa"``
-    (HIPAA labels are kept, other labels are dropped), and every scheme to ``"binary"``. There is no map from i2b2 2014
-    to MEDDOCAN because several MEDDOCAN labels share an i2b2 label.
+    The function knows four kinds of maps: every scheme but "binary" to i2b2 2014, every scheme to itself, every scheme
+    to ``"hipaa"`` (HIPAA labels are kept, other labels are dropped), and every scheme to ``"binary"``. There is no map
+    from i2b2 2014 to another scheme because several labels of a scheme share an i2b2 label.
 
     Parameters
     ----------
@@ -205,9 +289,51 @@ def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[s
         return {label: label for label in origin.labels}
     if goal is BINARY:
         return {label: "PHI" for label in origin.labels}
-    if (origin.name, goal.name) == ("meddocan", "i2b2-2014"):
-        return dict(_MEDDOCAN_TO_I2B2)
+    if goal is I2B2_2014 and _SCHEMES.get(origin.name) == origin and origin.name in _TO_I2B2:
+        return dict(_TO_I2B2[origin.name])
     raise ValueError(f"There is no map from {origin.name} to {goal.name}. Pass a dict of labels instead.")
+
+
+def nearest_i2b2() -> dict[str, str]:
+    """Nearest label of i2b2 2014 of each label of the other schemes. Labels without one are missing.
+
+    Examples
+    --------
+    >>> nearest_i2b2()["FECHAS"], nearest_i2b2()["NOM"], "NAME_TITLE" in nearest_i2b2()
+    ('DATE', 'PATIENT', False)
+    """
+    return {label: goal for table in _TO_I2B2.values() for label, goal in table.items() if goal is not None}
+
+
+def names_of_i2b2(labels: Iterable[str]) -> dict[str, str]:
+    """Names of the labels of i2b2 2014 in the scheme that some labels belong to.
+
+    If several labels of a scheme share an i2b2 label, the first one in the scheme gives the name.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        Labels of a corpus.
+
+    Returns
+    -------
+    dict of str to str
+        Names by label of i2b2 2014. Empty if no scheme or several schemes have all labels, or if it is i2b2 2014.
+
+    Examples
+    --------
+    >>> names_of_i2b2(["NAME", "DATE"])["EMAIL"], names_of_i2b2(["NOM"])["EMAIL"], names_of_i2b2(["DATE"])
+    ('EMAIL_ADDRESS', 'MAIL', {})
+    """
+    own = set(labels)
+    fitting = [name for name, scheme in _SCHEMES.items() if own <= set(scheme.labels)]
+    if len(fitting) != 1:
+        return {}
+    names = dict(_ALSO_HIPAA_TYPES) if fitting[0] == _HIPAA_TYPES.name else {}
+    for label, goal in _TO_I2B2.get(fitting[0], {}).items():
+        if goal is not None:
+            names.setdefault(goal, label)
+    return names
 
 
 def propose_label_map(labels: Iterable[str], target: str | LabelScheme) -> dict[str, str]:

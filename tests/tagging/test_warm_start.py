@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -17,6 +18,7 @@ from sklearn_deid.sequences import TokenSequences, TokenVectors
 from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.listed_vectors import ListedVectors
 from sklearn_deid.tagging.warm_start import compared_tags, matched_tags, start_tagger, starter_folder, unseen_labels
+from sklearn_deid.text import names_of_i2b2
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]] * 3
 Y = [["O", "B-PATIENT", "O", "O"], ["O", "O", "O"], ["O", "B-DOCTOR", "O", "B-CITY", "O"]] * 3
@@ -135,8 +137,8 @@ def test_labels_that_the_notes_show_in_another_way_do_not_stay(source):
 def test_a_label_behind_the_compared_sentences_is_not_taken_for_kept(source, monkeypatch):
     """Its tags at the border of a sentence are learned from the notes, and are not closed."""
     monkeypatch.setattr("sklearn_deid.tagging.warm_start._MOST_COMPARED", 1)
-    assert unseen_labels(source, source, Y, [["B-PATIENT"]]) == []
-    assert unseen_labels(source, source, Y[:2], [["B-PATIENT"]]) == ["CITY", "DOCTOR"]
+    assert unseen_labels(source, source, Y, [["B-PATIENT"]]) == {}
+    assert unseen_labels(source, source, Y[:2], [["B-PATIENT"]]) == {"CITY": "CITY", "DOCTOR": "DOCTOR"}
     gold, found = compared_tags(source, TokenSequences.from_rows(X), TokenSequences.from_rows(Y))
     assert [list(row) for row in gold] == Y[:2] and len(found) == 2
 
@@ -147,12 +149,55 @@ def test_notes_without_annotations_are_refused_with_a_start_too(source):
 
 
 def test_labels_that_the_start_lets_stand_are_not_kept():
-    found = unseen_labels("starter-en", start_tagger("starter-en"), [["B-NAME"]], [["B-PATIENT"]])
+    found = unseen_labels("starter-en", start_tagger("starter-en"), [["B-MINE"]], [["B-PATIENT"]])
     assert {"EMAIL", "PHONE", "DOCTOR", "DATE"} <= set(found)
     assert not {"PROFESSION", "COUNTRY", "STATE", "DEPARTMENT", "PATIENT"} & set(found)
     # A model without a choice of labels hides all that it finds.
     tagger = start_tagger("starter-en")
-    assert {"PROFESSION", "COUNTRY"} <= set(unseen_labels(tagger, tagger, [["B-NAME"]], [["B-PATIENT"]]))
+    assert {"PROFESSION", "COUNTRY"} <= set(unseen_labels(tagger, tagger, [["B-MINE"]], [["B-PATIENT"]]))
+
+
+@pytest.mark.parametrize(
+    ("own", "names"),
+    [
+        ("NAME", {"EMAIL": "EMAIL_ADDRESS", "HEALTHPLAN": "HEALTH_PLAN_BENEFICIARY_NUMBER", "DATE": "DATE"}),
+        ("NOMBRE_PERSONAL_SANITARIO", {"EMAIL": "CORREO_ELECTRONICO", "CITY": "TERRITORIO", "SSN": "SSN"}),
+        ("NAME_DOCTOR", {"EMAIL": "CONTACT_EMAIL", "ZIP": "LOCATION_ZIP"}),
+        ("PRENOM", {"EMAIL": "MAIL", "STREET": "ADRESSE"}),
+        # No known scheme, or several, and i2b2 2014 itself.
+        ("MINE", {"EMAIL": "EMAIL"}),
+        ("AGE", {"EMAIL": "EMAIL"}),
+        ("USERNAME", {"EMAIL": "EMAIL"}),
+    ],
+)
+def test_kept_labels_have_the_names_of_the_notes_scheme(own, names):
+    kept = unseen_labels("starter-en", start_tagger("starter-en"), [[f"B-{own}"]], [["B-USERNAME"]])
+    named = {label: name for name, label in kept.items()}
+    assert names.items() <= named.items()
+    # No two labels have one name, and none is lost but those that the notes have.
+    plain = unseen_labels("starter-en", start_tagger("starter-en"), [["B-MINE"]], [["B-USERNAME"]])
+    assert set(kept.values()) == {label for label in plain.values() if names_of_i2b2([own]).get(label, label) != own}
+
+
+def test_a_label_is_not_kept_if_the_notes_have_its_name():
+    tagger = start_tagger("starter-en")
+    own, found = [["B-GEOGRAPHIC_LOCATION", "B-NAME"]], [["B-STREET", "B-DOCTOR"]]
+    kept = unseen_labels("starter-en", tagger, own, found)
+    assert "CITY" not in kept.values() and "PATIENT" not in kept.values() and "ZIP" not in kept.values()
+    # Where the notes have no such name, the first label has it, and the others keep their own.
+    kept = unseen_labels("starter-en", tagger, [["B-NAME"]], [["B-DOCTOR"]])
+    assert (kept["GEOGRAPHIC_LOCATION"], kept["ZIP"]) == ("CITY", "ZIP")
+    # In a scheme of one's own, nobody knows that towns are meant.
+    assert "CITY" in unseen_labels("starter-en", tagger, [[*own[0], "B-MINE"]], [[*found[0], "O"]]).values()
+
+
+def test_kept_labels_under_another_name_have_their_weights(source):
+    few, tags = [X[0], X[1]] * 3, [["O" if tag == "O" else f"{tag[0]}-NAME" for tag in row] for row in [Y[0], Y[1]] * 3]
+    new = still(source).fit(few, tags)
+    assert set(new.classes_) == {"O", "B-NAME", "B-GEOGRAPHIC_LOCATION", "I-GEOGRAPHIC_LOCATION"}
+    ours, theirs = ((list(t.classes_), t.module_.state_dict()["emit.weight"]) for t in (new, source))
+    row = theirs[1][theirs[0].index("B-CITY")]
+    assert torch.allclose(ours[1][ours[0].index("B-GEOGRAPHIC_LOCATION")], row, atol=1e-4)
 
 
 def test_contacts_are_found_after_notes_without_any():
@@ -161,7 +206,7 @@ def test_contacts_are_found_after_notes_without_any():
         notes
     )
     found = new.annotate(["Call 617-555-0134 or mail kim.lo@northwick.org"])[0]
-    assert [span.label for span in found] == ["PHONE", "EMAIL"]
+    assert [span.label for span in found] == ["PHONE_NUMBER", "EMAIL_ADDRESS"]
 
 
 def test_no_start_leaves_training_as_it_was():

@@ -13,11 +13,14 @@ from sklearn_deid.text import (
     LabelScheme,
     get_label_scheme,
     label_map,
+    names_of_i2b2,
+    nearest_i2b2,
     propose_label_map,
     relabel,
 )
 
-SCHEMES = (I2B2_2014, MEDDOCAN, BINARY)
+HIPAA_TYPES, GRASCCO, EDS_PSEUDO = (get_label_scheme(name) for name in ("hipaa-types", "grascco", "eds-pseudo"))
+SCHEMES = (I2B2_2014, MEDDOCAN, HIPAA_TYPES, GRASCCO, EDS_PSEUDO, BINARY)
 # Category and types as the official i2b2 2014 script names its HIPAA subset; its pattern for IDNUM never matches.
 OFFICIAL_HIPAA = {
     "NAME": {"PATIENT"},
@@ -40,7 +43,7 @@ def test_hipaa_subset_is_the_official_one():
 def test_numbers_of_labels_and_categories():
     categories = {"NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER"}
     assert set(I2B2_2014.categories.values()) == set(MEDDOCAN.categories.values()) == categories
-    assert [len(scheme.labels) for scheme in SCHEMES] == [31, 29, 1]
+    assert [len(scheme.labels) for scheme in SCHEMES] == [31, 29, 17, 24, 13, 1]
     assert I2B2_2014.category("NONSENSE") is None
     assert not I2B2_2014.is_hipaa("NONSENSE")
 
@@ -68,7 +71,7 @@ def test_categories_of_meddocan(label, category):
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: s.name)
 def test_maps_have_every_label_and_lead_into_their_target(scheme):
     targets = {"binary": BINARY, "hipaa": scheme, scheme.name: scheme}
-    if scheme is MEDDOCAN:
+    if scheme is not BINARY:
         targets["i2b2-2014"] = I2B2_2014
     for name, goal in targets.items():
         mapping = label_map(scheme, name)
@@ -78,10 +81,39 @@ def test_maps_have_every_label_and_lead_into_their_target(scheme):
     assert all(a == b for a, b in label_map(scheme, scheme).items())
 
 
-def test_meddocan_to_i2b2_keeps_category_and_hipaa():
-    for label, target in label_map("meddocan", "i2b2-2014").items():
-        assert I2B2_2014.category(target) == MEDDOCAN.category(label)
-        assert I2B2_2014.is_hipaa(target) == MEDDOCAN.is_hipaa(label)
+@pytest.mark.parametrize("scheme", SCHEMES[1:5], ids=lambda s: s.name)
+def test_maps_to_i2b2_keep_category_and_hipaa(scheme):
+    for label, target in label_map(scheme, "i2b2-2014").items():
+        assert target is None or I2B2_2014.category(target) == scheme.category(label)
+        # Safe Harbor lists identifiers that the i2b2 evaluation leaves out.
+        assert scheme is HIPAA_TYPES or I2B2_2014.is_hipaa(target) == scheme.is_hipaa(label)
+    assert HIPAA_TYPES.hipaa == set(HIPAA_TYPES.labels)
+    assert label_map(GRASCCO, I2B2_2014)["NAME_TITLE"] is None
+
+
+def test_a_label_of_several_schemes_has_one_nearest_label():
+    maps = [label_map(scheme, "i2b2-2014") for scheme in SCHEMES[:5]]
+    for label in {label for one in maps for label in one}:
+        assert len({one[label] for one in maps if label in one}) == 1
+        assert (
+            nearest_i2b2().get(label, label) == next(one[label] for one in maps if label in one)
+            or label == "NAME_TITLE"
+        )
+
+
+def test_a_scheme_with_a_known_name_but_other_labels_has_no_map():
+    with pytest.raises(ValueError, match="no map from meddocan to i2b2-2014"):
+        label_map(LabelScheme("meddocan", {"A": "A"}, frozenset()), "i2b2-2014")
+
+
+def test_names_of_i2b2_are_those_of_the_one_scheme_with_all_labels():
+    assert names_of_i2b2(["NAME", "DATE"])["SSN"] == "SOCIAL_SECURITY_NUMBER"
+    assert names_of_i2b2(["NAME", "DATE"])["ZIP"] == "GEOGRAPHIC_LOCATION"
+    # The first of two labels gives the name.
+    assert names_of_i2b2(["FECHAS"])["MEDICALRECORD"] == "ID_SUJETO_ASISTENCIA"
+    assert names_of_i2b2(["NOM", "VILLE"])["PATIENT"] == "NOM"
+    for labels in (["DATE"], ["DATE", "CITY"], ["NAME", "MINE"], ["PHI"], []):
+        assert names_of_i2b2(labels) == {}
 
 
 def test_there_is_no_way_back():
@@ -103,7 +135,7 @@ def test_a_scheme_is_found_by_name_copied_and_hashed(scheme):
 
 
 def test_wrong_schemes():
-    with pytest.raises(ValueError, match=r"must be one of \['binary', 'i2b2-2014', 'meddocan'\] .* Got 'i2b2' instead"):
+    with pytest.raises(ValueError, match=r"must be one of \['binary', 'eds-pseudo', .* Got 'i2b2' instead"):
         get_label_scheme("i2b2")
     with pytest.raises(ValueError, match=r"must have a category in 'categories'. These have none: \['AGE'\]"):
         LabelScheme("mine", {"DATE": "DATE"}, frozenset({"AGE", "DATE"}))
