@@ -56,8 +56,10 @@ def test_auto_without_shipped_weights_is_none(data):
 
 
 def test_bound_is_measured_on_the_private_notes(data, public):
-    representer = fitted(data, public=public, max_epochs=10)
-    assert representer.bound_.mean_accuracy.value < 0.6
+    # Without the price and the scaling of the noise, it would be .54.
+    with pytest.warns(UserWarning, match="few for a bound of 0.51"):
+        representer = fitted(data, public=public, max_epochs=10, training=Bounded(max_attack_accuracy=0.51))
+    assert representer.bound_.mean_accuracy.value <= 0.51
     assert set(representer.classes_) == {"O", *(tag for row in data[1] for tag in row)}, "no tag of the public notes"
 
 
