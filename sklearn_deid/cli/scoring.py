@@ -64,6 +64,7 @@ def fit_deidentifier(
     *,
     start: Any = DEFAULT_START,
     around: Callable[[Any], Any] | None = None,
+    labels: str = "all",
     quiet: bool = False,
     verbose: bool = False,
     **parameters: Any,
@@ -80,6 +81,8 @@ def fit_deidentifier(
         Model that the training starts from; None means random weights. The default is that of `NoteDeidentifier`.
     around : callable, optional
         Function that returns the estimator to train around a `DeidTagger`.
+    labels : {"all", "hipaa"}, default="all"
+        Parameter of `NoteDeidentifier`.
     quiet, verbose : bool, default=False
         Whether to print no progress, or a line for each epoch instead of a progress bar.
     **parameters
@@ -109,7 +112,7 @@ def fit_deidentifier(
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report
         training = SelfTraining(progress=None if quiet else _print_line)
-        deidentifier = NoteDeidentifier(tagger, self_training=training).fit(corpus, unlabelled=raw)
+        deidentifier = NoteDeidentifier(tagger, labels=labels, self_training=training).fit(corpus, unlabelled=raw)
     if interrupts:  # the training loop ends in peace when it is interrupted
         raise KeyboardInterrupt
     return deidentifier

@@ -68,6 +68,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "language of surrogates with at most 300,000 characters together, else none)",
     )
     parser.add_argument(
+        "--labels",
+        choices=("all", "hipaa"),
+        default="all",
+        help="what the notes mark and the model hides: all PHI, or what the Safe Harbor rule of HIPAA removes, as in "
+        "notes that were reviewed with starter-en (default: all)",
+    )
+    parser.add_argument(
         "--unlabelled",
         metavar="NOTES",
         help="file or folder of raw notes of the same kind to learn from, too: three models that are trained on CORPUS "
@@ -143,6 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
         raw,
         start=start,
         around=lambda tagger: _around(tagger, arguments),
+        labels=arguments.labels,
         quiet=arguments.quiet,
         verbose=arguments.verbose,
         max_epochs=arguments.epochs or "auto",

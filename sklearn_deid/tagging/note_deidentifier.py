@@ -7,6 +7,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -29,7 +30,7 @@ from .note_segmenter import fitted_segmenter
 from .note_sentences import NormalizedSegmenter, cut_notes
 from .note_tagger import NoteFailure, NoteTagger, UnlikeNote
 from .proven_rules import ProvenRules
-from .safe_harbor import LABELS, asked_spans, labels_to_rewrite
+from .safe_harbor import LABELS, asked_spans, labels_to_rewrite, with_staying
 from .splits import group_parameters
 from .tagger_failure import TaggerFailure
 
@@ -55,7 +56,9 @@ class NoteDeidentifier(BaseEstimator):
         PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the list of the Safe Harbor rule
         (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
         "hipaa-surrogate" is "hipaa" with states and bare years. `redact` with surrogates uses it instead of "hipaa":
-        a bare year beside shifted dates would tell the shift, and a state would not fit the invented town.
+        a bare year beside shifted dates would tell the shift, and a state would not fit the invented town. With another
+        value than "all", `fit` from "starter-en" takes notes for annotated by the rule: what the starter finds and the
+        rule lets stay is learned as PHI, and filtered.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
         continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
@@ -196,9 +199,10 @@ class NoteDeidentifier(BaseEstimator):
     def _fit(self, corpus: Corpus, raw: list[Document], counts: dict[str, int] | None) -> None:
         """Fit segmenter, tagger and figures of the notes; ``counts`` are those of the raw notes, if there are any."""
         self.__dict__.pop("raw_notes_", None)  # of an earlier fit
+        estimator = _note_tagger(corpus) if self.estimator is None else clone(self.estimator)
+        corpus = self._with_staying(corpus, estimator)
         self.segmenter_ = fitted_segmenter(self.segmenter, corpus, raw)
         data = corpus.to_sentences(segmenter=NormalizedSegmenter(self.segmenter_))
-        estimator = _note_tagger(corpus) if self.estimator is None else clone(self.estimator)
         if counts is None:
             self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
         else:
@@ -209,6 +213,20 @@ class NoteDeidentifier(BaseEstimator):
         self.alignment_report_, self.border_counts_ = data.report, data.border_counts()
         self.rules_ = None if self.rules is None else ProvenRules.learn(corpus)
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
+
+    def _with_staying(self, corpus: Corpus, estimator: Any) -> Corpus:
+        """Notes with what stays by the Safe Harbor rule, if the training starts from a model that keeps to the rule."""
+        from .warm_start import loaded_start
+
+        if self.labels == "all":
+            return corpus
+        starts = (v for k, v in estimator.get_params().items() if k.split("__")[-1] == "warm_start_from")
+        start = loaded_start(next((start for start in starts if start is not None), None))
+        if not isinstance(start, NoteDeidentifier) or start.labels == "all":
+            return corpus
+        finder = copy(start)
+        finder.labels, finder.on_unlike, finder.on_error = "all", "pass", "withhold"
+        return Corpus(with_staying(corpus, finder))
 
     def _fit_student(self, estimator: Any, data: SentenceData, raw: list[Document]) -> tuple[Any, dict[str, int]]:
         from .self_training import SelfTraining

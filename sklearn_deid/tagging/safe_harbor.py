@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from ..surrogates import SURROGATE, SurrogateEngine
-from ..text import I2B2_2014, MEDDOCAN, Span, label_map
+from ..text import I2B2_2014, MEDDOCAN, Document, Span, label_map, names_of_i2b2
 
 #: Labels of what the rule lets stay: states and larger areas, professions, and departments, which are no places.
 STAYING = frozenset({"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"})
@@ -90,6 +92,41 @@ def _is_young(words: str) -> bool:
     apart = len(digits) > 1 and any(len(part) < 2 for part in digits)
     readable = bool(parts) and not apart and all(part in _NUMBER_WORDS or part in _UNITS for part in rest)
     return readable and bool(digits or _NUMBER_WORDS.intersection(rest)) and all(int(part) < _OLDEST for part in digits)
+
+
+def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
+    """Training notes with the spans that the rule lets stay, where a model finds them and nothing is annotated.
+
+    Notes that annotate what the rule removes show a bare year as no date, and an age under 90 as no age. A tagger that
+    learned from them would find full dates and higher ages less well. With these spans, it learns no exception, and
+    `asked_spans` lets them stand.
+
+    Parameters
+    ----------
+    notes : iterable of Document
+        Annotated notes.
+    finder : object
+        Object with a method ``annotate(texts)``, which finds these spans under labels of i2b2 2014.
+
+    Returns
+    -------
+    list of Document
+        The notes, with further spans. If all labels of the notes are those of a known scheme, the spans have its names.
+    """
+    notes = list(notes)
+    names = names_of_i2b2(span.label for note in notes for span in note.spans)
+    result = []
+    for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True):
+        staying = [_named(s, names, note.text) for s in found or () if not is_safe_harbor(s, note.text)]
+        new = [s for s in staying if not any(s.start < own.end and own.start < s.end for own in note.spans)]
+        result.append(replace(note, spans=tuple(sorted((*note.spans, *new), key=lambda s: s.start))))
+    return result
+
+
+def _named(span: Span, names: Mapping[str, str], text: str) -> Span:
+    """Span under the name of its label in a scheme, if the rule lets it stay under this name, too."""
+    named = replace(span, label=names.get(span.label, span.label), confidence=None)
+    return replace(span, confidence=None) if is_safe_harbor(named, text) else named
 
 
 def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ...]:

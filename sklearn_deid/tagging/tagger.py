@@ -64,10 +64,11 @@ from .training_loop import NoCriterion
 from .unbuilt_optimizer import UnbuiltOptimizer
 from .uniform_casing import NO_CASING, lower_uniform_casing
 from .warm_start import (
-    OTHER_LANGUAGE_BIAS,
+    STARTER_BIAS,
     check_reads_words,
     compared_tags,
     is_in_another_language,
+    is_starter,
     loaded_start,
     start_tagger,
     start_vectors,
@@ -419,9 +420,9 @@ class DeidTagger(TokenTagger, TaggingNet):
             )
             assert train is not None
             self._train(train, valid)
-            if self.learns_another_language_ and not goes_on:
+            if is_starter(self.warm_start_from) and not goes_on:
                 with torch.no_grad():
-                    self.module_.emit.bias[0] -= OTHER_LANGUAGE_BIAS
+                    self.module_.emit.bias[0] -= STARTER_BIAS
             self._learn_memory(X[train_rows], tags[train_rows])
         return self
 

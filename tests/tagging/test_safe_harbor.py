@@ -1,11 +1,14 @@
 """What the Safe Harbor rule removes, against the text of the rule, and everything in doubt."""
 
+from copy import copy
+from dataclasses import replace
+
 import pytest
 
-from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
+from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RuleTagger, Span, load_model
 from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.tagging import is_safe_harbor
-from sklearn_deid.tagging.safe_harbor import asked_spans
+from sklearn_deid.tagging.safe_harbor import asked_spans, with_staying
 from sklearn_deid.text import I2B2_2014, MEDDOCAN, label_map
 
 
@@ -104,3 +107,65 @@ def test_labels_for_surrogates_are_hipaa_with_years_and_states(label):
 def test_other_labels_are_refused():
     with pytest.raises(ValueError, match="labels"):
         NoteDeidentifier(RuleTagger().fit([]), labels="safe").annotate(["a"])
+
+
+class Finder:
+    """Finds the same spans in each note."""
+
+    def __init__(self, *spans):
+        self.spans = spans
+
+    def annotate(self, texts):
+        return [self.spans for _ in texts]
+
+
+def test_what_stays_is_added_where_nothing_is_annotated():
+    note = Document("n", "45, seen by Alder on 3 May 2019, in 2018, Ohio", (Span(12, 17, "DOCTOR"),), "p1", {"a": 1})
+    age, date, year, state = Span(0, 2, "AGE"), Span(21, 31, "DATE"), Span(36, 40, "DATE"), Span(42, 46, "STATE")
+    found = Finder(Span(0, 2, "AGE", confidence=0.9), Span(12, 17, "PROFESSION"), date, year, state)
+    # The rule removes the full date, and the notes say who is a doctor.
+    (new,) = with_staying([note], found)
+    assert new == replace(note, spans=(age, note.spans[0], year, state))
+    assert with_staying([note], Finder(date)) == [note]
+
+    # A withheld note has no spans.
+    class Withholding:
+        def annotate(self, texts):
+            return [None for _ in texts]
+
+    assert with_staying([note], Withholding()) == [note]
+
+
+def test_what_stays_has_the_names_of_the_notes():
+    note = Document("n", "Alder, 45, Ohio", (Span(0, 5, "NOMBRE_PERSONAL_SANITARIO"),))
+    (new,) = with_staying([note], Finder(Span(7, 9, "AGE"), Span(11, 15, "COUNTRY")))
+    assert [span.label for span in new.spans[1:]] == ["EDAD_SUJETO_ASISTENCIA", "PAIS"]
+    # Under the name of this scheme, the rule would remove a profession.
+    (new,) = with_staying([replace(note, spans=(Span(0, 5, "NOM"),))], Finder(Span(7, 9, "AGE")))
+    assert new.spans[1].label == "AGE"
+
+
+def test_training_by_the_rule_from_the_starter_learns_no_exceptions():
+    texts = ["Mr. Alder, 45 years old, came in 2019.", "Ms. Birch, 62 years old, came in 2018."]
+    notes = [Document(f"n{i}", texts[i % 2], (Span(4, 9, "PATIENT"),)) for i in range(6)]
+    tagger = DeidTagger(warm_start_from="starter-en", context="block", max_epochs=3, random_state=0, device="cpu")
+    by_rule, plain = (NoteDeidentifier(tagger, labels=labels).fit(notes) for labels in ("hipaa", "all"))
+    assert {"B-AGE", "B-DATE"} <= set(by_rule.estimator_.classes_)
+    assert not {"B-AGE", "B-DATE"} & set(plain.estimator_.classes_)
+    found = by_rule.annotate(["Mr. Cedar, 103 years old, came in 2017."])[0]
+    assert [(span.start, span.label) for span in found] == [(4, "PATIENT"), (11, "AGE")]
+    # The notes themselves are as they were.
+    assert all(len(note.spans) == 1 for note in notes)
+
+
+@pytest.mark.parametrize("start", [None, "whole"])
+def test_other_starts_add_nothing(start):
+    """A model that hides all that it finds says nothing about the rule."""
+    model = None
+    if start is not None:
+        model = copy(load_model("starter-en"))
+        model.labels = "all"
+    tagger = DeidTagger(warm_start_from=model, max_epochs=1, random_state=0, device="cpu", embeddings=None)
+    note = Document("n", "Mr. Alder, 45 years old.", (Span(4, 9, "PATIENT"),))
+    deidentifier = NoteDeidentifier(tagger, labels="hipaa")
+    assert list(deidentifier._with_staying(Corpus([note]), tagger)) == [note]
