@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +18,12 @@ _CODES = frozenset(
 _READ = {"valueString": None, "valueMarkdown": None, "valueAnnotation": "text", "valueCodeableConcept": "text"}
 # Values that hold names, addresses or data, which are not read.
 _REFUSED = frozenset(
-    f"value{kind}" for kind in "Address Attachment Base64Binary ContactDetail ContactPoint HumanName Signature".split()
+    f"value{kind}"
+    for kind in """Address Attachment Base64Binary ContactDetail ContactPoint Contributor ExtendedContactDetail
+    HumanName RelatedArtifact Signature VirtualServiceDetail""".split()
 )
+# Addresses that are themselves the data, or the address of a person.
+_ADDRESS = re.compile(r"(?:data|mailto|tel|sms|fax|sip):", re.IGNORECASE)
 _NAMES = ("extension", "modifierExtension")
 _BESIDE = frozenset(("id", "extension"))
 _KEYS = frozenset("text data display title family given line div".split())
@@ -101,7 +106,7 @@ def _has_key(value: Any) -> bool:
 def unread_in_extensions(value: Any, is_extension: bool = False) -> bool:
     """Whether an extension of any element holds a text that `free_texts` does not find.
 
-    Contained resources are left out: they are resources of their own.
+    Pass a resource without its contained resources, which are resources of their own.
 
     Examples
     --------
@@ -116,7 +121,7 @@ def unread_in_extensions(value: Any, is_extension: bool = False) -> bool:
         return is_extension and value is not None
     if is_extension:
         return any(_is_unread(key, inner) for key, inner in value.items())
-    return any(unread_in_extensions(inner, key in _NAMES) for key, inner in value.items() if key != "contained")
+    return any(unread_in_extensions(inner, key in _NAMES) for key, inner in value.items())
 
 
 def _is_unread(key: str, value: Any) -> bool:
@@ -125,9 +130,13 @@ def _is_unread(key: str, value: Any) -> bool:
         text = value if inner is None else value.get(inner) if isinstance(value, dict) else 0
         return not isinstance(text, (str, type(None))) or (inner is not None and unread_in_extensions(value))
     if key in ("url", "id") or key in _CODES:
-        return _is_compound(value) or (isinstance(value, str) and len(value.split()) > 1)
+        return _is_compound(value) or (isinstance(value, str) and _is_text_or_address(value))
     if key in _NAMES:
         return unread_in_extensions(value, True)
     if key.startswith("_"):
         return _is_text_beside(value)
     return key in _REFUSED or not key.startswith("value") or not isinstance(value, dict) or unread_in_extensions(value)
+
+
+def _is_text_or_address(value: str) -> bool:
+    return len(value.split()) > 1 or _ADDRESS.match(value.strip()) is not None

@@ -88,7 +88,7 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False, place:
                 mark: Any = _mark(value, key, item, element, is_extension)
                 if mark is None and key not in ("text", "display") and _is_unread(key, item, element, place):
                     mark = TEXT
-            elif isinstance(item, (dict, list)) and (key != "contained" or is_extension):
+            elif isinstance(item, (dict, list)) and (key != "contained" or element):
                 mark = free_texts(item, key, key in _NAMES_OF_EXTENSIONS, place and place_inside(place, key))
             else:
                 mark = None
@@ -112,12 +112,18 @@ def _mark(holder: Mapping[str, Any], key: str, value: str, element: str, is_exte
 
 def _is_unread(key: str, value: str, element: str, place: str | None) -> bool:
     """Whether a value is a text in a place where nobody looks for one."""
-    if place is None or is_defined(place) or is_attachment(element) or key == "div":
+    if place is None or is_defined(place) or _is_read_elsewhere(key, element, place):
         return False
     words = value.split()
     if len(words) < 2 or _WORD.search(value) is None:
         return False
     return key != "unit" or len(words) > _MOST_UNIT_WORDS or not all(map(_UNIT.fullmatch, words))
+
+
+def _is_read_elsewhere(key: str, element: str, place: str) -> bool:
+    """Whether a value is a part of a narrative or an attachment that FHIR defines; such objects are read as a whole."""
+    is_part = is_attachment(element) or (element == "text" and key == "div")
+    return is_part and is_defined(place.rpartition(".")[0])
 
 
 def _displays(concept: Mapping[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import html
 import re
 from typing import NamedTuple
 
-from ..documents.html_names import ELEMENTS, FORM_WORDS, LONG_REFERENCE, is_form
+from ..documents.html_names import CSS_RULE, ELEMENTS, FORM_WORDS, LONG_REFERENCE, is_css_word, is_form
 
 # An invisible character stands for each tag: `normalize` removes it, so that the tagger reads the words as a reader
 # sees them. A text that holds this character is refused.
@@ -22,6 +22,8 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"""([A-Za-z:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# What can hold any text in a style: escapes, comments, addresses and strings.
+_NO_STYLE = re.compile(r"""\\|/\*|(?:url|expression)\(|"[^"]*"?|'[^']*'?""", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}|\d{4,}")
 _INLINE = {"a", "abbr", "b", "big", "code", "em", "font", "i", "q", "s", "small", "span", "strong", "sub", "sup", "u"}
 # Their content is no text, or is text that no reader sees.
@@ -75,9 +77,15 @@ def marked_text(markup: str) -> MarkedText | None:
 
 
 def _has_form(tag: str) -> bool:
-    """Whether all attributes except class and style are known to contain formatting only."""
-    found = ((each[1].lower(), each[2] or each[3] or "") for each in _VALUE.finditer(tag))
-    return all(name in ("class", "style") or is_form(name, value) for name, value in found)
+    """Whether all attributes except class are known to contain formatting only."""
+    found = ((each[1].lower(), html.unescape(each[2] or each[3] or "")) for each in _VALUE.finditer(tag))
+    known = (_is_style(value) if name == "style" else is_form(name, value) for name, value in found if name != "class")
+    return all(known)
+
+
+def _is_style(value: str) -> bool:
+    """Whether a style has declarations only, and no strings but names of common fonts."""
+    return all(map(CSS_RULE.fullmatch, value.split(";"))) and all(map(is_css_word, _NO_STYLE.findall(value)))
 
 
 def tags_tell(old: str, new: str, tags: tuple[str, ...]) -> bool:
@@ -93,7 +101,7 @@ def tags_tell(old: str, new: str, tags: tuple[str, ...]) -> bool:
 
 
 def _words(attribute: re.Match[str]) -> list[str]:
-    return _WORD.findall(f"{attribute[2] or ''} {attribute[3] or ''}")
+    return _WORD.findall(html.unescape(f"{attribute[2] or ''} {attribute[3] or ''}"))
 
 
 def with_tags(text: str, tags: tuple[str, ...]) -> str | None:

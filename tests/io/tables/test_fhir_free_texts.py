@@ -19,6 +19,7 @@ LOINC = {"system": "http://loinc.org", "code": "1", "display": "Heart rate"}
         ({"device": {"reference": "Device/1", "display": "X"}}, {"device": {"display": TEXT}}),
         ({"note": [{"authorString": "Roe", "text": ""}]}, {"note": {0: {"authorString": "DOCTOR"}}}),
         ({"valueString": "Roe", "extension": [{"valueString": "Roe"}]}, {"extension": {0: {"valueString": TEXT}}}),
+        ({"subject": {"contained": [{"text": "Roe"}]}}, {"subject": {"contained": {0: {"text": TEXT}}}}),
         ({"contained": [{"code": {"text": "Roe"}}], "text": {"div": "<div>Roe</div>"}}, {}),
     ],
 )
@@ -38,6 +39,9 @@ def test_marks(resource, marks):
         ({"valueQuantity": {"value": 1, "unit": "mm Hg"}}, {}),
         ({"valueQuantity": {"value": 1, "unit": "milliliter per minute per 1.73 m2"}}, {}),
         ({"valueSampledData": {"origin": {"value": 0}, "data": "1 2 E L 3"}}, {}),
+        ({"subject": {"div": "seen by Roe"}}, {"subject": {"div": TEXT}}),
+        ({"code": {"text": {"div": "seen by Roe"}}}, {"code": {"text": {"div": TEXT}}}),
+        ({"subject": {"attachment": {"note": "by Roe"}}}, {"subject": {"attachment": {"note": TEXT}}}),
         # Where FHIR's elements are known, texts are read by their paths, or the line is left out.
         ({"valueString": "seen by Roe", "text": {"status": "generated", "div": "<div>seen by Roe</div>"}}, {}),
         ({"valueAttachment": {"title": "seen by Roe", "contentType": "text/plain; charset=utf-8"}}, {}),
