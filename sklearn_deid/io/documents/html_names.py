@@ -12,15 +12,16 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+#: Elements that break no line, and those that a browser does not show: a word goes on behind them.
 INLINE = _words(
-    """a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr o:p q rp rt ruby s samp
-    small span strike strong sub sup time tt u var wbr"""
+    """a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label link mark meta nobr o:p output q rp
+    rt ruby s samp script small span strike strong style sub sup time tt u var wbr"""
 )
 ELEMENTS = INLINE | _words(
     """address article aside base basefont blockquote body br button caption center col colgroup datalist dd details
     dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html img
-    input legend li link main menu meta meter nav noscript ol optgroup option output p pre progress script section
-    select style summary table tbody td template textarea tfoot th thead title tr ul"""
+    input legend li main menu meter nav noscript ol optgroup option p pre progress section select summary table tbody
+    td template textarea tfoot th thead title tr ul"""
 )
 # Their content is not read, or has other rules.
 REFUSED = _words(

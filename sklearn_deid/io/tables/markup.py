@@ -6,7 +6,7 @@ import html
 import re
 from typing import NamedTuple
 
-from ..documents.html_names import CSS_RULE, ELEMENTS, FORM_WORDS, LONG_REFERENCE, is_css_word, is_form
+from ..documents.html_names import CSS_RULE, ELEMENTS, FORM_WORDS, INLINE, LONG_REFERENCE, is_css_word, is_form
 
 # An invisible character stands for each tag: `normalize` removes it, so that the tagger reads the words as a reader
 # sees them. A text that holds this character is refused.
@@ -25,7 +25,6 @@ _VALUE = re.compile(r"""([A-Za-z:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 # What can hold any text in a style: escapes, comments, addresses and strings.
 _NO_STYLE = re.compile(r"""\\|/\*|(?:url|expression)\(|"[^"]*"?|'[^']*'?""", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}|\d{4,}")
-_INLINE = {"a", "abbr", "b", "big", "code", "em", "font", "i", "q", "s", "small", "span", "strong", "sub", "sup", "u"}
 # Their content is no text, or is text that no reader sees.
 _REFUSED = {"script", "style", "object", "embed", "iframe", "template", "svg", "math", "img", "input", "noscript"}
 
@@ -63,7 +62,7 @@ def marked_text(markup: str) -> MarkedText | None:
     parts, tags, position = [], [], 0
     for tag in _TAG.finditer(markup):
         name = (tag[2] or "html").lower()
-        parts += [html.unescape(markup[position : tag.start()]), _MARK if name in _INLINE else f"\n{_MARK}\n"]
+        parts += [html.unescape(markup[position : tag.start()]), _MARK if name in INLINE else f"\n{_MARK}\n"]
         tags.append(tag[0])
         position = tag.end()
         # "<Alder>" is no element, but a name between angle brackets.
@@ -128,4 +127,4 @@ def with_tags(text: str, tags: tuple[str, ...]) -> str | None:
 
 def _is_block(tag: str) -> bool:
     name = re.match(r"<(?:/\s*)?([A-Za-z0-9]*)", tag)
-    return name is None or name[1].lower() not in _INLINE
+    return name is None or name[1].lower() not in INLINE

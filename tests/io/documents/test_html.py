@@ -24,6 +24,9 @@ PLAIN = """<?xml version="1.0" encoding="utf-8"?>
 """
 PLANTED = {
     "<p>Seen Zyx<b>wvut</b><i>ski</i>.</p>": "<p>Seen [N]<b></b><i></i>.</p>",
+    "<p>Zyx<script>a</script>wvu<style>a {}</style>t<output>s</output><meta itemprop=x>ki.</p>": (
+        "<p>[N]<style>a {}</style><output></output><meta >.</p>"
+    ),
     "<p>Z&#121;xwvuts&#x6b;i &amp; Eva</p>": "<p>[N] &amp; Eva</p>",
     "<title>Zyxwvutski</title>": "<title>[N]</title>",
     "<img alt='Zyxwvutski' width=9 src=/zyxwvutski.png>": "<img alt='[N]' width=9 src=\"\">",

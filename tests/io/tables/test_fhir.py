@@ -386,6 +386,13 @@ def test_tagger_reads_the_words_of_markup_without_the_tags():
     assert [line for line in lines if line.isascii()] == ["", "Seen by Alder", "today", ""]
 
 
+@pytest.mark.parametrize("name", ["del", "ins", "mark", "label", "time", "cite", "tt", "wbr"])
+def test_a_word_goes_on_behind_a_tag_that_breaks_no_line(name):
+    """Half of a name stood in a line of its own, where a model does not find it."""
+    marked = marked_text(f"<p>Seen by Al<{name}>der</p>")
+    assert "Seen by Alder" in normalize(marked.text).text
+
+
 def test_values_are_replaced_where_they_are_written():
     text = '[{"a": [{"b": "x"}, {"b": [1, "y"]}], "b": "z", "c\\u0041": {}}, {}, [], "b"]'
     found = find_values(text, ["a", "b"])
