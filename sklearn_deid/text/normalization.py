@@ -16,6 +16,7 @@ from html import unescape
 from html.entities import html5
 from urllib.parse import unquote
 
+from .misread_characters import misread_characters
 from .normalized_text import Edit, NormalizedText
 from .scanner_errors import scanner_repairs
 
@@ -84,6 +85,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     written                                         read
     ==============================================  ====================================================
     entities of letters, digits, signs and blanks   the character (``&#74;`` is J)
+    codes such as ``\\u00fc``, ``\\xc3\\xbc`` and    the character
+    ``<U+00FC>``, and UTF-8 in another encoding
     tags of HTML without attributes                 the end of a line (``<br>``), or a space
     blanks and signs of web addresses in names      the character (``%20`` is a space)
     underscores between words, or of a line to      a space
@@ -129,8 +132,9 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     'José &lt; 45'
     """
     reading = NormalizedText(text)
+    reading = reading.edited(list(misread_characters(text)))
     if "&" in text:
-        reading = reading.edited(_entities(text))
+        reading = reading.edited(_entities(reading.text))
     if "<" in text:
         tags = _TAG.finditer(reading.text)
         reading = reading.edited([Edit(*found.span(), "\n" if found["line"] else " ") for found in tags])

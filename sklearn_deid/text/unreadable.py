@@ -32,6 +32,8 @@ _QP_HEADER = re.compile(r"(?im)^content-transfer-encoding:[ \t]{0,8}quoted-print
 _QP_SOFT_BREAK = re.compile(r"[^\s=]=\r?\n(?=\S)")
 _QP_LETTER = re.compile(r"=C[23]=[89AB][0-9A-F]|(?<=[A-Za-z])=[C-F][0-9A-F](?=[a-z]{2})|(?:=[0-9A-F]{2}){3}")
 _BASE64_HEADER = re.compile(r"(?im)^content-transfer-encoding:[ \t]{0,8}base64")
+# Base64 or quoted-printable in a header of a mail.
+_ENCODED_WORD = re.compile(r"=\?[A-Za-z0-9_.:*-]{1,60}\?[BbQq]\?[^\s?]{1,80}\?=")
 # Lines without a space, of which all but the last are equally long in a base64 body.
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{24,}(?:\r?\n[A-Za-z0-9+/]{4,})*={0,2}")
 _LONG_RUN = 200
@@ -122,6 +124,8 @@ def _transfer_encoding(text: str) -> str | None:
         breaks, letters = len(_QP_SOFT_BREAK.findall(text)), len(_QP_LETTER.findall(text))
         if letters or breaks >= _FEW or _QP_HEADER.search(text):
             return f"The note is quoted-printable text that was not decoded. {_DECODE}"
+        if _ENCODED_WORD.search(text):
+            return f"The note holds encoded words of the header of a mail. {_CONVERT}"
     if _BASE64_HEADER.search(text) or any(_is_base64(run[0]) for run in _BASE64_RUN.finditer(text)):
         return f"The note holds a base64 body. {_DECODE}"
     if "+" in text and sum(_is_utf_7(found[0]) for found in _UTF_7.finditer(text)) >= _FEW:

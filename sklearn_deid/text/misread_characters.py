@@ -1,0 +1,97 @@
+"""Characters that a program has written as codes or decoded wrongly, with the character that was meant.
+
+A name with such a character is in several pieces, of which a tagger finds some at most: ``M\\u00fcller`` of JSON,
+``M<U+00FC>ller`` of R, ``M\\xc3\\xbcller`` of Python, and UTF-8 that was read as Windows-1252 or in a code page of DOS.
+U+FFFD in a word is a letter that is lost. It is read as "e" to keep the word whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .normalized_text import Edit
+
+_CODE = re.compile(r"\\u([0-9A-Fa-f]{4})|<U\+([0-9A-Fa-f]{4,6})>|((?:\\x[0-9A-Fa-f]{2})+)")
+# Signs, and letters of Latin, Greek and Cyrillic script.
+_FIRST_OTHER = 0x2100
+_REST = range(0x80, 0xC0)
+
+
+def _characters(codecs: tuple[str, ...]) -> dict[str, int]:
+    """Bytes from 128 on by the characters that codecs make of them. The first codec has priority."""
+    found: dict[str, int] = {}
+    for codec in codecs:
+        for byte in range(0x80, 0x100):
+            found.setdefault(bytes([byte]).decode(codec, "ignore"), byte)
+    return {character: byte for character, byte in found.items() if character}
+
+
+_WINDOWS, _DOS = _characters(("cp1252", "latin-1")), _characters(("cp437", "cp850"))
+
+
+def _rest(characters: dict[str, int]) -> str:
+    return f"[{''.join(re.escape(one) for one, byte in characters.items() if byte in _REST)}]"
+
+
+# Letters of UTF-8 in two bytes from C3 on, beside a letter; no word ends with a quote of this kind, as in "MANHÃ”".
+# Then dashes, quotes and the blank of fixed width.
+_MISREAD = re.compile(
+    rf"(?:(?<=[A-Za-z])|(?=..[A-Za-z]))(?:[\u00c3-\u00c5](?![\u2013-\u201e](?![A-Za-z])){_rest(_WINDOWS)}"
+    rf"|\u251c{_rest(_DOS)})"
+    rf"|\u00e2\u20ac{_rest(_WINDOWS)}|(?<![A-Z])\u00c2\u00a0"
+)
+_LOST = re.compile(r"(?<![\w\ufffd])(?:[^\W\d_]+\ufffd{1,3})+[^\W\d_]*")
+_SIGNS_OF_ONE = re.compile("\ufffd+")
+# In "patient's" and "don't", the lost sign is the apostrophe.
+_AFTER_APOSTROPHE = frozenset(("s", "t", "d", "m", "re", "ll", "ve"))
+_LEADS = ("\u00c3", "\u00c4", "\u00c5", "\u251c", "\u00e2\u20ac", "\u00c2\u00a0")
+
+
+def misread_characters(text: str) -> Iterator[Edit]:
+    """Edits that give a text its characters back, from left to right.
+
+    Examples
+    --------
+    >>> list(misread_characters(r"Dr. M\\u00fcller"))
+    [Edit(start=5, end=11, replacement='ü')]
+    >>> [edit.replacement for edit in misread_characters("JosÃ© MuÃ±oz")]
+    ['é', 'ñ']
+    """
+    found = []
+    if "\\" in text or "<U+" in text:
+        found += [Edit(*code.span(), _decoded(code)) for code in _CODE.finditer(text)]
+    if any(lead in text for lead in _LEADS):
+        for one in _MISREAD.finditer(text):
+            known = _DOS if one[0][0] == "\u251c" else _WINDOWS
+            data = bytes(known[character] for character in one[0])
+            found.append(Edit(*one.span(), data.decode("utf-8", "ignore")))
+    if "\ufffd" in text:
+        found += [edit for word in _LOST.finditer(text) for edit in _lost(word)]
+    for edit in sorted(found):
+        if edit.replacement and all(_is_usual(character) for character in edit.replacement):
+            yield edit
+
+
+def _decoded(code: re.Match[str]) -> str:
+    if code[3] is None:
+        number = int(code[1] or code[2], 16)
+        return chr(number) if number < _FIRST_OTHER else ""
+    data = bytes.fromhex(code[3].replace("\\x", ""))
+    try:
+        return data.decode("utf-8")
+    except UnicodeError:
+        return data.decode("cp1252", "ignore")
+
+
+def _lost(word: re.Match[str]) -> Iterator[Edit]:
+    for sign in _SIGNS_OF_ONE.finditer(word[0]):
+        rest = word[0][sign.end() : sign.end() + 3]  # no more: the time would grow with the square of the word
+        # Behind a word in small letters, it may be a closing quote.
+        if rest or word[0][0].isupper():
+            start = word.start()
+            yield Edit(start + sign.start(), start + sign.end(), "'" if rest in _AFTER_APOSTROPHE else "e")
+
+
+def _is_usual(character: str) -> bool:
+    return ord(character) < _FIRST_OTHER and (character.isprintable() or character in "\t\r\n\u00a0")
