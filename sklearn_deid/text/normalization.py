@@ -32,7 +32,11 @@ _BREAK = r"(?:\r{0,2}\n|\r)"
 # Programs that escape twice write "&amp;eacute;".
 _ENTITY = re.compile(r"&(?:amp;){0,3}(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # Tags without attributes: an attribute could hold text, which must not be skipped.
-_TAG = re.compile(r"</?(?:(?P<line>br|p|div|li|tr|h[1-6])|b|i|u|em|strong|span|sup|sub|td|th)[ ]?/?>", re.IGNORECASE)
+# The last ones are those of names in messages of HL7.
+_TAG = re.compile(
+    r"</?(?:(?P<line>br|p|div|li|tr|h[1-6])|b|i|u|em|strong|span|sup|sub|td|th|given|family|prefix|suffix)[ ]?/?>",
+    re.IGNORECASE,
+)
 # Blanks and signs of web addresses in names and addresses: after a letter, so that "5%20 ml" is none. Quotes and
 # brackets stand beside a word.
 _QUOTE = "%(?:2[27-9]|3[CcEe])"
@@ -87,7 +91,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     entities of letters, digits, signs and blanks   the character (``&#74;`` is J)
     codes such as ``\\u00fc``, ``\\xc3\\xbc`` and    the character
     ``<U+00FC>``, and UTF-8 in another encoding
-    tags of HTML without attributes                 the end of a line (``<br>``), or a space
+    tags of HTML and of names, without attributes   the end of a line (``<br>``), or a space
     blanks and signs of web addresses in names      the character (``%20`` is a space)
     underscores between words, or of a line to      a space
     fill in; not in addresses and identifiers

@@ -26,6 +26,11 @@ _RTF = re.compile(r"\{\\rtf[0-9]?(?![A-Za-z])")
 # Visible ASCII with the two bytes in the wrong order: U+2000, U+2100, ..., U+7E00.
 _BYTE_SWAPPED = re.compile(f"[{''.join(map(chr, range(0x2000, 0x7E01, 0x100)))}]")
 _BINARY_START = re.compile(r"\s{0,8}(%PDF-|%!PS-Adobe)")
+# Names and addresses stand between elements, or in attributes, and no words around them say what they are.
+_XML_START = re.compile(r"\ufeff?\s{0,8}<\?xml\s(?![^<]{0,200}<(?:!doctype )?html\b)", re.IGNORECASE)
+_CLINICAL_XML = re.compile(
+    r"""<ClinicalDocument\b|\bxmlns(?::\w{1,20})?=["'](?:urn:hl7-org:|https?://hl7\.org/)""", re.IGNORECASE
+)
 _QP_HEADER = re.compile(r"(?im)^content-transfer-encoding:[ \t]{0,8}quoted-printable")
 # A soft line break behind a word (not a row of equal signs), a character of UTF-8 or Latin-1 in hexadecimal digits
 # inside a word, or three encoded characters in a row. "HR=80" and "pH=7.4" are none of these.
@@ -71,7 +76,7 @@ def unreadable_reason(text: str) -> str | None:
     -------
     str or None
         None for ordinary text. Otherwise a sentence without text of the note: the note holds NULs, control characters,
-        invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, quoted-printable, base64,
+        invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, XML, quoted-printable, base64,
         uuencoded, hexadecimal or text of a web form.
 
     Examples
@@ -94,6 +99,8 @@ def unreadable_reason(text: str) -> str | None:
         return f"The note is RTF. {_CONVERT}"
     if _BINARY_START.match(text):
         return f"The note is PDF or PostScript. {_CONVERT}"
+    if "<" in text and (_XML_START.match(text) or _CLINICAL_XML.search(text)):
+        return f"The note is XML, such as a CDA document. {_CONVERT}"
     return _transfer_encoding(text)
 
 

@@ -201,6 +201,7 @@ def test_entities_of_blanks_are_blanks(blank):
     [
         ("Alder<br>Birch<BR />Elm</p><p>Oak", "Alder\nBirch\nElm\n\nOak"),
         ("<b>Alder</b> H<sub>2</sub>O", " Alder  H 2 O"),
+        ("<given>Ann</given><family>Alder</family>", " Ann  Alder "),
         ("Ann%20Alder%2c ann%2Ealder%40mail.example", "Ann Alder%2c ann.alder@mail.example"),
         ("by %22Alder%22 %28Ann%29%0Aon", 'by "Alder" (Ann)%0Aon'),
     ],
