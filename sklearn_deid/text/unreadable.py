@@ -76,8 +76,8 @@ def unreadable_reason(text: str) -> str | None:
     -------
     str or None
         None for ordinary text. Otherwise a sentence without text of the note: the note holds NULs, control characters,
-        invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, XML, quoted-printable, base64,
-        uuencoded, hexadecimal or text of a web form.
+        invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, XML, quoted-printable,
+        base64, uuencoded, hexadecimal or text of a web form.
 
     Examples
     --------
