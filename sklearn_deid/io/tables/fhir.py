@@ -123,7 +123,9 @@ class FhirLines(JsonLinesTable):
                 "list copies the type unchanged."
             )
         # A text in a field of another form would not be found, and would be copied unchanged.
-        if not all(_is_readable(content, path) for path in (*self.paths[kind], *self.dates[kind])):
+        paths = (*self.paths[kind], *self.dates[kind])
+        # Before FHIR R4, the data of a Binary were its content.
+        if not all(_is_readable(content, path) if path else "content" not in content for path in paths):
             raise self._error("A field that the profile names has not the form of FHIR, such as a text for an object.")
         # A type without paths is copied, whatever it holds.
         if self.paths[kind] and (
@@ -132,11 +134,11 @@ class FhirLines(JsonLinesTable):
             raise self._error(
                 "The resource has an element that FHIR does not define there, such as one in another case."
             )
-        if self.paths[kind] and has_misplaced_text(content, kind):
+        own = {key: inner for key, inner in content.items() if key != "contained"}
+        if self.paths[kind] and has_misplaced_text(own, kind):
             raise self._error("The resource has a text where FHIR has a code, a time, a number or an object.")
         if any(text_in_extensions(content, path) for path in self.paths[kind]):
             raise self._error("An extension of a text holds a text, such as a translation, which is not read.")
-        own = {key: inner for key, inner in content.items() if key != "contained"}
         if self.paths[kind] and unread_in_extensions(own):
             raise self._error("An extension holds a name, an address, data or another value that is not read.")
         yield prefix, content, start
@@ -290,9 +292,7 @@ def _is_readable(value: Any, path: Sequence[str]) -> bool:
 
 
 def _is_known(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a Narrative, an Attachment or a resource with data."""
-    if "resourceType" in value:
-        return "content" not in value  # the data of a Binary before FHIR R4
+    """Whether an object is a Narrative or an Attachment."""
     keys = {key.removeprefix("_") for key in value}
     is_narrative = keys <= _NARRATIVE and isinstance(value.get("div"), (str, type(None)))
     if is_narrative and value.get("status") not in _STATUSES:
@@ -305,10 +305,11 @@ def _is_known(value: Mapping[str, Any]) -> bool:
 
 
 def _has_words(attachment: Mapping[str, Any]) -> bool:
-    """Whether a value of an attachment that is no text has several words, or the content type another parameter."""
-    return any(
+    """Whether a value of an attachment that is no text has parts or words, or the content type another parameter."""
+    values = {key: inner for key, inner in attachment.items() if key != "extension" and not key.startswith("_")}
+    return any(isinstance(inner, (dict, list)) for inner in values.values()) or any(
         not is_content_type(inner) if key == "contentType" else len(inner.split()) > 1
-        for key, inner in attachment.items()
+        for key, inner in values.items()
         if key not in ("title", "data") and isinstance(inner, str)
     )
 

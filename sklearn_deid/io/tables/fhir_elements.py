@@ -156,10 +156,12 @@ def has_unknown_element(value: Any, place: str) -> bool:
 def has_misplaced_text(value: Any, place: str) -> bool:
     """Whether an object holds a text although FHIR defines a code, a time, a number or an object.
 
+    In objects whose elements are not in `ELEMENTS`, these are keys of several words, and data outside of attachments.
+
     Parameters
     ----------
     value, place
-        As for `has_unknown_element`.
+        As for `has_unknown_element`. Contained resources are resources of their own: pass a resource without them.
 
     Examples
     --------
@@ -170,11 +172,19 @@ def has_misplaced_text(value: Any, place: str) -> bool:
     """
     if isinstance(value, list):
         return any(has_misplaced_text(item, place) for item in value)
-    if place not in ELEMENTS or not isinstance(value, dict):
+    if place.partition(".")[0] not in ELEMENTS or not isinstance(value, dict):
         return False
+    holder, _, element = place.rpartition(".")
+    if is_attachment(element) and holder in ELEMENTS:
+        return False  # read as a whole
+    is_wrong = _is_misplaced if place in ELEMENTS else _is_foreign
     return any(
-        _is_misplaced(key, inner) or has_misplaced_text(inner, place_inside(place, key)) for key, inner in value.items()
+        is_wrong(key, inner) or has_misplaced_text(inner, place_inside(place, key)) for key, inner in value.items()
     )
+
+
+def _is_foreign(key: str, value: Any) -> bool:
+    return len(key.split()) > 1 or (key == "data" and isinstance(value, str) and _SAMPLES.fullmatch(value) is None)
 
 
 def _is_misplaced(key: str, value: Any) -> bool:

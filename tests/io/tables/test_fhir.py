@@ -442,6 +442,11 @@ MISPLACED = [
     {"_status": NAME},
     {"_status": {"id": SAID}},
     {"subject": {"id": SAID}},
+    {"subject": {SAID: 1}},
+    {"performer": [{"identifier": {"period": {SAID: "a"}}}]},
+    {"performer": [{"photo": {"contentType": "text/plain", "data": encoded(NAME)}}]},
+    {"performer": [{"attachment": {"contentType": "text/plain", "data": encoded(NAME)}}]},
+    {"component": [{"valueAttachment": {"resourceType": "Basic", "remark": NAME}}]},
 ]
 
 
@@ -571,6 +576,8 @@ def test_extensions_that_are_not_read_are_left_out(tmp_path, value, holder):
         {"url": "Binary/1", "hash": "aGFzaA=="},
         {"url": "Binary/1", "creation": SAID},
         {"contentType": "text/plain", "data": encoded("a"), "language": SAID},
+        {"contentType": "text/plain", "data": encoded("a"), "language": {"text": NAME}},
+        {"contentType": "text/plain", "data": encoded("a"), "url": [{"value": NAME}]},
         {"contentType": "application/pdf; name=" + SAID, "url": "Binary/1"},
         {"contentType": f"application/pdf;name={NAME}.pdf", "url": "Binary/1"},
         {"contentType": f"text/plain;charset=utf-8;name={NAME}.txt", "url": "Binary/1"},
