@@ -237,9 +237,14 @@ class _Message:
         named = {int(path.partition("-")[2]) for path in self.fields if path.startswith("NTE-")}
         after = {at: value for at, value in enumerate(fields) if at > 3 and value and at not in named}
         return any(
-            not (_TIME.fullmatch(value) if 6 <= at <= 8 else self.marks.component in value or value in _COMMENT_TYPES)
+            not (_TIME.fullmatch(value) if 6 <= at <= 8 else self._is_coded(value) or value in _COMMENT_TYPES)
             for at, value in after.items()
         )
+
+    def _is_coded(self, value: str) -> bool:
+        """Whether a value has components and begins with a code or an identifier, which has no blank."""
+        first, component, _ = value.partition(self.marks.component)
+        return bool(component) and not any(map(str.isspace, first))
 
     def _field(self, path: str, start: int, parts: Sequence[tuple[int, int]]) -> None:
         if not parts:

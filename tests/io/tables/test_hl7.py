@@ -181,6 +181,8 @@ def test_rest_of_a_text_behind_a_separator_in_clear_is_left_out(tmp_path):
         "NTE|1|L|well | Zyxwvutski",
         "NTE|1||well|Zyxwvutski|RE",
         "NTE|1||well|||6175551234x",
+        "NTE|1||well|seen by Zyxwvutski^his wife",
+        "NTE|1||well||Zyxwvutski said ^so",
         "OBX|1|TX|N||well||||||F\rADD|Zyxwvutski",
     ],
 )
