@@ -34,10 +34,11 @@ def _rest(characters: dict[str, int]) -> str:
     return f"[{''.join(re.escape(one) for one, byte in characters.items() if byte in _REST)}]"
 
 
-# Letters of UTF-8 in two bytes from C3 on, beside a letter; no word ends with a quote of this kind, as in "MANHÃ”".
-# Then dashes, quotes and the blank of fixed width.
+# Characters in a row, also misread twice. Then letters in two bytes from C3 on, beside a letter; a quote at the end of
+# a word, as in "MANHÃ”", is a quote. Then dashes, quotes and the blank of fixed width.
 _MISREAD = re.compile(
-    rf"(?:(?<=[A-Za-z])|(?=..[A-Za-z]))(?:[\u00c3-\u00c5](?![\u2013-\u201e](?![A-Za-z])){_rest(_WINDOWS)}"
+    rf"\u00c3[{''.join(map(re.escape, _WINDOWS))}]{{3,}}"
+    rf"|(?:(?<=[A-Za-z])|(?=..[A-Za-z]))(?:[\u00c3-\u00c5](?![\u2013-\u201e](?![A-Za-z])){_rest(_WINDOWS)}"
     rf"|\u251c{_rest(_DOS)})"
     rf"|\u00e2\u20ac{_rest(_WINDOWS)}|(?<![A-Z])\u00c2\u00a0"
 )
@@ -64,8 +65,7 @@ def misread_characters(text: str) -> Iterator[Edit]:
     if any(lead in text for lead in _LEADS):
         for one in _MISREAD.finditer(text):
             known = _DOS if one[0][0] == "\u251c" else _WINDOWS
-            data = bytes(known[character] for character in one[0])
-            found.append(Edit(*one.span(), data.decode("utf-8", "ignore")))
+            found.append(Edit(*one.span(), _read_again(_read_again(one[0], known), known)))
     if "\ufffd" in text:
         found += [edit for word in _LOST.finditer(text) for edit in _lost(word)]
     for edit in sorted(found):
@@ -82,6 +82,14 @@ def _decoded(code: re.Match[str]) -> str:
         return data.decode("utf-8")
     except UnicodeError:
         return data.decode("cp1252", "ignore")
+
+
+def _read_again(text: str, known: dict[str, int]) -> str:
+    """Text of the bytes as UTF-8; the text itself if its characters are no bytes of UTF-8."""
+    try:
+        return bytes(known[character] for character in text).decode("utf-8")
+    except (KeyError, UnicodeError):
+        return text
 
 
 def _lost(word: re.Match[str]) -> Iterator[Edit]:

@@ -10,6 +10,7 @@ from sklearn_deid.text.misread_characters import misread_characters
     ("written", "read"),
     [
         ("O\u00e2\u20ac\u2122Brien, Alder\u00e2\u20ac\u201cBirch", "O'Brien, Alder-Birch"),
+        ("O\u2019Brien Jos\u00e9".encode().decode("cp1252").encode().decode("cp1252"), "O'Brien Jos\u00e9"),
         ("Alder\u00c2\u00a0Birch", "Alder\u00a0Birch"),
         ("\u00c3\u201cscar Mu\u00c3\u00b1oz", "\u00d3scar Mu\u00f1oz"),
         ("M\ufffdller, Zo\ufffd, Ren\ufffd\ufffde", "Meller, Zoe, Renee"),
