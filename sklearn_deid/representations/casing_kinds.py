@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from ..embeddings import WordVectors
 from ..text import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids
 
 _LETTERS = re.compile("[a-z]{2,}")
+# Word vectors never change, and a table of 400,000 words takes seconds; the kinds hold no words.
+_FOUND: WeakKeyDictionary[WordVectors, np.ndarray] = WeakKeyDictionary()
 
 
 def casing_kinds(vectors: WordVectors) -> np.ndarray:
@@ -25,6 +28,7 @@ def casing_kinds(vectors: WordVectors) -> np.ndarray:
     Returns
     -------
     ndarray of int, shape (n_words,)
+        Read-only; computed once for the same word vectors.
 
     Examples
     --------
@@ -32,6 +36,13 @@ def casing_kinds(vectors: WordVectors) -> np.ndarray:
     >>> [f"{kind:b}" for kind in casing_kinds(WordVectors(words, np.eye(5), is_public=True)).tolist()]
     ['111001', '111001', '11000', '10', '100']
     """
+    if vectors not in _FOUND:
+        _FOUND[vectors] = _kinds_of(vectors)
+        _FOUND[vectors].flags.writeable = False
+    return _FOUND[vectors]
+
+
+def _kinds_of(vectors: WordVectors) -> np.ndarray:
     words = vectors.words
     kinds = np.zeros(len(words), dtype=np.int64)
     rows = np.arange(len(words))

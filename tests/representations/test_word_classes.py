@@ -23,6 +23,7 @@ from sklearn_deid import (
 )
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.representations import WordClassRepresenter
+from sklearn_deid.representations.casing_kinds import casing_kinds
 from sklearn_deid.representations.word_classes import balanced_classes, class_means
 from sklearn_deid.sequences import TokenVectors
 
@@ -105,6 +106,13 @@ def test_the_released_casing_tells_no_two_words_of_a_class_apart(capitals):
     assert len(released) > 20 and min(map(len, released.values())) >= 5
     assert fitted.classes_of_words_[words.index("-")] == len(fitted.class_sizes_)  # too few are written like it
     assert fitted.classes_of_words_[words.index("2000")] < len(fitted.class_sizes_)
+
+
+def test_kinds_are_computed_once_for_the_same_vectors():
+    plain, other = (WordVectors(words, np.eye(2), is_public=True) for words in (["pain", "x"], ["pain", "2019"]))
+    kinds = casing_kinds(plain)
+    assert casing_kinds(plain) is kinds and not kinds.flags.writeable
+    assert casing_kinds(other).tolist() != kinds.tolist()
 
 
 def test_classes_that_the_casing_divides_are_refused_and_named(tmp_path):
