@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..tagging.tagger import DeidTagger
 from ..tagging.warm_start import STARTERS
 from ..text import split_tag
 
-# Rows and width of the table of random n-gram vectors, which each worker makes anew in a moment.
+# Rows and width of the table of random n-gram vectors, which each site makes anew in a moment.
 _BUCKET, _DIM = 32_768, 50
 
 
@@ -180,6 +181,7 @@ def joined(parts: Sequence[WorkerData]) -> WorkerData:
 # ---- word vectors that all workers may read
 
 
+@cache
 def random_ngram_vectors() -> SubwordTable:
     """Create a table of random vectors of hashed character n-grams.
 
@@ -191,7 +193,8 @@ def random_ngram_vectors() -> SubwordTable:
     Weinberger et al. (2009), Feature hashing for large scale multitask learning; Achlioptas (2003) for random
     projections.
     """
-    # A fixed seed: all sites have the same table, and no site has to send it.
+    # A fixed seed: all sites have the same table, and no site has to send it. The table is read-only, so that the
+    # workers of a process share it: a tenth of a short training was spent on new ones.
     table = np.random.default_rng(0).standard_normal((_BUCKET, _DIM), dtype=np.float32)
     return SubwordTable(table, is_public=True)
 

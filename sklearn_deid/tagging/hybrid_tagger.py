@@ -59,7 +59,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
     >>> from sklearn_deid import DeidTagger, RuleTagger, HybridTagger
     >>> X = [["Mr", "Alder", ",", "a", "@", "b", ".", "org"], ["No", "pain"]] * 8
     >>> y = [["O", "B-PATIENT", "O", "O", "O", "O", "O", "O"], ["O", "O"]] * 8
-    >>> tagger = DeidTagger(hidden_size=16, batch_size=20, lr=0.01, random_state=0)
+    >>> tagger = DeidTagger(hidden_size=16, batch_size=20, lr=0.01, max_epochs=20, random_state=0)
     >>> HybridTagger(RuleTagger(recognizers=["email"]), tagger).fit(X, y).predict(X)[0]
     ['O', 'B-PATIENT', 'O', 'B-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL']
     """
