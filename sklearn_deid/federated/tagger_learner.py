@@ -16,8 +16,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from torch import Tensor
 
-from .._compat import resolve_device
 from .._randomness import own_generator
+from .._skorch import resolve_device
 from ..exceptions import DeidError, ExchangeError
 from ..tagging.network_size import network_size
 from ..tagging.splits import hold_out_patients

@@ -10,8 +10,9 @@ import torch
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions, check_constraints, resolve_device, unfitted_if_failed, with_objects
+from .._compat import Interval, StrOptions, check_constraints, unfitted_if_failed, with_objects
 from .._randomness import own_generator, release_generator
+from .._skorch import resolve_device
 from ..embeddings import WordVectors, resolve_embeddings
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..sequences import TokenSequences, TokenVectors, check_groups, check_tags

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._compat import resolve_device
 from .._randomness import own_torch_stream
+from .._skorch import resolve_device
 from ..exceptions import BundleError
 from ..tagging.network import TaggerModule
 from ..tagging.network_size import chosen_size
-from ..tagging.saving import tagger_from_state, tagger_to_state
+from ..tagging.network_state import tagger_from_state, tagger_to_state
 from ..tagging.strategies import Dropout
 from ..tagging.tagger import DeidTagger
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import check_constraints
 from .._storage import array_stand_ins, plain_json, read_arrays, read_manifest, write_bundle
-from ..embeddings import SubwordTable
 from ..exceptions import BundleError
 from ..metrics import Estimate
 from ..saving import instead_of
@@ -26,196 +24,19 @@ from . import compact_arrays
 from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
-from .listed_vectors import ListedVectors, loaded_vectors, saved_vectors
-from .network_shapes import network_shapes
-from .network_size import chosen_size, default_layers, network_size
 from .note_deidentifier import NoteDeidentifier
 from .note_likeness import NoteLikeness
-from .note_memory import NoteMemory
 from .note_prior_tagger import NotePriorTagger, note_prior_apart, note_prior_together
 from .note_segmenter import NoteSegmenter
-from .old_parameters import current_parameters
-from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
 from .proven_rules import ProvenRules
 from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
 from .saved_labels import with_labels
-from .strategies import plain_parameters
-from .tagger import DeidTagger
 from .tagger_failure import TaggerFailure
 from .temperature_scaled_tagger import TemperatureScaledTagger
 from .voting_tagger import VotingTagger
-from .weight_checks import class_problem, weight_problem
+from .weight_checks import misfit
 from .word_bias_tagger import WordBiasTagger, word_bias_apart, word_bias_together
-
-_PLAIN = (str, int, float, bool, type(None))
-
-
-def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """State of a fitted tagger, from which `tagger_from_state` builds a tagger with the same predictions.
-
-    The state excludes callbacks, splitters, random generators and the state of the optimizer. These objects are code,
-    or only training needs them.
-
-    Parameters
-    ----------
-    tagger : DeidTagger
-        Fitted tagger.
-
-    Returns
-    -------
-    state : dict
-        JSON values.
-    arrays : dict of str to ndarray
-        Weights of the network and table of n-gram vectors.
-
-    Raises
-    ------
-    BundleError
-        If the tagger stores vectors of whole words, because the words may come from the training notes. If its classes
-        hold no tag of PHI, or its weights are not finite, too large, or zero.
-    """
-    tagger.check_is_fitted()
-    state: dict[str, Any] = {
-        "parameters": _plain_parameters(tagger),
-        "classes": tagger.classes_.tolist(),
-        "reads_words": tagger._reads_words,
-        "lowers_uniform_casing": tagger.lowers_uniform_casing_,
-        "marks_uniform_casing": tagger.marks_uniform_casing_,
-        "continues_spans": tagger.continues_spans_,
-        "note_memory": None if tagger.note_memory_ is None else tagger.note_memory_.to_state(),
-        "n_features_in": getattr(tagger, "n_features_in_", None),
-        "vectors_from": tagger._vectors_from,
-        "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
-    }
-    # The names of the weights are part of the file format: a renamed layer needs a table of old names here.
-    arrays = {f"module.{k}": v.detach().cpu().numpy() for k, v in tagger.module_.state_dict().items()}
-    vectors = tagger._vectors
-    if vectors is not None and not isinstance(vectors, (SubwordTable, ListedVectors)):
-        raise BundleError(
-            "This tagger reads vectors of whole words, and a list of words can hold words of private notes. Train with "
-            "embeddings='auto' (character n-grams, no words) or None to save the model, or pickle it for your own use."
-        )
-    vector_state, vector_arrays = saved_vectors(vectors)
-    state, arrays = state | vector_state, arrays | vector_arrays
-    problem = class_problem(state["classes"]) or weight_problem(arrays)
-    if problem is not None:
-        raise BundleError(f"{problem} Such a tagger is not saved: train it anew.")
-    return state, arrays
-
-
-def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> DeidTagger:
-    """Build a fitted tagger from the result of `tagger_to_state`, on the device in its parameters.
-
-    Raises
-    ------
-    BundleError
-        If a required entry is missing or entries contradict each other. The function never guesses an entry. If names,
-        shapes or types of the arrays do not fit the network, which is then not built, or if `tagger_to_state` would
-        refuse the classes or weights.
-    """
-    try:
-        tagger = _without_network(state, arrays)
-        weights = {k.removeprefix("module."): v for k, v in arrays.items() if k.startswith("module.")}
-        _check_network(tagger, weights)
-        problem = weight_problem(arrays)
-        if problem is not None:
-            raise BundleError(f"{problem} The saved tagger would find nothing reliably: train it anew.")
-        # The optimizer is left to the first training: torch imports its compiler for it, which takes two seconds.
-        tagger.builds_optimizer = False
-        tagger.initialize()
-        del tagger.builds_optimizer
-        tagger.module_.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
-    except _MISFITS as error:
-        raise _misfit("tagger", error) from None
-    return tagger
-
-
-_MISFITS = (KeyError, TypeError, AttributeError, RuntimeError, ValueError, OverflowError)
-# More layers than any tagger has: building them would take minutes.
-_MOST_LAYERS = 200
-
-
-def _misfit(kind: str, error: Exception) -> BundleError:
-    """Error for a saved state whose entries contradict each other."""
-    if isinstance(error, BundleError):
-        return error
-    # Messages of torch go on with a list of C++ functions.
-    return BundleError(f"The saved {kind} does not fit together: {str(error).partition(chr(10))[0]}")
-
-
-def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> DeidTagger:
-    """Tagger with the parameters and inputs of a state, whose network is not built yet."""
-    parameters = current_parameters(state["parameters"])
-    parameters["optimizer"] = getattr(torch.optim, parameters["optimizer"])
-    if not issubclass(parameters["optimizer"], torch.optim.Optimizer):
-        raise BundleError("The saved tagger names an optimizer that torch.optim does not have.")
-    pretrained = state.get("pretrained")
-    if pretrained is not None:
-        parameters["encoder"] = PretrainedEncoder()
-    tagger = DeidTagger().set_params(**parameters)
-    tagger.check_parameters()
-    problem = class_problem(state["classes"])
-    if problem is not None:
-        raise BundleError(f"{problem} Train the tagger with annotated PHI.")
-    tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
-    tagger.hidden_size_, tagger.n_layers_ = chosen_size(tagger)
-    tagger.classes_ = np.array(state["classes"], dtype=object)
-    tagger._reads_words = state["reads_words"]
-    # Taggers of earlier versions have read no note in lower case instead of capitals.
-    tagger.lowers_uniform_casing_ = bool(state.get("lowers_uniform_casing", False))
-    tagger.marks_uniform_casing_ = bool(state.get("marks_uniform_casing", False))
-    tagger.continues_spans_ = bool(state.get("continues_spans", False))
-    tagger.note_memory_ = NoteMemory.from_state(state.get("note_memory"), state["classes"])
-    if state["n_features_in"] is not None:
-        tagger.n_features_in_ = state["n_features_in"]
-    tagger._vectors_from = state.get("vectors_from")
-    tagger._vectors, _ = loaded_vectors(state, arrays)
-    tagger.augmenter_ = None
-    tagger._tag_weights, tagger._rng = None, np.random.default_rng()
-    return tagger
-
-
-def _check_network(tagger: DeidTagger, weights: Mapping[str, np.ndarray]) -> None:
-    """Compare names, shapes and types of saved weights with the network, before the network takes any memory."""
-    layers = {"n_layers": tagger.n_layers} if tagger._pretrained is None else tagger._pretrained.config
-    if any("layers" in name and isinstance(n, int) and n > _MOST_LAYERS for name, n in layers.items()):
-        raise BundleError(f"The saved network has more than {_MOST_LAYERS} layers.")
-    expected = network_shapes(tagger)
-    unknown = sorted(set(weights) ^ set(expected))
-    if unknown:
-        raise BundleError(f"The weights {unknown[0]!r} are missing, or the network has no use for them.")
-    for name, tensor in expected.items():
-        array = weights[name]
-        if tuple(tensor.shape) != array.shape or str(tensor.dtype) != f"torch.{array.dtype}":
-            raise BundleError(
-                f"The weights {name!r} must be {tuple(tensor.shape)} of {tensor.dtype}. "
-                f"Got {array.shape} of {array.dtype} instead."
-            )
-
-
-def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
-    """Parameters of a tagger as JSON values, without callbacks and without paths."""
-    given = tagger.get_params(deep=False)
-    parameters = {k: v for k, v in given.items() if not k.startswith("callbacks") and k != "optimizer"}
-    optimizer: Any = tagger.optimizer
-    name = str(getattr(optimizer, "__name__", ""))
-    if getattr(torch.optim, name, None) is not optimizer:
-        raise BundleError("Only optimizers of torch.optim can be named in a saved model; use one of them, or pickle.")
-    settings = plain_parameters(parameters)
-    plain: dict[str, Any] = {k: v for k, v in settings.items() if isinstance(v, _PLAIN)}
-    if isinstance(parameters["class_weight"], dict):
-        plain["class_weight"] = {str(k): float(v) for k, v in parameters["class_weight"].items()}
-    # A path can contain names of people or places.
-    plain.pop("encoder__model", None)
-    plain.pop("warm_start_from", None)
-    # Without its start, "auto" would be another size. Earlier versions know "auto" for the layers alone.
-    plain["hidden_size"] = network_size(tagger).hidden_size
-    if tagger._pretrained is None and network_size(tagger).n_layers != default_layers(tagger):
-        plain["n_layers"] = network_size(tagger).n_layers
-    # The path of the word vectors is dropped for the same reason. The vectors are saved as an array.
-    plain["embeddings"] = plain.get("embeddings") if plain.get("embeddings") in ("auto", "corpus", None) else "auto"
-    return {**plain, "optimizer": name}
 
 
 class Composite(NamedTuple):
@@ -495,18 +316,9 @@ def _check_state(manifest: Any, arrays: Mapping[str, np.ndarray], prefix: str = 
     content = manifest if isinstance(manifest, dict) else {}
     kind, state, inside = _kind(content), content.get("state"), content.get("taggers", [])
     if kind == "DeidTagger":
-        own = _part(arrays, prefix)
-        if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
-            raise BundleError("The manifest has no state of a tagger.")
-        try:
-            _check_network(
-                _without_network(state, own),
-                {k.removeprefix("module."): v for k, v in own.items() if k.startswith("module.")},
-            )
-        except _MISFITS as error:
-            raise _misfit("tagger", error) from None
-        _, vectors = loaded_vectors(state, own)
-        return {f"{prefix}{name}" for name in own if name.startswith("module.") or name in vectors}
+        from .network_state import used_arrays
+
+        return {f"{prefix}{name}" for name in used_arrays(state, _part(arrays, prefix))}
     if not isinstance(inside, list) or len(inside) > _MOST_TAGGERS or depth > _DEEPEST:
         raise BundleError("The taggers inside a saved model are no list, too many, or too deeply nested.")
     found = (_check_state(one, arrays, f"{prefix}{n}/", depth + 1) for n, one in enumerate(inside))
@@ -543,12 +355,15 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     # A FrozenEstimator has no state of its own.
     while isinstance(model, FrozenEstimator):
         model = model.estimator
-    if isinstance(model, DeidTagger):
-        state, arrays = tagger_to_state(model)
-        return {"class": "DeidTagger", "state": state}, arrays
     kind = type(model).__name__
     if kind not in COMPOSITES or type(model) is not COMPOSITES[kind].kind:
-        raise BundleError(f"A {kind} cannot be saved{instead_of(model)}")
+        from .network_state import tagger_to_state
+        from .tagger import DeidTagger
+
+        if not isinstance(model, DeidTagger):
+            raise BundleError(f"A {kind} cannot be saved{instead_of(model)}")
+        state, arrays = tagger_to_state(model)
+        return {"class": "DeidTagger", "state": state}, arrays
     own, taggers = COMPOSITES[kind].apart(model)
     # The arrays of the n-th inner tagger have the prefix "n/", at every level of nesting.
     inside, arrays = [], {}
@@ -564,7 +379,9 @@ def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None
     content = manifest if isinstance(manifest, dict) else {}
     kind, state, inside = _kind(content), content.get("state"), content.get("taggers")
     if kind == "DeidTagger":
-        return _tagger(state, arrays, device)
+        from .network_state import tagger_on
+
+        return tagger_on(device, state, arrays)
     if not isinstance(state, dict) or not isinstance(inside, list):
         raise BundleError(f"The manifest has no state of a {kind}.")
     taggers = [_from_state(content, _part(arrays, f"{n}/"), device) for n, content in enumerate(inside)]
@@ -572,7 +389,7 @@ def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None
         model = COMPOSITES[kind].together(state, taggers)
         check_constraints(model)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _misfit(kind, error) from None
+        raise misfit(kind, error) from None
     return model
 
 
@@ -587,14 +404,3 @@ def _kind(manifest: Mapping[str, Any]) -> str:
 
 def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def _tagger(state: Any, arrays: dict[str, np.ndarray], device: str | None) -> DeidTagger:
-    if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
-        raise BundleError("The manifest has no state of a tagger.")
-    asked = str(device or state["parameters"].get("device"))
-    if asked.startswith("cuda") and not torch.cuda.is_available():
-        raise BundleError(f"The model asks for the device {asked}, which is not on this machine. Pass device='auto'.")
-    if device is not None:
-        state = {**state, "parameters": {**state["parameters"], "device": device}}
-    return tagger_from_state(state, arrays)

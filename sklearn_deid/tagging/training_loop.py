@@ -13,7 +13,7 @@ from skorch.callbacks import GradientNormClipping, ProgressBar
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from .._compat import SkorchEstimator, check_bfloat16, is_fast_in_bfloat16, resolve_device
+from .._skorch import SkorchEstimator, check_bfloat16, is_fast_in_bfloat16, resolve_device
 from ..exceptions import SequenceError, TrainingDivergedError, TrainingInterruptedWarning
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from ..exceptions import BundleError
+
 # Trained weights are below 100. Far larger ones overflow in a layer, and the scores are no numbers any more.
 LARGEST_WEIGHT = 1e6
 MOST_CLASSES = 1000
@@ -87,3 +89,11 @@ def class_problem(classes: Iterable[object]) -> str | None:
     if any(not label.isprintable() or _MARKUP.search(label) for label in labels):
         return "A label holds control characters or markup, which could act in a terminal or a web page."
     return None
+
+
+def misfit(kind: str, error: Exception) -> BundleError:
+    """Error for a saved state whose entries contradict each other."""
+    if isinstance(error, BundleError):
+        return error
+    # Messages of torch go on with a list of C++ functions.
+    return BundleError(f"The saved {kind} does not fit together: {str(error).partition(chr(10))[0]}")

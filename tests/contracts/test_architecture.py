@@ -24,6 +24,7 @@ FOUNDATION = {
     "saving",
     "_randomness",
     "_compat",
+    "_skorch",
     "_lazy",
     "_optional",
     "__init__",

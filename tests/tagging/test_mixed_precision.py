@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from sklearn_deid import DeidTagger
-from sklearn_deid._compat import is_fast_in_bfloat16
+from sklearn_deid._skorch import is_fast_in_bfloat16
 from sklearn_deid.tagging import BidirectionalRecurrent, training_loop
 
 from .conftest import SMALL, assert_rows_equal, make_sentences

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._compat import resolve_device
+from ..._skorch import resolve_device
 from ...sequences import TokenSequences, TokenVectors
 from ...text import CASING_CLASSES, casing_ids
 from ..attacks.released_tokens import ReleasedTokens
