@@ -7,7 +7,6 @@ file also work for files that are larger than the memory.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .._strict_json import load_strict
 from ..exceptions import BundleError
 
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "U16": np.dtype("<u2")}
@@ -71,7 +71,8 @@ def _header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     if size < 8 or length > min(size - 8, _LARGEST_HEADER):
         raise BundleError("The file of arrays has no header of a possible length.")
     try:
-        header = json.loads(stream.read(length).decode("utf-8"))
+        # A repeated name is refused: only its last entry would be checked.
+        header = load_strict(stream.read(length).decode("utf-8"))
     except (ValueError, RecursionError):
         raise BundleError("The header of the arrays is no JSON.") from None
     if not isinstance(header, dict):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..tagging.tagger import DeidTagger
 TAGGER = "tagger."
 #: Dropout of the tagger that is trained together with the network: the noise of the vectors is a regulariser already.
 INPUT_DROPOUT, OUTPUT_DROPOUT = 0.1, 0.5
+_NAME = re.compile(r"[A-Za-z0-9_:]{1,20}")
 
 
 def public_tagger(module: TaggerModule, classes: np.ndarray, width: int, **parameters: Any) -> DeidTagger:
@@ -61,6 +63,7 @@ def public_tagger_to_state(tagger: DeidTagger, width: int) -> tuple[dict[str, An
     """
     _check_reads_vectors(tagger, width)
     state, arrays = tagger_to_state(tagger)
+    _check_values(state)
     return state, {f"{TAGGER}{name}": array for name, array in arrays.items()}
 
 
@@ -74,6 +77,7 @@ def public_tagger_from_state(state: Any, arrays: dict[str, np.ndarray], width: i
     """
     if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
         raise BundleError("The manifest has no state of a tagger.")
+    _check_values(state)
     # Copies, since arrays of a mapped file are read-only, which PyTorch does not support.
     own = {name.removeprefix(TAGGER): np.array(array) for name, array in arrays.items() if name.startswith(TAGGER)}
     with own_torch_stream(np.random.default_rng(0), resolve_device("auto")):
@@ -85,6 +89,19 @@ def public_tagger_from_state(state: Any, arrays: dict[str, np.ndarray], width: i
     if its_own.keys() != own.keys() or not _has_entries_of(again, state):
         raise BundleError("The public tagger comes with arrays or entries that this version does not write.")
     return tagger
+
+
+def _check_values(state: Mapping[str, Any]) -> None:
+    """Raise BundleError if a state has values, such as text, that no public tagger has; its tags are not looked at."""
+    values = [value for name, value in state.items() if name not in ("classes", "parameters")]
+    # A public tagger has no vectors, no memory of notes and no weights of single labels.
+    plain = all(value is None or type(value) in (bool, int) for value in values)
+    if not plain or not all(map(_is_setting, state["parameters"].values())):
+        raise BundleError("The state of the public tagger holds text or parts that no public tagger has.")
+
+
+def _is_setting(value: Any) -> bool:
+    return bool(_NAME.fullmatch(value)) if isinstance(value, str) else value is None or isinstance(value, (int, float))
 
 
 def _has_entries_of(own: Any, stated: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 
 import numpy as np
@@ -12,6 +13,7 @@ from .casing_kinds import mixed_kinds
 from .word_classes import class_means
 
 _DIGEST_SIZE = 8
+_DIGEST = re.compile(f"[0-9a-f]{{{2 * _DIGEST_SIZE}}}")
 
 
 def centroid_digests(centroids: np.ndarray) -> list[str]:
@@ -52,8 +54,10 @@ def check_classes(data: np.ndarray, origin: Provenance) -> None:
     size, named = noise.get("class_size"), noise.get("centroids")
     if noise.get("kind") != "classes" or type(size) is not int or size < 2 or size < origin.n_neighbors:
         raise BundleError("The origin of the vectors names no class size of at least 2.")
-    if not isinstance(named, list) or not all(isinstance(digest, str) for digest in named):
+    if not isinstance(named, list) or not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in named):
         raise BundleError("The origin of the vectors does not name its classes.")
+    if noise.get("seeded", False) is not False:
+        raise BundleError("The origin of the vectors names a random seed, which word classes do not have.")
     vectors = np.ascontiguousarray(data[:, : origin.n_components], dtype=np.float32)
     # Distinct rows first: a release repeats few thousand centroids for millions of tokens.
     found = {row.tobytes() for row in vectors}

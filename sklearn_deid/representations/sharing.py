@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._randomness import KEYED, SEEDED, is_grid, on_grid, release_generator
+from .._randomness import KEYED, SEEDED, grid_step, is_grid, on_grid, release_generator
 from .._storage import (
     ARRAYS_FILE,
     check_bundle_target,
@@ -47,6 +47,8 @@ _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
 _VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,2}((a|b|rc)\d{1,2})?(\.dev\d{1,3})?")
 _FINGERPRINT, _LONGEST_SETTINGS = re.compile(r"[0-9a-f]{1,32}"), 100
 _COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
+_MOST = 2**63 - 1  # of a count
+_STEPS_OF_NOISE = 2**5  # fewest steps of the grid in a standard deviation, see `grid_step`
 _BLOCK = 2**16  # number of rows that are checked at once, so that a mapped file is never in memory as a whole
 
 
@@ -229,6 +231,7 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
         raise BundleError("The origin of the vectors names no noise that PrivateRepresenter draws.")
     if not is_grid(noise.get("grid")) or not is_grid(noise.get("released_grid")):
         raise BundleError("The origin of the vectors names an invalid grid.")
+    _check_size_of_noise(noise)
     # The draw itself cannot be verified. But vectors off the grid were changed, or are noise-free, or have other noise.
     if not on_grid(data[:, : origin.n_components], noise["released_grid"]):
         raise BundleError(
@@ -240,6 +243,21 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
 
 def _is_positive(value: Any) -> bool:
     return type(value) in (int, float) and value > 0.0
+
+
+def _check_size_of_noise(noise: Mapping[str, Any]) -> None:
+    """Raise BundleError if the noise is too small for its grid, or if the grid does not follow from the noise."""
+    sizes = [noise.get(name, 1.0) for name in ("smallest_std", "mean_std")]
+    # Both are rounded to float32 separately.
+    if not all(map(_is_positive, sizes)) or ("mean_std" in noise and sizes[0] > 1.001 * sizes[1]):
+        raise BundleError("The origin of the vectors names no possible size of the noise.")
+    if "smallest_std" not in noise:
+        return
+    if sizes[0] < grid_step(0.0) * _STEPS_OF_NOISE:
+        # Rounding then undoes the noise: all draws of a number are equal.
+        raise BundleError("These vectors must not be shared: their noise is smaller than the finest grid allows.")
+    if noise["grid"] != grid_step(sizes[0]):
+        raise BundleError("The origin of the vectors names a grid that does not follow from the noise.")
 
 
 def _check_casing(columns: np.ndarray) -> None:
@@ -434,6 +452,8 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
             raise BundleError("The manifest names tags that no token has, or in another order.")
         if facts["tag_scheme"] != tag_scheme_of(facts["tags"]):
             raise BundleError("The manifest names a tag scheme that is not that of its tags.")
+        if facts["label_scheme"] not in (None, label_scheme_of(facts["tags"])):
+            raise BundleError("The manifest names a label scheme that is not that of its tags.")
         X = TokenVectors(arrays["vectors"], offsets, origin, tagger)
         check_width(X.d, origin)
         _check_noise_of_file(manifest, X, origin)
@@ -515,7 +535,7 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
         raise BundleError("The manifest does not describe a representation.")
     n_groups = facts.get("n_groups")
     counts = [facts.get(name) for name in _COUNTS] + ([] if n_groups is None else [n_groups])
-    if not all(type(count) is int and count >= 0 for count in counts) or not facts["d"]:
+    if not all(type(count) is int and 0 <= count <= _MOST for count in counts) or not facts["d"]:
         raise BundleError("The manifest has an invalid count.")
     if not isinstance(facts.get("shuffled"), bool) or not isinstance(facts.get("tags"), list):
         raise BundleError("The manifest does not describe a representation.")

@@ -164,6 +164,15 @@ def twice(folder):
     (folder / MANIFEST).write_text('{"class": "Ada", ' + written.lstrip()[1:], encoding="utf-8")
 
 
+def name_twice(folder):
+    """Name an array twice in the header of the arrays; the first entry is text."""
+    data = (folder / ARRAYS).read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = b'{"tags": "Ada", ' + data[9 : 8 + length]
+    header += b" " * (-len(header) % 8)
+    forge(folder, arrays=len(header).to_bytes(8, "little") + header + data[8 + length :])
+
+
 def in_noise(**values):
     return lambda folder: forge(folder, lambda facts: facts["origin"]["noise"].update(values))
 
@@ -243,6 +252,14 @@ def in_noise(**values):
         (in_noise(seeded=True), "names no noise that PrivateRepresenter draws"),
         (in_noise(law="none"), "names no noise that PrivateRepresenter draws"),
         (in_noise(grid=0.1), "names an invalid grid"),
+        (in_noise(mean_std="Ada was here"), "no possible size of the noise"),
+        (in_noise(mean_std=-1.0), "no possible size of the noise"),
+        (in_noise(smallest_std=1.5), "no possible size of the noise"),
+        (in_noise(smallest_std=0.5), "a grid that does not follow from the noise"),
+        (in_noise(smallest_std=2.0**-16, grid=2.0**-20), "their noise is smaller than the finest grid allows"),
+        (in_manifest(n_duplicates_removed=2**63), "has an invalid count"),
+        (in_manifest(label_scheme="binary"), "a label scheme that is not that of its tags"),
+        (name_twice, "header of the arrays is no JSON"),
         (in_noise(released_grid=2.0**-30), "names an invalid grid"),
         (in_noise(released_grid=2.0**-12), "do not lie on the grid"),
         (changed(vectors=np.full((11, 3), 0.1, dtype=np.float32)), "do not lie on the grid"),

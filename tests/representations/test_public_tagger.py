@@ -155,3 +155,22 @@ def test_nothing_else_leaves_with_a_tagger(tmp_path, data, fitted):
     with pytest.raises(BundleError):
         public_tagger_from_state(state, {**arrays, "tagger.words": np.arange(3)}, width)
     assert public_tagger_from_state(state, arrays, width).classes_.tolist() == fitted.tagger_.classes_.tolist()
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"vectors_from": "Ada was here"},
+        {"continues_spans": ["Ada"]},
+        {"marks_uniform_casing": "Ada"},
+        {"parameters": {"device": "Ada was here"}},
+        {"parameters": {"class_weight": {"Ada was here": 1.0}}},
+    ],
+)
+def test_no_text_leaves_in_the_values_of_a_tagger(fitted, forged):
+    """The keys alone were compared: a value could be a note."""
+    width = fitted.tagger_.n_features_in_
+    state, arrays = public_tagger_to_state(fitted.tagger_, width)
+    forged = {**state, **forged, "parameters": {**state["parameters"], **forged.get("parameters", {})}}
+    with pytest.raises(BundleError, match="holds text or parts that no public tagger has"):
+        public_tagger_from_state(forged, arrays, width)

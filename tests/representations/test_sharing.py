@@ -262,6 +262,7 @@ def test_what_is_there_is_kept(tmp_path):
         ({}, None),
         ({"random_state": 0}, "who knows the seed"),
         ({"noise": None, "training": "dann"}, "they carry no noise"),
+        ({"noise": 1e-9, "training": "dann"}, "their noise is smaller than the finest grid allows"),
     ],
 )
 def test_what_a_representer_makes(tmp_path, parameters, message):

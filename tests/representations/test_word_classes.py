@@ -181,6 +181,8 @@ def test_what_is_no_class_is_refused(tmp_path, fitted):
         (changed(R, class_size=1), "no class size"),
         (changed(R, kind="none"), "no class size"),
         (changed(R, centroids="all"), "does not name its classes"),
+        (changed(R, centroids=["Ada was here", *R.origin.noise["centroids"]]), "does not name its classes"),
+        (changed(R, seeded="Ada was here"), "names a random seed"),
         (changed(R, centroids=R.origin.noise["centroids"][:-1]), "not the mean vector"),
     ):
         with pytest.raises(BundleError, match=text):
