@@ -52,16 +52,18 @@ def encode_sentences(
         Random stream of the noise and of the casing (`release_generator`). None leaves the noise out, and appends the
         true casing.
     memmap_dir : path, optional
-        Folder for a new file from which the vectors are mapped.
+        Folder for a new file from which the vectors are mapped. The name of the file says whether they have noise.
     """
+    kind = "noise-free" if generator is None else "representation"
     # One draw of noise for equal sentences: whoever averages several draws of a sentence removes a part of the noise.
     first, same_as = _distinct_sentences(X)
     distinct = X[first]
     d = representer.project.out_features
-    out = _new_array((len(X.data), d + (len(CASING_CLASSES) if casing else 0)), memmap_dir)
+    out = _new_array((len(X.data), d + (len(CASING_CLASSES) if casing else 0)), memmap_dir, kind)
     # Drawn for the distinct sentences, as the noise is: several draws for a sentence would reveal more of its casing.
     classes = _casing_classes(distinct, casing, generator) if casing else np.zeros(0, dtype=np.int64)
-    encoded = _encode(representer, vectors, distinct, generator, _new_array((len(distinct.data), d), memmap_dir))
+    own = _new_array((len(distinct.data), d), memmap_dir, kind)
+    encoded = _encode(representer, vectors, distinct, generator, own)
     # Position in ``encoded`` of each token of X, shape (n_tokens,): the start of its distinct sentence plus its place.
     starts = distinct.offsets[:-1][same_as]
     source = np.arange(len(X.data)) + np.repeat(starts - X.offsets[:-1], X.lengths)
@@ -88,11 +90,11 @@ def _casing_classes(
     return respond(classes, float(casing.epsilon), len(CASING_CLASSES), generator)
 
 
-def _new_array(shape: tuple[int, int], memmap_dir: Any) -> np.ndarray:
+def _new_array(shape: tuple[int, int], memmap_dir: Any, kind: str) -> np.ndarray:
     """Make an array of zeros, in memory or in a new file that only its owner can read."""
     if memmap_dir is None or not shape[0]:
         return np.zeros(shape, dtype=np.float32)
-    file, path = tempfile.mkstemp(suffix=".npy", prefix="representation-", dir=memmap_dir)
+    file, path = tempfile.mkstemp(suffix=".npy", prefix=f"{kind}-", dir=memmap_dir)
     os.close(file)
     return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
 

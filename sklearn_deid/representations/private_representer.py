@@ -135,9 +135,9 @@ class PrivateRepresenter(SentenceTransformer):
         the confidence limits are wide, and the noise is larger than the bound needs. "auto" is a tenth, but at least 10
         patients, and never more than a quarter. None holds nothing out.
     memmap_dir : path, optional
-        Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file in
-        this folder and maps them from the file. You delete these files yourself. By default the vectors are held in
-        memory.
+        Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file
+        ``representation-*.npy`` in this folder and maps them from the file. `noise_free` writes ``noise-free-*.npy``,
+        which must not be shared. You delete these files yourself. By default the vectors are held in memory.
     device : str, default="auto"
         "auto" means CUDA if a CUDA device is available, and the CPU otherwise.
     n_jobs : int, optional
