@@ -19,6 +19,7 @@ from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
 from ..sequences import NOISE_LAW, Provenance
 from ..tagging.compact_arrays import expanded
+from ..tagging.network_shapes import NoFirstValues
 from .bound import PrivacyBound
 from .card import privacy_card
 from .part_bound import published_numbers
@@ -168,9 +169,8 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
     """Row of the history with three digits: all digits of a statistic would identify the notes behind it."""
-    # Prices are no statistics: a later training starts from them.
-    is_long = {k for k, v in row.items() if isinstance(v, float) and not k.startswith("price")}
-    return {k: float(f"{v:.3g}") if k in is_long else v for k, v in row.items()}
+    # Prices, too: the quotient of two prices is a power of the mean distance or of the share of pairs in between.
+    return {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in row.items()}
 
 
 def representer_from_state(
@@ -184,17 +184,18 @@ def representer_from_state(
         If a value is missing or values do not fit together, or if the representer was trained with other word vectors.
     """
     try:
-        representer = representer_class(**parameters_of(state["parameters"]))
+        representer = _with_parameters(representer_class, state["parameters"])
         representer._settings = dict(state["parameters"])
         representer._released_as = release_settings(representer)
         representer.training_ = clone(as_strategy("training", representer.training))
-        representer.embeddings = embeddings if embeddings is not None else state["embeddings"]
+        representer.embeddings = named_vectors(embeddings, state["embeddings"])
         representer._vectors = same_vectors(representer.embeddings, state["embeddings_checksum"])
         representer.classes_ = np.array(state["classes"], dtype=object)
-        representer.network_ = representer._new_network(int(state["embeddings_dim"]))
         # Copies, since arrays of a file may be read-only, which PyTorch does not support.
         network = {k: v for k, v in arrays.items() if not k.startswith(TAGGER)}
         weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in network.items()}
+        _check_weights(representer, weights)
+        representer.network_ = representer._new_network(representer._vectors.dim)
         representer.network_.load_state_dict(weights)
         representer.network_.eval()
         representer.bound_ = None if state["bound"] is None else PrivacyBound.from_dict(state["bound"])
@@ -210,11 +211,46 @@ def representer_from_state(
         representer.fingerprint_ = fingerprint_of(representer)
         if representer.fingerprint_ != state["fingerprint"]:
             raise BundleError("The saved representer is not the one that its fingerprint names.")
-    except (KeyError, TypeError, AttributeError, RuntimeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, RuntimeError, ValueError, OverflowError) as error:
         if isinstance(error, BundleError):
             raise
         raise BundleError(f"The saved representer does not fit together: {error}") from error
     return representer
+
+
+def _with_parameters(representer_class: type, settings: dict[str, Any]) -> Any:
+    """Make a representer from saved settings, which may name nothing but what `settings_of` writes."""
+    # A folder with vectors ("memmap_dir") or a seed that the sender chose would do harm with the next `transform`.
+    if not settings.keys().isdisjoint(_PRIVATE):
+        raise BundleError("The saved representer sets parameters that are no part of a saved representer.")
+    representer = representer_class(**parameters_of(settings))
+    representer._check_parameters()
+    return representer
+
+
+def _check_weights(representer: Any, weights: dict[str, torch.Tensor]) -> None:
+    """Compare names and shapes of saved weights with the network, before the network takes any memory."""
+    with torch.device("meta"), NoFirstValues():
+        expected = representer._new_network(representer._vectors.dim).state_dict()
+    # Files hold a single number, such as the floor of the noise, as an array of length 1.
+    shapes, own = ({k: tuple(v.shape) or (1,) for k, v in part.items()} for part in (weights, expected))
+    if shapes != own:
+        raise BundleError("The saved representer does not fit together: its weights are not those of its network.")
+    if not all(bool(weight.isfinite().all()) for weight in weights.values()):
+        raise BundleError("The weights of the saved representer hold a number that is not finite.")
+
+
+def named_vectors(given: Any, named: Any) -> Any:
+    """Return the word vectors that the user gave or, without any, the name of public vectors in a saved file.
+
+    Raises
+    ------
+    BundleError
+        If the file names anything else, such as a path on the computer of the recipient.
+    """
+    if given is None and not (named is None or is_glove(named)):
+        raise BundleError("The saved representer names word vectors that this version does not know.")
+    return named if given is None else given
 
 
 def same_vectors(embeddings: Any, checksum: str) -> WordVectors:

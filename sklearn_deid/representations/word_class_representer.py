@@ -25,7 +25,7 @@ from ..text import CASING_CLASSES, casing_ids
 from .casing_kinds import casing_kinds
 from .class_privacy import ClassPrivacy
 from .released_classes import centroid_digests, wrong_classes
-from .saving import is_glove, same_vectors
+from .saving import is_glove, named_vectors, same_vectors
 from .word_classes import class_means, classes_by_kind
 
 _CLASS = "WordClassRepresenter"
@@ -293,7 +293,7 @@ class WordClassRepresenter(SentenceTransformer):
         try:
             found = cls(**state["parameters"])
             check_constraints(found)
-            found.embeddings = embeddings if embeddings is not None else state["embeddings"]
+            found.embeddings = named_vectors(embeddings, state["embeddings"])
             found._vectors = same_vectors(found.embeddings, state["embeddings_checksum"])
             found.centroids_, found.classes_of_words_ = arrays["centroids"], arrays["classes_of_words"]
             classes = found.classes_of_words_, found.centroids_, found.class_size

@@ -133,6 +133,8 @@ def test_vectors_can_be_mapped_from_a_file(data, fitted, tmp_path):
     first, second = mapped.noise_free(X), mapped.transform(X)
     assert first == fitted.noise_free(X) and isinstance(second.data, np.memmap)
     assert len(list(tmp_path.iterdir())) == 2 and isinstance(second[3:9].data, np.memmap)
+    # Files without noise were named as those that may be shared, and lay beside them.
+    assert sorted(path.name.rpartition("-")[0] for path in tmp_path.iterdir()) == ["noise-free", "representation"]
     assert mapped.transform([]).shape == (0,)
 
 
@@ -452,6 +454,10 @@ def test_save_and_load(data, fitted, tmp_path):
     assert loaded.bound_ == PrivacyBound.from_dict(published_numbers(fitted.bound_.to_dict()))
     assert [row.keys() for row in loaded.history_] == [row.keys() for row in fitted.history_]
     assert loaded.history_[0]["mean_accuracy"] == pytest.approx(fitted.history_[0]["mean_accuracy"], abs=5e-4)
+    # All digits of two prices were all digits of the mean distance of the held-out pairs in between.
+    assert all(
+        value == float(f"{value:.3g}") for row in loaded.history_ for value in row.values() if value != row["phase"]
+    )
     card = (tmp_path / "rep" / "README.md").read_text()
     assert "Not audited" in card and f"| number of sentences | {len(X)} |" in card
     written = b"".join(path.read_bytes() for path in (tmp_path / "rep").iterdir())
