@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "AlignmentWarning",
+    "AttackError",
     "BundleError",
     "CorpusFormatError",
     "DataNotFoundError",
@@ -127,6 +128,10 @@ class EmbeddingsFormatError(DeidError, ValueError):
 
 class ExchangeError(DeidError, ValueError):
     """A message between workers is damaged, belongs to another model or version, or holds values out of bounds."""
+
+
+class AttackError(DeidError, ValueError):
+    """An audit cannot run the attacks that were asked for on what was given."""
 
 
 class DataNotFoundError(DeidError, FileNotFoundError):

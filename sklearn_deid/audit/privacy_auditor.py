@@ -296,6 +296,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InsecureReleaseWarning)  # becomes a fault in the report
             shared = load_representation(path)
+        if not len(shared.X.data):
+            raise BundleError("The folder holds no token: there is nothing to attack.", path=str(path))
         if isinstance(representer, (str, os.PathLike)):
             kind = WordClassRepresenter if holds_classes(shared.origin) else PrivateRepresenter
             representer = kind.load(representer)

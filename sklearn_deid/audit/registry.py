@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..embeddings import resolve_embeddings
-from ..exceptions import SequenceError, UnsafeToShareWarning
+from ..exceptions import AttackError, SequenceError, UnsafeToShareWarning
 from ..representations.released_classes import holds_classes
 from ..sequences import TokenVectors, check_sequences
 from ..text import CASING_CLASSES
@@ -87,7 +87,9 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
     Raises
     ------
     ValueError
-        If a name is unknown, or the named attack does not accept the available releases.
+        If a name is unknown.
+    AttackError
+        If the named attack does not accept the available releases.
 
     Examples
     --------
@@ -108,7 +110,8 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
         elif one not in ATTACKS:
             raise ValueError(f"There is no attack {one!r}; there are {', '.join(ATTACKS)}.")
         elif not set(ATTACKS[one].kinds) & set(kinds):
-            raise ValueError(f"The attack {one!r} is on {' or '.join(ATTACKS[one].kinds)}, and here is {kinds}.")
+            here = " and ".join(kinds)
+            raise AttackError(f"The attack {one!r} is on {' or '.join(ATTACKS[one].kinds)}, and here is {here}.")
         else:
             out.append((one, None))
     return out

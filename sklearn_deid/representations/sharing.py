@@ -41,6 +41,7 @@ _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups
 # A manifest leaves with the vectors: an entry that this library does not write could hold anything.
 _ENTRIES = {"format", "class", "library_version", "representation", "arrays_sha256"}
 _NOISE = {"kind", "mean_std", "smallest_std", "seeded", "generator", "law", "grid", "released_grid"}
+_SIZES = ("mean_std", "smallest_std", "grid", "released_grid")
 _CLASSES = {"kind", "law", "seeded", "class_size", "centroids"}
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
 # Without the free text that a version of Python may end with ("0.2.0+name").
@@ -573,8 +574,13 @@ def _is_short(value: Any) -> bool:
 def _check_noise_of_file(manifest: dict[str, Any], X: TokenVectors, origin: Provenance) -> None:
     if manifest["format"] == _FORMAT:
         check_noise(X.data, origin)
-    elif has_keyed_noise(origin):
+    elif has_keyed_noise(origin) or holds_classes(origin):
         raise BundleError("The manifest names noise that is younger than its format.")
+    else:
+        # Version 0.1.0 let a dimension lose its noise: the audit names such a folder.
+        sizes = [origin.noise[name] for name in _SIZES if name in origin.noise]
+        if not all(type(size) in (int, float) and size >= 0.0 for size in sizes):
+            raise BundleError("The origin of the vectors names no possible size of the noise.")
 
 
 def _check_arrays(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:

@@ -35,12 +35,12 @@ from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.audit.attacks import SeedSearch
 from sklearn_deid.audit.registry import named_attacks
 from sklearn_deid.audit.releases.matched_file import matched_notes
-from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
-from sklearn_deid.representations import Bounded, ThreePart
+from sklearn_deid.exceptions import AttackError, BundleError, SequenceError, UnsafeToShareWarning
+from sklearn_deid.representations import Bounded, ThreePart, WordClassRepresenter
 from sklearn_deid.sequences import TokenSequences
 from sklearn_deid.text import casing_ids
 
-from ..representations.test_private_representer import TINY
+from ..representations.test_private_representer import TINY, VECTORS
 from .audited_toys import TAGGER, audited_sentences, auditor
 
 # Attacks that name the faults, without the slow ones of "quick".
@@ -322,7 +322,7 @@ def test_the_number_of_removed_copies_is_compared_with_the_notes(representer, da
     assert "another number of removed copies" in " ".join(report.blocking_issues)
 
 
-@pytest.mark.parametrize("place", ["bound", "neighbors"])
+@pytest.mark.parametrize("place", ["bound", "neighbors", "kind"])
 def test_settings_that_the_representer_does_not_have_are_named(representer, data, tmp_path, place):
     """A folder with the right fingerprint stated a stronger bound, or more neighbours, and had no fault."""
     X, y, groups = data
@@ -331,13 +331,16 @@ def test_settings_that_the_representer_does_not_have_are_named(representer, data
     origin = manifest["representation"]["origin"]
     if place == "bound":
         origin["settings"]["training__max_attack_accuracy"] = 0.51
+    elif place == "kind":
+        origin["noise"]["kind"] = "trainable"
     else:
         origin["n_neighbors"] = 5000
     names = ("format", "class", "library_version", "representation", "tagger")
     arrays = {name: np.array(array) for name, array in arrays.items()}
     write_bundle(tmp_path / "release", {name: manifest[name] for name in names}, arrays, overwrite=True)
     report = auditor(["noise"]).audit(tmp_path / "release", *data, representer=representer)
-    assert report.score == 0.0 and "states other settings" in " ".join(report.blocking_issues)
+    expected = "another kind, law or grid" if place == "kind" else "states other settings"
+    assert report.score == 0.0 and expected in " ".join(report.blocking_issues)
 
 
 def test_foreign_and_damaged_folders_are_refused(folder, representer, data, tmp_path):
@@ -355,6 +358,18 @@ def test_foreign_and_damaged_folders_are_refused(folder, representer, data, tmp_
         auditor("quick").audit(folder, X[:50], y[:50], groups[:50], representer=representer)
     with pytest.raises(ValueError, match="belongs to a saved folder"):
         auditor("quick").audit(representer, *data, representer=representer)
+
+
+def test_what_does_not_fit_a_folder_is_an_error_with_a_reason(folder, representer, data, tmp_path):
+    """Each of these ended in an error of Python, which the command reported as a crash."""
+    for given in (WordClassRepresenter(embeddings=VECTORS, class_size=5).fit([]), VECTORS):
+        with pytest.raises(BundleError, match="states that a PrivateRepresenter made it"):
+            auditor("quick").audit(folder, *data, representer=given)
+    save_representation(tmp_path / "empty", representer.transform([]), [])
+    with pytest.raises(BundleError, match="no token"):
+        auditor("quick").audit(tmp_path / "empty")
+    with pytest.raises(AttackError, match="'noise' is on .*, and here is file"):
+        auditor(["noise"]).audit(folder)
 
 
 # ---- what was not run

@@ -131,6 +131,8 @@ def test_a_saved_release_is_attacked_as_bytes(run, release, corpus):
     code, out, err = run("audit", "--release", release, "--attacks", "quick", "--quiet")
     assert code == 1 and "needs the notes behind the folder" in out
     assert_no_note_text(out + err, corpus)
+    code, _, err = run("audit", "--release", release, "--attacks", "noise", "--quiet")
+    assert code == 2 and err.startswith("sklearn-deid: error: The attack 'noise' is on")
 
 
 def test_saved_word_classes_are_attacked_with_their_classes(run, folder, corpus, tmp_path):

@@ -274,6 +274,20 @@ def test_what_a_forger_could_write(tmp_path, change, message):
     assert "Ada" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "noise", [{"smallest_std": "Ada was here"}, {"grid": [1]}, {"grid": -1.0}, {"law": "none, k-anonymous classes"}]
+)
+def test_noise_that_version_0_1_0_did_not_write_is_refused(tmp_path, noise):
+    """The audit of such a folder ended in an error of Python."""
+    folder = saved(tmp_path / "a")
+    manifest = manifest_of(folder)
+    manifest["representation"]["origin"]["noise"] = noise
+    (folder / MANIFEST).write_text(json.dumps({**manifest, "format": 1}), encoding="utf-8")
+    forge(folder)
+    with pytest.raises(BundleError, match="possible size of the noise|younger than its format"):
+        load_representation(folder)
+
+
 def test_forging_itself_changes_nothing(tmp_path):
     folder = saved(tmp_path / "a", groups=PATIENTS)
     before = content(load_representation(folder).X, load_representation(folder).y)

@@ -11,8 +11,11 @@ import numpy as np
 from ..._storage import bundle_text
 from ..._strict_json import load_strict
 from ...exceptions import BundleError
+from ...representations.private_representer import PrivateRepresenter
 from ...representations.public_tagger import common_tagger
+from ...representations.released_classes import holds_classes
 from ...representations.sharing import SharedRepresentation, has_keyed_noise, row_digests
+from ...representations.word_class_representer import WordClassRepresenter
 from ...sequences import RaggedArray, TokenSequences
 from ...text import CASING_CLASSES, split_tag
 from ..attacks.manifest_checks import FolderText, format_faults, manifest_faults
@@ -170,7 +173,10 @@ def _names_tokens(y: TokenSequences) -> bool:
 
 
 def check_same_representer(shared: SharedRepresentation, representer: Any) -> None:
-    """Raise BundleError if a folder was not made by a representer."""
+    """Raise BundleError if a folder was not made by a representer, or names another law than the representer has."""
     origin = shared.origin
+    kind = WordClassRepresenter if holds_classes(origin) else PrivateRepresenter
+    if representer is not None and not isinstance(representer, kind):
+        raise BundleError(f"The release states that a {kind.__name__} made it. The given object is another one.")
     if representer is not None and origin is not None and origin.fingerprint != representer.fingerprint_:
         raise BundleError("The release was made by another representer than the given one.")

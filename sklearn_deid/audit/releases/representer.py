@@ -25,7 +25,7 @@ from ...representations.pair_data import PairData
 from ...representations.private_representer import PrivateRepresenter
 from ...representations.randomized_casing import RandomizedCasing
 from ...representations.release_noise import noise_grid, released_grid
-from ...representations.saving import fingerprint_of, parameters_of
+from ...representations.saving import fingerprint_of, origin_of, parameters_of
 from ...representations.strategies import as_strategy
 from ...sequences import TokenSequences, TokenVectors
 from ...text import casing_ids
@@ -47,6 +47,7 @@ from .vector_release import VectorRelease, check_columns, items_of
 # In no vocabulary: the character replaces PHI words if only their surroundings are represented.
 _BLOTTED = "\u2588"
 _PARTS = ("train", "valid", "test")
+_KINDS = {"kind", "law", "grid", "released_grid"}  # of the noise, in an origin
 # Numbers of the draws of a seeded representer, so that equal audits see equal releases in whatever order attacks ask.
 _SURROUNDINGS, _REPEATED = len(_PARTS), 2 * len(_PARTS)
 
@@ -290,6 +291,8 @@ class ReleasedRepresenter(VectorRelease):
             # As exact as float32: further digits are free, and could hold anything.
             if not np.isclose(noise.get(name, np.nan), value, rtol=1e-6, atol=0.0):
                 found.append(f"The release states another size of the noise ({name}) than the published network has.")
+        if any(noise.get(name) != own for name, own in origin_of(self.representer).noise.items() if name in _KINDS):
+            found.append("The release states another kind, law or grid of the noise than the published network has.")
         if any(self._has_unequal_copies(part) for part in _PARTS):
             found.append("Equal sentences have different vectors: each further draw of the noise tells more of them.")
         if not all(on_grid(self.vectors(part), released_grid(self.network)) for part in _PARTS):
