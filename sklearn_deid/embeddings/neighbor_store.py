@@ -192,8 +192,8 @@ class NeighborFolder:
         try:
             if not file.is_file() or self._name(file) != file.name:
                 return None
-            neighbors = np.load(file, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError):
+            neighbors = np.lib.format.open_memmap(file, mode="r")
+        except (OSError, ValueError, TypeError, MemoryError, RecursionError):
             # A damaged file counts as missing: its neighbours are searched again.
             return None
         if neighbors.ndim != 2 or neighbors.dtype != np.dtype("<i4") or not neighbors.size:

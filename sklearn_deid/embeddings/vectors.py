@@ -13,6 +13,7 @@ from unicodedata import normalize
 
 import numpy as np
 
+from .._strict_json import load_strict
 from ..exceptions import BundleError, DataNotFoundError
 from .subwords import SubwordTable
 
@@ -330,6 +331,8 @@ def _open_folder(path: Path, verify: bool) -> WordVectors:
     manifest = _read_json(path / _MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("version") != _VERSION:
         raise BundleError(f"Word vectors of format version {_VERSION} are needed.", path=str(path / _MANIFEST))
+    if not isinstance(manifest.get("is_public"), bool):  # "no" would count as true
+        raise BundleError("The file does not say whether the word vectors are public.", path=str(path / _MANIFEST))
     words = _read_json(path / _WORDS)
     if not isinstance(words, list):
         raise BundleError("The words are damaged.", path=str(path / _WORDS))
@@ -353,18 +356,27 @@ def _subword_settings(subwords: SubwordTable) -> dict[str, Any]:
 
 def _map_array(path: Path) -> np.ndarray:
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (EOFError, OSError, ValueError) as error:
+        # Unlike `load` of NumPy, this function opens neither pickles nor ZIP archives.
+        return np.lib.format.open_memmap(_regular(path), mode="r")
+    # MemoryError: Python's parser had no more room for a nested header.
+    except (EOFError, OSError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise BundleError("The array is missing or damaged.", path=str(path)) from error
 
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="ascii"))
+        return load_strict(_regular(path).read_text(encoding="ascii"))
     except FileNotFoundError:
         raise BundleError("The word vectors are incomplete; was saving them interrupted?", path=str(path)) from None
-    except ValueError:  # also UnicodeDecodeError; the cause would quote the file
+    except (ValueError, RecursionError):  # also UnicodeDecodeError; the cause would quote the file
         raise BundleError("The file is damaged.", path=str(path)) from None
+
+
+def _regular(path: Path) -> Path:
+    """Path of a file; a pipe, at which reading would wait for ever, counts as missing."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return path
 
 
 _DIGIT = re.compile(r"\d")

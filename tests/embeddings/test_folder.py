@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -83,7 +84,8 @@ def test_swapped_words_are_noticed(folder, vectors):
 
 
 @pytest.mark.parametrize(
-    "change", [{"version": 2}, {"n_words": 5}, {"subwords": None}, {"subwords": {"no": 1}}, {"subwords": 3}]
+    "change",
+    [{"version": 2}, {"n_words": 5}, {"subwords": None}, {"subwords": {"no": 1}}, {"subwords": 3}, {"is_public": "no"}],
 )
 def test_changed_manifest_is_noticed(folder, change):
     file = folder / "word_vectors.json"
@@ -102,6 +104,37 @@ def test_pickled_arrays_are_refused(folder):
     np.save(folder / "vectors.npy", np.array([[object()] * 3] * 4), allow_pickle=True)
     with pytest.raises(BundleError, match="missing or damaged"):
         WordVectors.open(folder)
+
+
+def array_with(shape: str) -> bytes:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(48)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("vectors.npy", array_with("(" + "-" * 9000 + "1,)")),
+        ("vectors.npy", array_with("(True, 3)")),
+        ("vectors.npy", array_with("(4, 3000000000000)")),
+        ("vectors.npy", b"PK\x03\x04" + bytes(64)),
+        ("words.json", b"[" * 200_000),
+        ("word_vectors.json", b'{"a":' * 100_000),
+    ],
+)
+def test_hostile_files_are_refused(folder, name, content):
+    """These ended in MemoryError, TypeError, BadZipFile and RecursionError."""
+    (folder / name).write_bytes(content)
+    with pytest.raises(BundleError, match="damaged"):
+        WordVectors.open(folder)
+
+
+def test_a_pipe_is_not_read(folder):
+    for name in ("vectors.npy", "words.json"):
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+        with pytest.raises(BundleError, match="missing or damaged|incomplete"):
+            WordVectors.open(folder)
 
 
 def test_no_such_folder(tmp_path):
