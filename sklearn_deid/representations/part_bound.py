@@ -171,12 +171,13 @@ def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Round the numbers of `plain_numbers` for a file that leaves, accuracies upwards and lower ends downwards.
 
     Quantiles and largest values belong to a single sentence or patient. With all their digits, an owner of the network
-    recognises this sentence in a list. They have two decimals, means over 20 cases or more have three.
+    recognises this sentence in a list. They have two decimals, means over 20 cases or more have three. The slack is
+    rounded up to a power of ten: it is proportional to the length of the longest sentence, or of a patient.
 
     Examples
     --------
     >>> published_numbers({"n_cases": 40, "mean_accuracy": 0.53123, "largest_accuracy": 0.68294851, "slack": 3e-10})
-    {'n_cases': 40, 'mean_accuracy': 0.532, 'largest_accuracy': 0.69, 'slack': 3e-10}
+    {'n_cases': 40, 'mean_accuracy': 0.532, 'largest_accuracy': 0.69, 'slack': 1e-09}
     """
     n = max(plain.get(name, 0) for name in ("n_cases", "n_pairs", "n_sentences"))
     out: dict[str, Any] = {}
@@ -188,6 +189,8 @@ def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
             # A product such as 0.54 * 100 can lie just above a whole number.
             steps = round(value * scale, 6)
             out[name] = (math.floor(steps) if name.endswith("_low") else math.ceil(steps)) / scale
+        elif name == "slack" and value > 0.0:
+            out[name] = float(f"1e{math.ceil(round(math.log10(value), 6))}")
         else:
             out[name] = value
     return out

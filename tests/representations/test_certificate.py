@@ -203,6 +203,17 @@ def test_saved_statistics_do_not_identify_a_sentence(data, tmp_path):
     assert published_numbers(saved) == saved
 
 
+@pytest.mark.parametrize("slack", [2.9e-12, 7.56e-12, 1e-11])
+def test_published_slack_does_not_tell_the_length_of_a_sentence(slack):
+    """The slack is proportional to the tokens of the longest sentence or patient: its digits were their number."""
+    assert published_numbers({"n_cases": 40, "slack": slack, "patients": {"slack": slack}}) == {
+        "n_cases": 40,
+        "slack": 1e-11,
+        "patients": {"slack": 1e-11},
+    }
+    assert published_numbers({"n_cases": 40, "slack": 0.0})["slack"] == 0.0
+
+
 def test_a_reader_sees_patients_before_random_pairs(model):
     lines = repr(completed(model, patient_pairs())).splitlines()
     places = [
