@@ -9,6 +9,7 @@ from scipy.stats import norm
 from sklearn_deid.audit.attacks import CertifiedBound, LookupAttack, LookupKnowledge, PairAttack, exceeds
 from sklearn_deid.audit.report_score import checked_against_bounds
 from sklearn_deid.metrics import Estimate
+from sklearn_deid.representations.part_bound import published_numbers
 from tests.representations.toy_pairs import N_PHI
 
 from .toy_released import Constant, knowledge, raw, release
@@ -27,6 +28,9 @@ def test_row_is_the_mean_over_all_moves(n_releases):
     assert row.attack.value == pytest.approx(norm.cdf(n_releases**0.5 * distances / 4).mean(), abs=0.01)
     assert row.attack.low < row.attack.value < row.attack.high and row.settings["n_releases"] == n_releases
     assert row.details["quantile_accuracy"] >= row.attack.value
+    # All digits of the largest accuracy named a sentence, and those of the slack its length, as in a saved representer.
+    assert row.details["largest_accuracy"] == round(row.details["largest_accuracy"], 2)
+    assert row.details == published_numbers(row.details)
 
 
 def test_no_attack_exceeds_it():
