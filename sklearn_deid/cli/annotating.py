@@ -25,6 +25,7 @@ from .options import (
     add_quiet,
     count,
     model_folder,
+    output_path,
     quick_imports,
     set_machine,
 )
@@ -66,7 +67,13 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
         metavar="MODEL",
         help="model folder that 'train' has written, or starter-en, a model for English that comes with the package",
     )
-    parser.add_argument("--output", required=True, metavar="OUT", help="folder or .jsonl file to write; see above")
+    parser.add_argument(
+        "--output",
+        type=output_path,
+        required=True,
+        metavar="OUT",
+        help="folder or .jsonl file to write; see above",
+    )
     add_note_format(parser, "; annotations are ignored")
     parser.add_argument(
         "--labels",

@@ -10,7 +10,7 @@ from ..io import FORMATS, iter_documents, write_corpus
 from ..io.registry import unanswered_ids
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteOutput, check_apart
-from .options import add_encoding, add_label_scheme
+from .options import add_encoding, add_label_scheme, output_path
 from .reading import add_skip_broken, read_annotated, show_left_out
 
 SUMMARY = "change the file format of annotated notes"
@@ -45,7 +45,7 @@ exit codes: 0 all notes converted, 1 some left out (--skip-broken), 2 failed, 13
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("corpus", metavar="SRC", help="file or folder to read")
-    parser.add_argument("target", metavar="DST", help="file or folder to write")
+    parser.add_argument("target", type=output_path, metavar="DST", help="file or folder to write")
     parser.add_argument(
         "--from",
         dest="format",

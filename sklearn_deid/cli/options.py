@@ -148,6 +148,13 @@ def model_folder(written: str) -> Path:
     return starter_folder(written)
 
 
+def output_path(written: str) -> str:
+    """Path to write, for ``type=``. "-" would become a folder of this name, where standard output is expected."""
+    if written == "-":
+        raise argparse.ArgumentTypeError("must be a folder or a file. Nothing is written to standard output")
+    return written
+
+
 def _number(is_allowed: Callable[[float], bool], wanted: str) -> Callable[[str], float]:
     """Return a parser of numbers for ``type=``. NaN is never allowed: all comparisons with it are false."""
 

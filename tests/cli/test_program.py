@@ -161,3 +161,18 @@ def test_garbage_collection_goes_on_after_a_command(run, raw, model, tmp_path):
     before = gc.get_freeze_count()  # of the tests themselves (tests/conftest.py)
     assert run("redact", raw, "--model", model, "--output", tmp_path / "out", "--quiet")[0] == 0
     assert gc.isenabled() and gc.get_freeze_count() <= before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("redact", "NOTES", "--model", "m", "--output", "-"),
+        ("suggest", "NOTES", "--model", "m", "--output", "-"),
+        ("convert", "SRC", "-", "--to", "jsonl"),
+    ],
+)
+def test_nothing_is_written_to_standard_output(run, arguments):
+    # The notes went into a folder named "-".
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert "must be a folder or a file. Nothing is written to standard output" in err
