@@ -27,7 +27,12 @@ def resolve_device(device: str | torch.device) -> torch.device:
     """Device for a name: ``"auto"`` is CUDA if available, else the CPU; any other name is used unchanged."""
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return torch.device(device)
+    try:
+        return torch.device(device)
+    except RuntimeError:
+        raise ValueError(
+            f"The 'device' parameter must be 'auto', 'cpu', 'cuda' or another device of torch. Got {device!r} instead."
+        ) from None
 
 
 def check_bfloat16(device: torch.device) -> None:

@@ -114,6 +114,8 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
             raise AttackError(f"The attack {one!r} is on {' or '.join(ATTACKS[one].kinds)}, and here is {here}.")
         else:
             out.append((one, None))
+    if not out:
+        raise ValueError("The 'attacks' parameter must name at least one attack. Got an empty list instead.")
     return out
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import SequenceError
 from .ragged_array import RaggedArray
-from .token_sequences import NO_ROW, TokenSequences
+from .token_sequences import NO_ROW, TokenSequences, check_outer
 from .token_vectors import TokenVectors
 
 
@@ -34,8 +35,7 @@ def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors
     """
     if isinstance(X, (TokenSequences, TokenVectors)):
         return X
-    if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
-        raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(X).__name__} instead.")
+    check_outer(X, name)
     rows = list(X)
     # The first row that is not empty decides between tokens and vectors; empty rows do not tell.
     first = next((row for row in rows if not isinstance(row, NO_ROW) and hasattr(row, "__len__") and len(row)), None)
@@ -76,4 +76,15 @@ def check_groups(groups: Any, n: int) -> np.ndarray | None:
         raise SequenceError(
             f"'groups' must hold one patient id for each of {n} sentences. Got shape {array.shape} instead."
         )
+    kinds = {_kind(one) for one in array} if array.dtype == object else set()
+    # Missing ids would make one patient of all sentences without an id, and mixed ids cannot be sorted.
+    if len(kinds) > 1 or "NoneType" in kinds or (array != array).any():
+        found = ", ".join(sorted(kinds)) or "NaN"
+        raise SequenceError(f"'groups' must hold ids of one type, and no id may be missing. Got {found} instead.")
     return array
+
+
+def _kind(one: Any) -> str:
+    # str and numpy.str_ can be sorted together, and so can whole numbers.
+    kinds = {"str": str, "int": Integral}
+    return next((name for name, kind in kinds.items() if isinstance(one, kind)), type(one).__name__)

@@ -39,7 +39,10 @@ class RaggedArray:
     # None makes numpy use our ``__eq__`` for ``ndarray == self`` instead of broadcasting.
     __array_ufunc__ = None
 
-    def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
+    def __init__(self, data: np.ndarray, offsets: np.ndarray | None = None) -> None:
+        if offsets is None:
+            name = type(self).__name__
+            raise SequenceError(f"{name} needs a flat array and 'offsets'. Sentences are given to {name}.from_rows.")
         # np.asarray would turn np.memmap into a plain array, and the file would no longer be mapped.
         self.data = data if isinstance(data, np.memmap) else np.asarray(data)
         self.offsets = np.asarray(offsets, dtype=np.int64)

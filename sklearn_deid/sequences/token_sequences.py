@@ -30,6 +30,7 @@ class TokenSequences(RaggedArray):
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], *, name: str = "X") -> TokenSequences:
         """Convert rows of strings. An invalid row raises a SequenceError with the number of the row."""
+        check_outer(rows, name)
         flat: list[str] = []
         offsets = [0]
         for number, row in enumerate(rows):
@@ -37,7 +38,7 @@ class TokenSequences(RaggedArray):
             if type(row) is not list and (isinstance(row, NO_ROW) or not hasattr(row, "__iter__")):
                 raise SequenceError(
                     f"'{name}' must be a sequence of sentences, each a sequence of tokens. Row {number} is a "
-                    f"{type(row).__name__}. A single sentence must be wrapped: [tokens]."
+                    f"{type(row).__name__}. A single sentence must be wrapped: [tokens]. NoteDeidentifier reads notes."
                 )
             # The row is copied because it may be an iterator, which cannot be read a second time below.
             tokens = list(row)
@@ -53,6 +54,14 @@ class TokenSequences(RaggedArray):
 
     def _row(self, start: int, stop: int) -> list[str]:
         return self.data[start:stop].tolist()
+
+
+def check_outer(rows: Any, name: str) -> None:
+    """Refuse what is no sequence of rows: a text, and a table or a mapping, whose items are names of columns."""
+    is_table = isinstance(rows, Mapping) or hasattr(rows, "columns")
+    if is_table or isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
+        hint = f" Pass the column of the sentences, such as {name}['tokens']." if is_table else ""
+        raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(rows).__name__} instead.{hint}")
 
 
 def _as_str(token: Any, name: str, row: int) -> str:

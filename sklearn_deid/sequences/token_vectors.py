@@ -36,7 +36,7 @@ class TokenVectors(RaggedArray):
     __slots__ = ("origin", "tagger")
 
     def __init__(
-        self, data: np.ndarray, offsets: np.ndarray, origin: Provenance | None = None, tagger: Any = None
+        self, data: np.ndarray, offsets: np.ndarray | None = None, origin: Provenance | None = None, tagger: Any = None
     ) -> None:
         super().__init__(data, offsets)
         if origin is not None and not isinstance(origin, Provenance):

@@ -275,6 +275,8 @@ def check_strategies(tagger: Any) -> None:
         value = strategy(name, getattr(tagger, name))
         if isinstance(value, BaseEstimator):
             check_constraints(value)
+    if tagger.patience is not None and tagger.validation_fraction is None:
+        raise ValueError("The 'patience' parameter of DeidTagger needs 'validation_fraction', such as 0.1.")
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

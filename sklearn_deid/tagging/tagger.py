@@ -52,6 +52,8 @@ from .tagger_data import (
     AlteredCopies,
     GrowingFeatures,
     SwappingDataset,
+    check_labels,
+    check_like_training,
     distinct_words,
     encode_tags,
     inner_tags,
@@ -454,6 +456,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         X, tags, groups = self._checked(X, y, groups)
         if self.initialized_:
             check_representer(X, self._vectors_from)
+            check_labels(classes, self.classes_)
         else:
             self._rng = own_generator(self.random_state)
             with self._own_random_stream():
@@ -700,9 +703,7 @@ class DeidTagger(TokenTagger, TaggingNet):
             X = self.augmenter_.transform(X)
         if self.lowers_uniform_casing_ and isinstance(X, TokenSequences):
             X = lower_uniform_casing(X, self.marks_uniform_casing_)
-        if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
-            trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
-            raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
+        check_like_training(X, None if self._reads_words else self.n_features_in_)
         check_representer(X, self._vectors_from)
         # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
         if self.module_.words is None:

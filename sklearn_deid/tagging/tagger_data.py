@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from ..embeddings import SubwordTable, resolve_embeddings
-from ..sequences import TokenSequences
+from ..exceptions import SequenceError
+from ..sequences import TokenSequences, TokenVectors
 from ..text import CASING_CLASSES, casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 from .batching import ContextUnits, SentenceBatch, SentenceDataset
 from .layout_changes import LayoutChanges
@@ -67,6 +68,28 @@ def encode_tags(tags: TokenSequences, classes: np.ndarray) -> np.ndarray:
     """Number of the class of each tag, shape (n_tokens,). An unknown tag raises KeyError."""
     number = {tag: i for i, tag in enumerate(classes.tolist())}
     return np.fromiter(map(number.__getitem__, tags.data), dtype=np.int64, count=len(tags.data))
+
+
+def check_labels(tags: Any, classes: np.ndarray) -> None:
+    """Refuse labels that are not among the classes of a fitted tagger: its output layer cannot grow."""
+    known = {split_tag(tag)[1] for tag in classes}
+    unknown = [tag for tag in ([] if tags is None else tags) if split_tag(str(tag))[1] not in known]
+    if unknown:
+        raise SequenceError(
+            f"'classes' has labels that the tagger does not know, such as that of {unknown[0]!r}. Name all tags at the "
+            "first call of partial_fit, or call fit."
+        )
+
+
+def check_like_training(X: TokenSequences | TokenVectors, width: int | None) -> None:
+    """Refuse tokens after training on vectors, and vectors of another width than ``width``, which is None of tokens."""
+    given = X.d if isinstance(X, TokenVectors) else None
+    if not len(X.data) or given == width:
+        return
+    if given is not None and width is not None:
+        raise SequenceError(f"This tagger was trained on vectors of width {width}; X has {given}.")
+    trained, found = ("tokens", "vectors") if width is None else ("vectors", "tokens")
+    raise SequenceError(f"This tagger was trained on {trained}; X holds {found}.")
 
 
 def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) -> Tensor | None:

@@ -96,7 +96,10 @@ def start_tagger(start: Any) -> Any:
             )
         raise _unfit(start)
     if not isinstance(model._vectors, (SubwordTable, ListedVectors)):
-        raise _unfit(start)
+        raise ValueError(
+            "The 'warm_start_from' parameter of DeidTagger must be a model whose tagger reads vectors of n-grams. The "
+            f"tagger in this {type(start).__name__} reads none: train it with embeddings='auto'."
+        )
     return model
 
 

@@ -49,6 +49,8 @@ class Corpus(Sequence[Document]):
     """
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
+        if isinstance(documents, Document):
+            raise TypeError("A Corpus holds a list of Document objects. Got one Document: put it in a list.")
         self._documents = tuple(documents)
         for document in self._documents:
             if not isinstance(document, Document):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from ..exceptions import SpanError
@@ -28,6 +29,8 @@ class Span:
     ------
     SpanError
         If the offsets are not a valid half-open interval.
+    TypeError
+        If an offset is no int, or the label is no str.
 
     Examples
     --------
@@ -42,6 +45,11 @@ class Span:
     confidence: float | None = None
 
     def __post_init__(self) -> None:
+        if not (isinstance(self.start, Integral) and isinstance(self.end, Integral)):
+            kinds = f"{type(self.start).__name__} and {type(self.end).__name__}"
+            raise TypeError(f"The offsets of a span must be whole numbers (int). Got {kinds} instead.")
+        if not isinstance(self.label, str):
+            raise TypeError(f"The label of a span must be a str. Got {type(self.label).__name__} instead.")
         if self.start < 0 or self.end <= self.start:
             raise SpanError("A span needs 0 <= start < end.", start=self.start, end=self.end)
 
@@ -72,6 +80,8 @@ class Document:
     ------
     SpanError
         If a span ends beyond the text. The message contains offsets but no text.
+    TypeError
+        If the text is no str, or a span is no `Span`.
 
     Examples
     --------
@@ -86,6 +96,11 @@ class Document:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(f"The text of a Document must be a str. Got {type(self.text).__name__} instead.")
+        wrong = next((span for span in self.spans if not isinstance(span, Span)), None)
+        if wrong is not None:
+            raise TypeError(f"The spans of a Document must be Span objects. Got {type(wrong).__name__} instead.")
         # Equal sets of spans give equal documents, in whatever order a file names them.
         ordered = tuple(sorted(self.spans, key=lambda s: (s.start, s.end, s.label)))
         # object.__setattr__ is the only way to complete a frozen dataclass.

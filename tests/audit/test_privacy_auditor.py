@@ -334,6 +334,8 @@ def test_wrong_parameters_are_refused(leaky, data, wrong, match):
 def test_attacks_that_do_not_fit_are_refused(leaky, data):
     with pytest.raises(ValueError, match="There is no attack 'guess'"):
         auditor(["guess"])(leaky, *data)
+    with pytest.raises(ValueError, match="must name at least one attack"):  # spoke of a parameter 'results'
+        auditor([])(leaky, *data)
     with pytest.raises(ValueError, match="'reidentification' is on words"):
         auditor(["reidentification"])(leaky, *data)
 

@@ -411,3 +411,34 @@ def test_offsets_that_do_not_start(offsets):
 def test_offsets_that_do_not_fit_the_data(offsets):
     with pytest.raises(SequenceError, match=r"must not decrease and must end at len\(data\)"):
         RaggedArray(np.zeros(3), np.asarray(offsets))
+
+
+@pytest.mark.parametrize(
+    ("groups", "found"),
+    [
+        ([None, "a", None], "NoneType, str"),
+        (np.array([None, None, None]), "NoneType"),
+        ([float("nan"), 1.0, 2.0], "NaN"),
+        (np.array([1, "a", 2], dtype=object), "int, str"),
+    ],
+)
+def test_missing_and_mixed_ids_of_patients_are_refused(groups, found):
+    # They ended in a message of NumPy on "<", or made one patient of all sentences without an id.
+    with pytest.raises(SequenceError, match=f"no id may be missing. Got {found} instead"):
+        check_groups(groups, 3)
+    assert check_groups(np.array([np.str_("a"), "b", "a"], dtype=object), 3).tolist() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_a_table_instead_of_a_column_is_named(name):
+    # Its items are names of columns: the message asked for a single sentence to be wrapped.
+    table = pytest.importorskip("pandas").DataFrame({"tokens": ROWS})
+    for given_table in (table, {"tokens": ROWS}):
+        with pytest.raises(SequenceError, match=rf"Pass the column of the sentences, such as {name}\['tokens'\]"):
+            check_sequences(given_table) if name == "X" else check_tags(given_table, check_sequences(ROWS))
+
+
+@pytest.mark.parametrize("container", [TokenSequences, TokenVectors])
+def test_sentences_given_to_the_constructor_are_sent_to_from_rows(container):
+    with pytest.raises(SequenceError, match=f"Sentences are given to {container.__name__}.from_rows"):
+        container(ROWS)

@@ -180,6 +180,15 @@ class TestParameters:
         with pytest.raises(ValueError, match=f"The '{name}' parameter of DeidTagger must be"):
             DeidTagger(**{name: value}).fit([["a"]], [["O"]])
 
+    def test_patience_without_held_out_patients_is_refused(self, sentences):
+        # Training then never stopped early, without a word.
+        with pytest.raises(ValueError, match="'patience' parameter of DeidTagger needs 'validation_fraction'"):
+            DeidTagger(**{**SMALL, "patience": 3}).fit(*sentences[:2])
+
+    def test_a_device_that_torch_does_not_know_is_named(self, sentences):
+        with pytest.raises(ValueError, match="'device' parameter must be .* Got 'gpu' instead"):
+            DeidTagger(**{**SMALL, "device": "gpu"}).fit(*sentences[:2])
+
     def test_unknown_parameter(self):
         with pytest.raises(TypeError, match="no parameter 'hiden_size'. Did you mean 'hidden_size'"):
             DeidTagger(hiden_size=3)
@@ -220,6 +229,11 @@ class TestTraining:
         tagger = clone(fitted).partial_fit([["a"]], [["B-AGE"]], classes=["B-AGE"])
         with pytest.raises(SequenceError, match="not among classes_"):
             tagger.partial_fit([["a"]], [["B-NEW"]])
+
+    def test_partial_fit_refuses_labels_that_it_cannot_learn_any_more(self, fitted):
+        # They were ignored, and a later call refused their tags.
+        with pytest.raises(SequenceError, match="labels that the tagger does not know, such as that of 'B-NEW'"):
+            pickle.loads(pickle.dumps(fitted)).partial_fit([["a"]], [["B-AGE"]], classes=["O", "B-AGE", "B-NEW"])
 
     def test_held_out_patients(self, sentences):
         X, y, groups = sentences
@@ -310,6 +324,11 @@ class TestRepresentation:
                 with pytest.raises(SequenceError, match="another representer"):
                     call(of("0000"))
         assert len(tagger.fit(of("0000"), y).predict(of("0000"))) == 20, "a new fit"
+
+    def test_vectors_of_another_width_are_refused(self):
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 1}).fit(np.zeros((3, 2, 4)), [["O", "B-CITY"]] * 3)
+        with pytest.raises(SequenceError, match="trained on vectors of width 4; X has 5"):  # was a message of torch
+            tagger.predict(np.zeros((1, 2, 5)))
 
     def test_tokens_only_tagger_refuses_vectors(self, fitted):
         with pytest.raises(SequenceError, match="trained on tokens"):

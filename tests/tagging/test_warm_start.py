@@ -231,6 +231,8 @@ def test_refusals(source, tmp_path):
         still(3).fit(X, Y)
     with pytest.raises(SequenceError, match="vectors"):
         still(source).fit(TokenVectors.from_rows([np.ones((2, 3), np.float32)]), [["B-A", "O"]])
+    with pytest.raises(ValueError, match="this DeidTagger reads none: train it with embeddings='auto'"):
+        still(DeidTagger(embeddings=None, max_epochs=1, **SMALL).fit(X, Y)).fit(X, Y)
     with pytest.raises(ValueError, match="starter-en"):
         starter_folder("starter-xx")
 

@@ -277,3 +277,19 @@ def test_every_span_of_meddocan_fits_or_is_reported():
     for document, back in zip(gold, data.to_documents(data.y), strict=True):
         exact = {s for s in document.spans if (document.doc_id, s.start, s.end, s.label) not in listed}
         assert exact <= set(back.spans)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Span(0, 1.0, "CITY"), "whole numbers .int.. Got int and float"),
+        (lambda: Span(0, 1, None), "label of a span must be a str. Got NoneType"),
+        (lambda: Document("n1", b"Ely"), "text of a Document must be a str. Got bytes"),
+        (lambda: Document("n1", "Ely", ((0, 3, "CITY"),)), "must be Span objects. Got tuple"),
+        (lambda: Corpus(Document("n1", "Ely")), "put it in a list"),
+    ],
+)
+def test_wrong_kinds_are_refused_where_they_are_given(make, message):
+    # A label None became the tag "B-None". The others failed later, or with a message of Python.
+    with pytest.raises(TypeError, match=message):
+        make()
