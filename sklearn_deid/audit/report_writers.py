@@ -62,7 +62,7 @@ def _row(row: tuple[str, ...]) -> str:
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:
-    """All parts of a report as Markdown, without figures, whose numbers are in the tables."""
+    """All parts of a report as Markdown. Figures are left out: the tables have their numbers."""
     texts = ["# Privacy audit", *(text for block in blocks for text in _in_markdown(block))]
     return "\n\n".join(texts) + "\n"
 

@@ -82,8 +82,9 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         and relatives of the i2b2 2014 and MEDDOCAN schemes, and every label that is in neither scheme. None means all
         labels.
     min_precision : float in [0, 1), default=0.8
-        Precision of tagged tokens on the held-out patients below which `fit` does what ``on_low_precision`` says. The
-        message names the highest target that keeps the precision. 0 accepts any precision.
+        Smallest accepted precision of tagged tokens on the held-out patients. Below this precision, `fit` warns or
+        raises an error (``on_low_precision``). The message names the highest target that keeps the precision. 0 accepts
+        any precision.
     on_low_precision : {"warn", "raise"}, default="warn"
         What `fit` does below ``min_precision``. "warn" keeps the tagger, which hides too much rather than too little.
         "raise" refuses the target with a `TargetError`, and the estimator stays unfitted.
