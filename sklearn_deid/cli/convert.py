@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..exceptions import CorpusFormatError
+from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, iter_documents, write_corpus
 from ..io.registry import unanswered_ids
 from .failures import DONE, SOME_WITHHELD
@@ -80,7 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Read and check all notes, then write them."""
     target = Path(arguments.target)
     check_apart(Path(arguments.corpus), [target])
-    NoteOutput(target, arguments.to, overwrite=arguments.overwrite)  # refuses an output that is there
+    output = NoteOutput(target, arguments.to, overwrite=True)  # refuses a folder for a file, and the reverse
+    if output.is_used() and not arguments.overwrite:
+        raise DeidError("DST exists already. Use --overwrite to replace it, or another DST.", path=str(target))
     # All notes are read and checked before the first one is written.
     result = read_annotated(arguments, gold=_is_partly_annotated(arguments))
     write_corpus(result.corpus, target, arguments.to, lossy=arguments.lossy, overwrite=arguments.overwrite)

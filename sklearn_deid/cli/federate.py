@@ -16,7 +16,7 @@ from .federate_masks import add_mask_steps
 from .federate_sharing import add_aggregation, add_sharing, sharing_of
 from .federate_simulation import add_simulation
 from .federate_state import add_state_steps
-from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, not_negative, positive, seed
+from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, not_negative, port, positive, seed
 from .options import add_command as add
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _add_plan(steps: Any) -> None:
     )
     parser.add_argument("folder", metavar="FOLDER", help="new folder")
     parser.add_argument("--server", required=True, metavar="HOST", help="name of the server as sites reach it")
-    parser.add_argument("--port", type=count, default=8002, metavar="N", help="port of the server (default: 8002)")
+    parser.add_argument("--port", type=port, default=8002, metavar="N", help="port of the server (default: 8002)")
     parser.add_argument("--lead", required=True, metavar="EMAIL", help="address of the person who starts sessions")
     _add_agreement(parser)
     _add_rules(parser)

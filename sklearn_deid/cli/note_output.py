@@ -119,7 +119,7 @@ class NoteOutput:
         try:
             if self.overwrite:
                 self._remove_earlier()
-            used = self._is_used()
+            used = self.is_used()
             if self.numbers is not None:
                 self.numbers.open(keep=self.resume or self.overwrite)
             self.record.open(self.stamp, resume=self.resume and (used or self.record.path.exists()))
@@ -166,10 +166,11 @@ class NoteOutput:
             raise DeidError("The output is one file with all notes, but the path is a folder.", path=str(self.path))
         if self.format.one_document:
             put_back(self.path)
-        if self._is_used() and not self.resume and not self.overwrite:
+        if self.is_used() and not self.resume and not self.overwrite:
             raise existing_output(self.path)
 
-    def _is_used(self) -> bool:
+    def is_used(self) -> bool:
+        """Whether the output holds something already."""
         if self.format.one_document:
             return self.path.is_dir() and any(not entry.name.startswith(".") for entry in self.path.iterdir())
         return self.path.exists() or self.path.with_name(f"{self.path.name}{_PART}").exists()

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
-from .options import add_machine_options, count, model_folder, set_machine
+from .options import add_machine_options, count, model_folder, port, set_machine
 
 SUMMARY = "redact texts for other programs"
 DESCRIPTION = """\
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this computer only)"
     )
     where.add_argument("--socket", metavar="PATH", help="listen on a Unix socket that only its owner can open")
-    parser.add_argument("--port", type=count, default=8000, metavar="N", help="port (default: 8000)")
+    parser.add_argument("--port", type=port, default=8000, metavar="N", help="port (default: 8000)")
     parser.add_argument(
         "--token-file",
         metavar="FILE",

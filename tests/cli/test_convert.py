@@ -67,6 +67,8 @@ def test_notes_that_nobody_has_annotated_do_not_become_notes_without_phi(run, tm
 def test_existing_target_is_refused(run, gold, tmp_path):
     command = ["convert", gold, tmp_path / "o.jsonl", "--to", "jsonl"]
     assert [run(*command)[0], run(*command)[0], run(*command, "--overwrite")[0]] == [0, 2, 0]
+    # The message named --resume and --output, which this command does not have.
+    assert "DST exists already. Use --overwrite to replace it, or another DST." in run(*command)[2]
 
 
 def test_target_among_the_sources_is_refused(run, gold):

@@ -176,3 +176,13 @@ def test_nothing_is_written_to_standard_output(run, arguments):
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert "must be a folder or a file. Nothing is written to standard output" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("serve", "--model", "m"), ("federate", "plan", "f", "--server", "s.example", "--lead", "r@example.org")],
+)
+def test_a_port_that_does_not_exist_is_refused_before_the_model_is_loaded(run, arguments):
+    # The message asked to report an OverflowError.
+    code, _, err = run(*arguments, "--port", "99999")
+    assert (code, "argument --port: must be a whole number from 1 to 65535, not '99999'" in err) == (2, True)
