@@ -254,7 +254,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
 
     def _checked(self, X: Any, y: Any, groups: Any) -> Annotated:
         X = self._words(X)
-        return Annotated(X, check_tags(y, X), check_groups(groups, len(X)))
+        return Annotated(X, check_tags(y, X), check_groups(groups, len(X), allow_missing=True))
 
     def _check_labels(self, tags: TokenSequences) -> None:
         if self.labels is None:

@@ -67,8 +67,11 @@ def check_tags(y: Any, X: RaggedArray) -> TokenSequences:
     return tags
 
 
-def check_groups(groups: Any, n: int) -> np.ndarray | None:
-    """Check the groups: a patient id for each of ``n`` sentences, or None."""
+def check_groups(groups: Any, n: int, *, allow_missing: bool = False) -> np.ndarray | None:
+    """Check the groups: a patient id for each of ``n`` sentences, or None.
+
+    With ``allow_missing``, ids may be None or NaN, which the caller must not take for one patient.
+    """
     if groups is None:
         return None
     array = np.asarray(groups)
@@ -76,6 +79,8 @@ def check_groups(groups: Any, n: int) -> np.ndarray | None:
         raise SequenceError(
             f"'groups' must hold one patient id for each of {n} sentences. Got shape {array.shape} instead."
         )
+    if allow_missing:
+        return array
     kinds = {_kind(one) for one in array} if array.dtype == object else set()
     # Missing ids would make one patient of all sentences without an id, and mixed ids cannot be sorted.
     if len(kinds) > 1 or "NoneType" in kinds or (array != array).any():
