@@ -13,33 +13,33 @@ from .report_verdicts import capital, percent
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
 
 _SCORE = (
-    "1 means that none of these attacks does better than guessing; 0 that one is certain, or that the audit failed. "
-    "The score is 1 minus the upper end of the largest advantage, which says how far an attack gets from guessing (0) "
-    "to certainty (1)."
+    "1 means that none of these attacks does better than guessing. 0 means that one attack is always right, or that "
+    "the audit failed. The score is 1 minus the upper end of the largest advantage. The advantage states how far an "
+    "attack gets from guessing (0) to certainty (1)."
 )
 _ARMS = (
     "Each attack has three arms. 'Found' is what attackers achieve on the release. 'Guessing' is what they achieve "
     "without it. Controls show that the attack works: 'nothing hidden' must reach its bar, and 'nothing to learn' must "
-    "be at chance. Where a control fails, the result is invalid, which is never a pass. The words that are used are "
-    "explained under 'Words in this report'."
+    "be at chance. If a control fails, the result is invalid. An invalid result is never a pass. 'Words in this "
+    "report' explains the terms."
 )
 _NO_BOUND = "Nothing is proved about this release: what is known about it rests on the attacks that were tried."
 _NOT_ATTACKED = {
     "representation": "No private vectors were given to this audit.",
     "pseudonymised text": "No text whose names were replaced was given to this audit.",
     "model": (
-        "Whether a trained tagger, or the representer itself, remembers the notes it was trained on. Attacks on this "
-        "train it anew several times; they are run if asked for, by attacks='all' or by their names (membership, "
+        "Whether a trained tagger or the representer remembers its training notes. The attacks on models train a model "
+        "anew several times. They run on request only: with attacks='all' or with their names (membership, "
         "membership_threshold, canaries, membership_representer)."
     ),
     "updates": (
-        "What hospitals send each other in distributed training. It is attacked where a DSSGDEnsemble that was fitted "
-        "with keep_exchange=True is audited."
+        "Updates that hospitals send each other in distributed training. To attack them, audit a DSSGDEnsemble that "
+        "was fitted with keep_exchange=True."
     ),
 }
 _WORDS = (
     ("advantage", "How far an attacker gets from guessing (0) to certainty (1)."),
-    ("interval", "Between its ends lies the figure for all patients of this kind, in 95 of 100 such audits."),
+    ("interval", "In 95 of 100 such audits, the figure for all patients of this kind lies in the interval."),
     ("release", "One copy of the data in somebody else's hands."),
     (
         "representation, representer",

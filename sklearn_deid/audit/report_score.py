@@ -130,7 +130,7 @@ def _exceeds_any(result: AttackResult, reach: list[tuple[int, float]]) -> bool:
 
 FEW_GROUPS = 20
 _WHO = {"updates": ("updates (or pairs of them)", "Record more epochs or sites.")}
-_PATIENTS = ("patients", "Give more patients: of those that are given, three tenths are measured.")
+_PATIENTS = ("patients", "Give more patients: three tenths of the given patients are measured.")
 
 
 def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = True) -> list[str]:
@@ -162,8 +162,8 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
     for threat, n in fewest.items():
         who, remedy = _WHO.get(threat, _PATIENTS)
         found.append(
-            f"Attacks on the {threat} were measured on only {n} {who}: intervals are wide, which lowers the score, and "
-            f"with fewer than {FEW_GROUPS} they are rough. {remedy}"
+            f"Attacks on the {threat} were measured on only {n} {who}: intervals are wide, which lowers the score. "
+            f"Intervals are inexact below {FEW_GROUPS}. {remedy}"
         )
     found += [
         f"Open by declaration, and not part of the score: {result.phrase.format(f'{100 * result.attack.value:.0f} %')}."

@@ -121,9 +121,8 @@ def _judged(result: AttackResult, found: Exposure) -> str:
     if found.high <= _NARROW:
         return "This cannot be told from guessing."
     return (
-        f"This cannot be told from guessing, but {result.attack.n} trials, which count for less where few patients "
-        f"stand behind them, are too few: up to {percent(found.high)} of the way from guessing to certainty is not "
-        "ruled out."
+        f"This cannot be told from guessing, but {result.attack.n} trials are too few (trials of few patients count "
+        f"for less): up to {percent(found.high)} of the way from guessing to certainty is not ruled out."
     )
 
 
