@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RuleTagger, Span, load_model
+from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, RuleTagger, Span, load_model
 from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.tagging import is_safe_harbor
 from sklearn_deid.tagging.safe_harbor import asked_spans, with_staying
@@ -156,6 +156,14 @@ def test_training_by_the_rule_from_the_starter_learns_no_exceptions():
     assert [(span.start, span.label) for span in found] == [(4, "PATIENT"), (11, "AGE")]
     # The notes themselves are as they were.
     assert all(len(note.spans) == 1 for note in notes)
+
+
+def test_a_tuned_recall_does_not_count_what_stays():
+    tagger = RecallTunedTagger(DeidTagger(warm_start_from="starter-en"))
+    note = Document("n", "Mr. Alder, 45 years old.", (Span(4, 9, "PATIENT"),))
+    asked = NoteDeidentifier(labels="hipaa")
+    assert list(asked._with_staying(Corpus([note]), tagger)) == [note]
+    assert list(asked._with_staying(Corpus([note]), tagger.estimator)) != [note]
 
 
 @pytest.mark.parametrize("start", [None, "whole"])
