@@ -57,8 +57,8 @@ class NoteDeidentifier(BaseEstimator):
         (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
         "hipaa-surrogate" is "hipaa" with states and bare years. `redact` with surrogates uses it instead of "hipaa":
         a bare year beside shifted dates would tell the shift, and a state would not fit the invented town. With another
-        value than "all", `fit` of a `DeidTagger` from "starter-en" takes notes for annotated by the rule: what the starter
-        finds and the rule lets stay is learned as PHI, and filtered.
+        value than "all", `fit` of a `DeidTagger` from "starter-en" takes notes for annotated by the rule: what the
+        starter finds and the rule lets stay is learned as PHI, and filtered.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
         continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
