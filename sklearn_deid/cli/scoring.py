@@ -23,6 +23,8 @@ from ..text import Corpus, Document
 from .failures import remember_interrupts
 
 DEFAULT_START = "default"
+# Notes that are read to advise on the labels.
+_ADVISED_ON = 50
 
 
 def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
@@ -96,6 +98,7 @@ def fit_deidentifier(
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.self_training import SelfTraining
     from ..tagging.tagger import DeidTagger
+    from ..tagging.warm_start import is_starter
 
     progress = None if quiet else [("epoch_progress", EpochProgress(verbose))]
     settings = _settings(corpus, start)
@@ -106,6 +109,8 @@ def fit_deidentifier(
             f"The training starts from {settings['warm_start_from']}, since the notes are few, and keeps labels of it "
             "that the notes do not show."
         )
+    if labels == "all" and is_starter(settings.get("warm_start_from")) and not quiet:
+        _advise_labels(corpus, settings["warm_start_from"])
     tagger: Any = DeidTagger(callbacks=progress, **{**settings, **parameters})
     tagger = tagger if around is None else around(tagger)
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
@@ -116,6 +121,19 @@ def fit_deidentifier(
     if interrupts:  # the training loop ends in peace when it is interrupted
         raise KeyboardInterrupt
     return deidentifier
+
+
+def _advise_labels(corpus: Corpus, start: str) -> None:
+    """Say that notes seem to be marked by the Safe Harbor rule: a network would learn that ages are no PHI."""
+    from ..tagging.safe_harbor import is_marked_by_rule
+    from ..tagging.warm_start import loaded_start
+
+    some = [note for note, _ in zip(corpus, range(_ADVISED_ON), strict=False)]
+    if is_marked_by_rule(some, loaded_start(start).finding_all()):
+        _print_line(
+            "The notes seem to mark only what the Safe Harbor rule of HIPAA removes: no age under 90, no bare year. "
+            "With --labels hipaa, the model misses fewer ages from 90 and dates."
+        )
 
 
 def _settings(corpus: Corpus, start: Any) -> dict[str, Any]:

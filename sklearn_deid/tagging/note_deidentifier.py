@@ -224,9 +224,13 @@ class NoteDeidentifier(BaseEstimator):
         start = loaded_start(estimator.get_params(deep=False).get("warm_start_from"))
         if not isinstance(start, NoteDeidentifier) or start.labels == "all":
             return corpus
-        finder = copy(start)
+        return Corpus(with_staying(corpus, start.finding_all()))
+
+    def finding_all(self) -> NoteDeidentifier:
+        """The same fitted model, which returns all PHI that it finds, also in notes unlike its training notes."""
+        finder = copy(self)
         finder.labels, finder.on_unlike, finder.on_error = "all", "pass", "withhold"
-        return Corpus(with_staying(corpus, finder))
+        return finder
 
     def _fit_student(self, estimator: Any, data: SentenceData, raw: list[Document]) -> tuple[Any, dict[str, int]]:
         from .self_training import SelfTraining

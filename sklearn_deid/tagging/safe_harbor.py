@@ -31,6 +31,8 @@ _UNITS = frozenset(
     "año años mes meses semana semanas día días de edad jahr jahre jahren monat monate monaten alt an ans mois".split()
 )
 _OLDEST = 90  # years; ages from here on are removed
+# To tell by which rule notes are marked: spans that stay, and the share of them that other spans may overlap.
+_ENOUGH, _FEW = 5, 0.1
 _AGE_WORD = re.compile(r"\d+|[^\W\d_]+")
 
 
@@ -121,6 +123,26 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
         new = [s for s in staying if not any(s.start < own.end and own.start < s.end for own in note.spans)]
         result.append(replace(note, spans=tuple(sorted((*note.spans, *new), key=lambda s: s.start))))
     return result
+
+
+def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
+    """Whether notes seem to mark only what the rule removes: a model finds more, of which hardly any is marked.
+
+    Parameters
+    ----------
+    notes : iterable of Document
+        Annotated notes.
+    finder : object
+        Object with a method ``annotate(texts)``, which finds these spans under labels of i2b2 2014.
+    """
+    notes = list(notes)
+    staying = [
+        any(span.start < own.end and own.start < span.end for own in note.spans)
+        for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True)
+        for span in found or ()
+        if not is_safe_harbor(span, note.text)
+    ]
+    return len(staying) >= _ENOUGH and sum(staying) <= _FEW * len(staying)
 
 
 def _named(span: Span, names: Mapping[str, str], text: str) -> Span:

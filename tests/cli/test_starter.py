@@ -72,6 +72,21 @@ def test_train_from_the_starter_with_labels_of_another_name(run, tmp_path):
     }
 
 
+def test_notes_that_are_marked_by_the_rule_are_recognised_and_trained_by_it(run, tmp_path):
+    text = "Mr. Kenji Tanaka, {} years old, came on April 4, 2020. He had surgery in 1998."
+    notes = [Document(f"n{i}", text.format(41 + i), (Span(4, 16, "PATIENT"), Span(40, 53, "DATE"))) for i in range(4)]
+    write_corpus(Corpus(notes), tmp_path / "notes.jsonl")
+    command = ["train", tmp_path / "notes.jsonl", "--epochs", "30", "--model"]
+    _, _, err = run(*command, tmp_path / "all")
+    assert "With --labels hipaa, the model misses fewer ages from 90" in err
+    _, _, err = run(*command, tmp_path / "hipaa", "--labels", "hipaa")
+    assert "--labels hipaa" not in err
+    note = ["Ms. Amara Okafor, 103 years old, came on March 3, 2021. She had surgery in 1987."]
+    assert load(tmp_path / "hipaa").redact(note) == [
+        "Ms. [PATIENT], [AGE] years old, came on [DATE]. She had surgery in 1987."
+    ]
+
+
 @pytest.mark.parametrize(("options", "starts"), [([], True), (["--from", "none"], False)])
 def test_few_english_notes_start_from_the_starter_unless_told_otherwise(run, tmp_path, options, starts):
     write_corpus(Corpus([NOTE]), tmp_path / "notes.jsonl")

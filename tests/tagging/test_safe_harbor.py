@@ -8,7 +8,7 @@ import pytest
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, RuleTagger, Span, load_model
 from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.tagging import is_safe_harbor
-from sklearn_deid.tagging.safe_harbor import asked_spans, with_staying
+from sklearn_deid.tagging.safe_harbor import asked_spans, is_marked_by_rule, with_staying
 from sklearn_deid.text import I2B2_2014, MEDDOCAN, label_map
 
 
@@ -156,6 +156,19 @@ def test_training_by_the_rule_from_the_starter_learns_no_exceptions():
     assert [(span.start, span.label) for span in found] == [(4, "PATIENT"), (11, "AGE")]
     # The notes themselves are as they were.
     assert all(len(note.spans) == 1 for note in notes)
+
+
+def test_notes_that_mark_only_what_the_rule_removes():
+    text = "45, 46, 47, 48, 49, seen by Alder on 3 May 2019"
+    ages = [Span(4 * i, 4 * i + 2, "AGE") for i in range(5)]
+    note = Document("n", text, (Span(28, 33, "DOCTOR"),))
+    finder = Finder(*ages, Span(28, 33, "DOCTOR"), Span(37, 47, "DATE"))
+    assert is_marked_by_rule([note], finder)
+    # With one of five marked, or with too few that could be.
+    assert not is_marked_by_rule([replace(note, spans=(ages[0], *note.spans))], finder)
+    assert not is_marked_by_rule([note], Finder(*ages[:4]))
+    # One of ten may be beside or below another one, such as a state in an address.
+    assert is_marked_by_rule([note, replace(note, doc_id="m", spans=(ages[0], *note.spans))], finder)
 
 
 def test_a_tuned_recall_does_not_count_what_stays():
