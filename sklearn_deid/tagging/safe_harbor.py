@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -118,9 +118,8 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
     notes = list(notes)
     names = names_of_i2b2(span.label for note in notes for span in note.spans)
     result = []
-    for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True):
-        staying = [_named(s, names, note.text) for s in found or () if not is_safe_harbor(s, note.text)]
-        new = [s for s in staying if not any(s.start < own.end and own.start < s.end for own in note.spans)]
+    for note, staying in zip(notes, _staying(notes, finder), strict=True):
+        new = [_named(span, names, note.text) for span, is_marked in staying if not is_marked]
         result.append(replace(note, spans=tuple(sorted((*note.spans, *new), key=lambda s: s.start))))
     return result
 
@@ -135,14 +134,18 @@ def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
     finder : object
         Object with a method ``annotate(texts)``, which finds these spans under labels of i2b2 2014.
     """
-    notes = list(notes)
-    staying = [
-        any(span.start < own.end and own.start < span.end for own in note.spans)
-        for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True)
-        for span in found or ()
-        if not is_safe_harbor(span, note.text)
-    ]
-    return len(staying) >= _ENOUGH and sum(staying) <= _FEW * len(staying)
+    marked = [is_marked for staying in _staying(list(notes), finder) for _, is_marked in staying]
+    return len(marked) >= _ENOUGH and sum(marked) <= _FEW * len(marked)
+
+
+def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span, bool]]]:
+    """For each note, what a model finds and the rule lets stay, and whether an annotated span overlaps it."""
+    for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True):
+        yield [
+            (span, any(span.start < own.end and own.start < span.end for own in note.spans))
+            for span in found or ()
+            if not is_safe_harbor(span, note.text)
+        ]
 
 
 def _named(span: Span, names: Mapping[str, str], text: str) -> Span:
