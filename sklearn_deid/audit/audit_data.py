@@ -26,8 +26,8 @@ class AuditData:
     groups : ndarray of shape (n,) or None
         Patient of each sentence. None means that each sentence counts as a patient.
     train, valid, test : ndarray
-        Rows on which the attackers train, by which they choose, and on which they are measured. No patient belongs to
-        two parts.
+        Rows on which the attackers train, rows on which they choose their settings, and rows on which they are
+        measured. No patient belongs to two parts.
     rows : ndarray of shape (n,)
         Position of each sentence in the data that the user passed.
     seed : int
@@ -169,8 +169,8 @@ def random_streams(
 def three_patient_splits(n: int, groups: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Split sentences by patient into training, validation and test rows.
 
-    Attackers train on the first part, choose by the second, and are measured on the third. No patient belongs to two
-    parts. A fifth of the patients is in the second part, and 30 % are in the third.
+    Attackers train on the first part, choose their settings on the second, and are measured on the third. No patient
+    belongs to two parts. A fifth of the patients is in the second part, and 30 % are in the third.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     attacks : {"default", "quick", "all"}, name, or sequence of names and attacks, default="default"
         Attacks to run. "default" runs every attack on the release. "quick" runs the attacks that find most per second,
         with few epochs (under two minutes for 2,000 sentences). "all" adds attacks on the memory of a model to
-        "default": they attack the tagger at the end of the pipeline and the representer, and train each of these
+        "default". These attack the tagger at the end of the pipeline and the representer, and train each of these
         models about ten times. Valid names are the keys in ``AdversarialPrivacyAuditor.ATTACKS``. Attack objects are
         instances of the classes in `sklearn_deid.audit.attacks`, or of your own classes with ``run(release)`` and
         ``skip(reason)``. Derive your own classes from `sklearn_deid.audit.attacks.AuditAttack` where possible.
@@ -77,7 +77,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Number of candidates in a lookup, the original included.
     n_releases : int, default=10
         Number r of releases of each sentence in the attacks on repeated releases. These attacks count in the score. If
-        you release every sentence only once, read their results as a warning.
+        you release every sentence only once, read the results of these attacks as a warning.
     max_sentences : int or None, default=4000
         Largest number of sentences in the audit, over all steps of the attackers together. If you pass more sentences,
         the auditor draws whole patients at random.
@@ -100,14 +100,14 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
     and call ``set_score_request(groups=True)``. A process caches its reports by the content of the release, and attacks
     equal releases of equal data only once. A representer with an integer ``random_state`` releases the same vectors in
-    equal audits, so that a grid over the tagger's parameters costs one audit per split. Without a seed every release
-    has new noise and is attacked anew.
+    equal audits, so that a grid over the tagger's parameters costs one audit per split. Without a random seed, every
+    release has new noise and is attacked again.
 
     **Failed and skipped attacks.** The score is 0 if a control failed, if a check found that the release is not as
     stated, or if a skipped attack was named by the user or belongs to "quick". Other skipped attacks do not lower the
-    score, so read in the report which attacks were skipped. A score describes the attacks that were run, on similar
-    pairs, candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the attacks
-    that the certificate covers.
+    score, so read in the report which attacks were skipped. A score describes only the attacks that were run, on
+    similar pairs, candidates and patients. A score is no proof. `PrivateRepresenter.certify` proves a bound for the
+    attacks that the certificate covers.
 
     See Also
     --------
@@ -131,7 +131,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     ['pseudonymised text']
     """
 
-    # ``estimator`` is not metadata. `score` gives the auditor ``set_score_request``, by which groups reach a scorer.
+    # ``estimator`` is not metadata. Because of `score`, the auditor has ``set_score_request``, which passes groups to a
+    # scorer.
     __metadata_request__score = {"estimator": UNUSED}
     ATTACKS = tuple(ATTACKS)
 
@@ -186,7 +187,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Raises
         ------
         ValueError
-            If no step makes a release, or if several steps do and ``representation_step`` does not name one of them.
+            If no step makes a release, or if several steps make a release and ``representation_step`` names none of
+            them.
         SequenceError
             If there are fewer than three patients, or y does not match X.
         """
@@ -263,7 +265,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         if isinstance(released, (str, os.PathLike)):
             before = bundle_digest(released)
             report = self._audit_folder(released, X, y, groups, representer)
-            read_manifest(released)  # the arrays, too, are those of the manifest still
+            read_manifest(released)  # checks that the arrays, too, still match the manifest
             check_nothing_else(released)
             if bundle_digest(released) != before:
                 raise BundleError("The folder was replaced during the audit.", path=str(released))

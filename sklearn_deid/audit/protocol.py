@@ -42,7 +42,7 @@ class AttackResult:
     attack : Estimate or None
         Success of the attack; None if the attack was skipped.
     baseline : Estimate, float or None
-        Success of a guess without the release. A number becomes `Estimate.exact`.
+        Success of a guess without the release. A number is converted with `Estimate.exact`.
     positive_control : Estimate or None
         Success of the same attack if nothing is hidden. The control fails if its value is below
         ``min_positive_control``.
@@ -211,7 +211,7 @@ class Attack(Protocol):
 
     Each attack documents the arguments of ``fit`` and ``attack``. Both methods draw all randomness from the attack's
     ``random_state``, so that equal calls return equal numbers. If an attack cannot run on its data, the attack raises
-    ValueError. A caller who leaves an attack out obtains the result from `skip`.
+    ValueError. For an attack that is left out, `skip` returns the result.
     """
 
     @property

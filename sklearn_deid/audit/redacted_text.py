@@ -14,7 +14,7 @@ from ..tagging.rules import find_phi
 from ..text import I2B2_2014, MEDDOCAN, Document, patient_of
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
-# Of `redact --number-outputs`; its letters are no names.
+# Ids that `redact --number-outputs` writes: their letters are no names.
 _RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 # Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
@@ -30,7 +30,7 @@ _KIND_OF = {label: kind for kind, labels in _KINDS.items() for label in labels.s
 
 @dataclass(frozen=True)
 class RemainingPhi:
-    """A passage of a redacted note that an attacker takes for PHI. It holds no text.
+    """A passage of a redacted note that an attacker takes for PHI. The object contains no text.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class RemainingPhi:
     label : str
         Kind of PHI, in the labels of the attacker.
     attacker : {"rules", "model", "names", "terms"}
-        Who found the passage.
+        Attacker who found the passage.
     """
 
     doc_id: str
@@ -75,7 +75,7 @@ class Anonymity:
 
 @dataclass(frozen=True, repr=False)
 class RedactedTextReport:
-    """Result of `audit_redacted_text`. Neither the report nor its repr holds text of a note.
+    """Result of `audit_redacted_text`. Neither the report nor its repr contains text of a note.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class RedactedTextReport:
     least_k : int
         Group size below which patients are counted in ``n_below``.
     n_named_ids : int
-        Notes whose id, such as the name of a file, holds a word of the names that the attacker knows.
+        Notes whose id, such as the name of a file, contains a word of the names that the attacker knows.
     """
 
     n_notes: int
@@ -140,26 +140,27 @@ def audit_redacted_text(
 ) -> RedactedTextReport:
     """Attack redacted notes with rules, a model and a list of names, and count remaining quasi-identifiers.
 
-    Labels in brackets and asterisks, as `redact` writes them, are not counted; other capitals in brackets, such as
-    ``[SMITH]``, are read. Surrogates are counted, because they cannot be distinguished from originals: audit a version
-    of the notes with labels.
+    Labels in brackets and asterisks, as `redact` writes them, are not counted. Other capitals in brackets, such as
+    ``[SMITH]``, are read. Surrogates are counted, because attackers cannot distinguish surrogates from originals.
+    Therefore, audit a version of the notes with labels.
 
     Parameters
     ----------
     notes : sequence of Document
         Redacted notes. Their spans are ignored.
     deidentifier : NoteDeidentifier, optional
-        Model of the attacker. Take another model than the one that redacted the notes, or one with more recall. By
-        default no model.
+        Model of the attacker. Use another model than the model that redacted the notes, or a model with higher recall.
+        By default, the attacker has no model.
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
-        that is written with a capital, with or without its accents; in the ids of the notes, which become file names,
-        also in lower case. By default no list.
+        that is written with a capital, with or without its accents. In the ids of the notes, which become file names,
+        the attacker also finds words in lower case. By default, the attacker has no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
-        Further quasi-identifiers to look for, such as rare professions. By default, the quasi-identifiers that the
+        Further quasi-identifiers to look for, such as rare professions. By default, only the quasi-identifiers that the
         rules and the model find.
     patients : mapping, optional
-        Patient of each note, by its id. By default, the patient id of the document, or the note itself without an id.
+        Patient of each note, by the id of the note. By default, the patient id of the document. A note without patient
+        id counts as a patient.
     labels : iterable of str, default=()
         Labels that mark redacted PHI, in addition to those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
     least_k : int, default=5
@@ -250,7 +251,7 @@ def _by_words(
             raise ValueError("A list of names or terms must not be a single text.")
         for entry in entries:
             words = tuple(fold(word) for word in _WORD.findall(entry))
-            # A name is found by each of its words; initials and particles of one letter are too common.
+            # Each word of a name is searched. Initials and particles of one letter are too common.
             for part in [(word,) for word in words if len(word) > 1] if by_word else [words]:
                 if part:
                     known[part] = label
@@ -259,7 +260,7 @@ def _by_words(
         tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(note.text)]
         finds: Finds = []
         for first, (start, _, _) in enumerate(tokens):
-            # Names such as Hope and May are words in lower case, which would count as finds in most notes.
+            # Names such as Hope and May are ordinary words in lower case, which would be found in most notes.
             if capital and not note.text[start].isupper():
                 continue
             for stop in range(first + 1, min(first + longest, len(tokens)) + 1):
@@ -301,7 +302,7 @@ def _anonymity(
 def _groups(
     values: Mapping[str, set[tuple[str, str]]], kinds: tuple[str, ...], n_passages: int, least_k: int
 ) -> Anonymity:
-    # A patient of whom nothing is left to read is in no group, and cannot be singled out by these values.
+    # A patient without any readable value is in no group, because these values cannot identify the patient.
     sets = [frozenset(value for value in held if value[0] in kinds) for held in values.values()]
     sizes = Counter(held for held in sets if held)
     below = sum(size for size in sizes.values() if size < least_k)

@@ -167,12 +167,12 @@ def releases_of_folder(
     if data is None or notes is None:
         return {read.kind: read(shared, representer, path=path)}
     position = np.full(len(shared), -1, dtype=np.int64)
-    known = np.flatnonzero(notes.rows >= 0)[::-1]  # the first of equal sentences counts
+    known = np.flatnonzero(notes.rows >= 0)[::-1]  # the first one of equal sentences counts
     position[notes.rows[known]] = known
     file = read(shared, representer, position, notes.known, path)
     if representer is None:
         return {read.kind: file}
-    # Attacks that accept both kinds attack the first one, of which more is known.
+    # Attacks that accept both kinds attack the first kind, about which more is known.
     return {matched.kind: matched(shared, representer, data, notes), read.kind: file}
 
 
@@ -199,7 +199,7 @@ def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
 def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> list[PlannedAttack]:
     """Plan the attacks of an audit. Presets leave out attacks that cannot run on the releases.
 
-    Quick attacks that cannot run because nobody knows the mechanism behind a text are skipped, and block a pass.
+    If the mechanism behind a text is unknown, quick attacks that need the mechanism are skipped, and block a pass.
 
     Parameters
     ----------
@@ -228,7 +228,8 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
         attack = named.attack.make(named.preset, settings, release)
         reason = attack.requires(release) if isinstance(attacks, str) and attacks != name else None
         if reason is not None:
-            # Words whose mechanism is unknown can be the originals, and linkage alone would not tell.
+            # If the mechanism is unknown, the released words can be the originals, and linkage alone would not show
+            # this.
             if reason == UNKNOWN_MECHANISM and named.preset.quick:
                 planned.append(PlannedAttack(name, attack, partial(_left_out, reason), seconds=1e-3))
             continue
@@ -275,9 +276,9 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
     """Return the results on a release. An attack whose requirements are not met is skipped with its reason.
 
     Named attacks block a pass if they are skipped, or if they attack words that can be the originals. A preset instead
-    lists the attacks that it could not run on such words. All attacks on text block a pass if the parameters of the
+    lists the attacks that could not run on such words. All attacks on text block a pass if the parameters of the
     pseudonymizer leave PHI tokens as they are. Named attacks also block a pass if the mechanism cannot have made the
-    text: only the checks of a preset detect this.
+    text, because only the checks of a preset detect such a text.
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:
@@ -294,7 +295,7 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
 
 
 def _changed_elsewhere(release: ReleasedText | ReleasedSurrogates) -> str | None:
-    """Statement about tokens that are no PHI and were changed; None if there are none.
+    """Statement about changed tokens outside of PHI; None if no such token was changed.
 
     Pseudonymizers change PHI only. Originals can stand in any other token, and no attack reads these tokens.
     """

@@ -12,13 +12,14 @@ from sklearn.pipeline import Pipeline
 # Estimators that make a release carry this attribute. Its value names the kind of release.
 MARKER = "_releases"
 REPRESENTATION, WORDS, VECTORS, UPDATES = "representation", "words", "vectors", "updates"
-# Words that do not come from a mechanism over word vectors.
+# Kind of release with words that do not come from a mechanism over word vectors.
 SURROGATES = "surrogates"
-# Public classes of words, without noise: of an estimator, and in a saved folder, which marks no step.
+# Public classes of words, without noise. The first kind is made by an estimator. The second is a saved folder, and no
+# step is marked with this kind.
 CLASSES, CLASS_FILE = "classes", "classes in a file"
-# No step is marked with this kind of release: a saved folder of vectors, of which nothing but the bytes is known.
+# A saved folder of vectors, of which only the bytes are known. No step is marked with this kind of release.
 RELEASE_FILE = "file"
-# No step is marked with this kind of release: the tagger at the end is published.
+# The published tagger at the end of a pipeline. No step is marked with this kind of release.
 MODEL = "model"
 
 

@@ -46,14 +46,14 @@ class AuditReport:
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
     - a check found a fault: the release is not what was stated;
-    - an attack that the release calls for was not run: one that was named, or one of the "quick" attacks;
-    - a result is invalid: a control failed, or the attack exceeds a certified bound that covers it. A failed positive
-      control of the paper's own adversary is no error: it shows that this adversary is too weak;
+    - a required attack was not run: an attack that the user named, or a "quick" attack;
+    - a result is invalid: a control failed, or the attack exceeds a certified bound that covers the attack. A failed
+      positive control of the paper's own adversary is no error, and shows that this adversary is too weak;
     - no attack was carried out with valid controls;
     - the paper's own adversary is the only attacker on a representation.
 
-    Other attacks that were skipped do not change the score. The report lists them, and `passed` can require their
-    threat. Certified bounds and checks are not attacks; the report shows them beside the attacks.
+    Other skipped attacks do not change the score. The report lists these attacks, and `passed` can require that each
+    threat was attacked. Certified bounds and checks are not attacks; the report shows them beside the attacks.
 
     Parameters
     ----------
@@ -113,7 +113,8 @@ class AuditReport:
         return f"AuditReport(score={self.score:.2f}, {counts})"
 
     def with_status(self, status: str) -> tuple[AttackResult, ...]:
-        """Attacks that are "ok", "weak" (the paper's adversary, see above), "invalid" or "skipped"; without bounds."""
+        """Attacks with the status "ok", "weak" (the paper's adversary, see above), "invalid" or "skipped"; without
+        bounds."""
         return tuple(r for r in self.results if not is_bound(r) and ("weak" if is_weak(r) else r.status) == status)
 
     @property
@@ -211,7 +212,7 @@ class AuditReport:
         return as_markdown(parts(self))
 
     def to_html(self) -> str:
-        """The whole report as one HTML page, without scripts or external files, with inline figures."""
+        """The whole report as one HTML page with inline figures, without scripts or external files."""
         return as_html(parts(self))
 
     def save(self, path: str | Path) -> None:

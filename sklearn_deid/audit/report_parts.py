@@ -177,7 +177,7 @@ def _attacks(report: Any) -> Iterator[Block]:
         if own:
             yield Figure(f"Attacks on: {threat}", own)
             yield Table(f"Attacks on: {threat}", _HEAD, tuple(map(_cells, own)))
-    # Results of one run that are about different ranks share their details; those of bounds stand where they are told.
+    # Results of one run for different ranks share their details. Details of bounds are in the section on bounds.
     details = {r.name: "; ".join(_details(r.details)) for r in report.results if not is_bound(r) and r.details}
     if details:
         yield Table("Further figures of the attacks", ("attack", "figures"), tuple(details.items()))
@@ -303,8 +303,8 @@ def _settings(report: Any) -> Iterator[Block]:
     yield Table("Settings and versions", ("setting", "value"), tuple((*rows, ("seconds", f"{report.seconds:.0f}"))))
 
 
-# A section is a function of the report; a new one is written in this file and takes its place here. The report is not
-# imported for its type: it writes itself with these sections, and two files would then need each other.
+# A section is a function of the report. Write a new section in this file and add its function to this list. The type of
+# the report is not imported, because the report imports these sections.
 _SECTIONS: tuple[Callable[[Any], Iterator[Block]], ...] = (
     _summary,
     _attacks,

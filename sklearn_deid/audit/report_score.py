@@ -73,7 +73,7 @@ def is_paper(result: AttackResult) -> bool:
 def is_weak(result: AttackResult) -> bool:
     """Whether the attack is the paper's adversary with a failed positive control, and otherwise valid.
 
-    This finding concerns the adversary and is no error of the audit; a pass never depends on such a result.
+    A weak result is a finding about the adversary and no error of the audit. A pass never depends on a weak result.
     """
     only_too_weak = (
         result.status == "invalid" and replace(result, positive_control=None, min_positive_control=None).status == "ok"
@@ -170,7 +170,7 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
         for result in valid
         if result.settings.get("open_by_declaration") and result.attack is not None
     ]
-    if not patients_known and any(result.threat != "updates" for result in valid):  # those are about sites
+    if not patients_known and any(result.threat != "updates" for result in valid):  # results on updates are about sites
         found.append(
             "It was not said which sentences are of one patient. Each was taken for a patient of its own: intervals "
             "are narrower and the score is higher than they should be, and links between sentences were not attacked."

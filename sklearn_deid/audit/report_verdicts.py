@@ -46,7 +46,8 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
     pairs = [r for r in counted(results) if r.settings.get("pairwise")]
     papers = [r for r in pairs if is_paper(r)]
     others = [r for r in pairs if not is_paper(r)]
-    # The paper's adversary sees one release: so must the other, if there is one who does.
+    # The paper's adversary sees one release. The other attacker is therefore one who also sees one release, if
+    # possible.
     others = [r for r in others if r.settings.get("n_releases", 1) == 1] or others
     if not papers or not others:
         return None

@@ -47,7 +47,7 @@ def _table(block: Table) -> str:
     head = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in block.head)
     rows = "".join(_row(row) for row in block.rows)
     caption = _html(block.caption)
-    # Those who scroll by keyboard must be able to reach what does not fit.
+    # Readers who scroll by keyboard must be able to reach content that does not fit.
     return (
         f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">\n<table>\n<caption>{caption}</caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>"

@@ -27,13 +27,14 @@ class PlannedAttack:
     attack : Attack
         Attack with its parameters.
     run : callable
-        Function: ``run(attack)`` returns a list of results.
+        Function ``run(attack)`` that returns a list of results.
     strength : float
         Expected success relative to the other attacks.
     seconds : float
         Expected duration on one core in seconds, controls included.
     called_for : bool
-        Whether an audit cannot be passed without the attack: the user named it, or it is one of the "quick" attacks.
+        Whether an audit cannot be passed without the attack: the user named the attack, or the attack is a "quick"
+        attack.
     """
 
     name: str
@@ -143,7 +144,7 @@ class ReportMemory:
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], AuditReport]) -> AuditReport:
-        """Return the report of a key, and make the report if the cache does not hold the key.
+        """Return the report of a key. If the cache does not contain the key, make the report.
 
         With None as the key, every call makes a new report.
         """

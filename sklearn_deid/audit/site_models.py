@@ -1,4 +1,5 @@
-"""Whose name is this? Attacks of a host that rebuilds the model of each site from the recorded exchange."""
+"""Attacks of a host that rebuilds the model of each site from the recorded exchange: which site has a name in its
+notes?"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from ..federated.record import ExchangeRecord
 from ..federated.tagger_learner import tagger_from_vector
 from ..text import Corpus
 
-# Uploads of a site from which its models are rebuilt: the last ones tell most.
+# Number of uploads of a site from which its models are rebuilt: the last uploads reveal most.
 N_SEEN = 10
 
 
@@ -23,13 +24,13 @@ def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = 
     Parameters
     ----------
     record : ExchangeRecord
-        Messages in the order in which the server saw them. Downloads must hold all parameters.
+        Messages in the order in which the server received them. Downloads must contain all parameters.
     model : fitted DeidTagger
         Tagger with the classes and inputs of the federation.
     site : str
         Name of the site.
     n_seen : int, default=10
-        Number of its last uploads.
+        Number of the last uploads of the site to use.
 
     Returns
     -------

@@ -73,7 +73,7 @@ def attack_classes() -> tuple[type[AuditAttack], ...]:
 
 
 def __getattr__(name: str) -> Any:
-    # The search also finds an attack that is not listed above.
+    # The search also finds attacks that are not listed above.
     if name not in __all__ and not name.startswith("_"):
         for one in attack_classes():
             if one.__name__ == name:

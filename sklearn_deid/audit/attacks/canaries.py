@@ -29,7 +29,7 @@ class CanaryKnowledge:
     candidates : sequence of str
         Names of one kind, more names than canaries. None of the names occurs in the training set.
     write : callable
-        Function: ``write(name)`` returns the tokens and the tags of a sentence with the name.
+        Function ``write(name)`` that returns the tokens and the tags of a sentence with the name.
     """
 
     candidates: Sequence[str]
@@ -98,7 +98,7 @@ class CanaryAttack(AuditAttack):
         Number of names that are planted together.
     repeats : sequence of int, default=(1, 8)
         Numbers of repetitions of each name. The attack trains one tagger for each number, and one tagger without
-        canaries. The result is the result of the largest number; `details` contains all results.
+        canaries. The result belongs to the largest number; `details` contains all results.
     confidence : float in (0, 1), default=0.95
         Confidence level of the interval.
     random_state : int or None, default=None

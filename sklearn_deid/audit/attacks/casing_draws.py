@@ -24,7 +24,7 @@ class DrawnCasing:
     written, released : ndarray of int, shape (n_tokens,)
         Casing classes.
     words : ndarray of int, shape (n_tokens,)
-        Number of the token: equal tokens have equal numbers.
+        Number of each token; equal tokens have equal numbers.
     epsilon : float
         Stated privacy loss of one token.
     """

@@ -30,7 +30,7 @@ _LEAK = (
 class OpenSentences:
     """Sentences of a release, with the properties that were released beside the vectors.
 
-    The object holds words of notes.
+    The object contains words of notes.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class CasingLengthsAttack(AuditAttack):
     guesses among them. The release declares these properties as open: the result does not lower the score, and an audit
     reports it as a warning. The baseline is the same attack on the properties that the release declares.
 
-    If the release declares that the casing stays, the attack also tests the vectors. Each of three features of a
+    If the release declares that it contains no casing, the attack also tests the vectors. Each of three features of a
     vector (its numbers, their squared distances from the noise-free template, and the parity of their grid steps) is
     compared with the feature of an intact vector, which the audit draws from the published network. In an intact
-    release both vectors have the same distribution, so that their difference is symmetric for each sentence. The sum
-    of the differences over the tokens of a casing class, divided by the root of the sum of squares over the sentences,
-    then exceeds t with a probability of at most ``2 exp(-t^2 / 2)``, for any number of sentences (Hoeffding). The
-    limit is this bound over all classes, features and dimensions, with a probability of ``FALSE_ALARM`` in total.
+    release both vectors have the same distribution, so that their difference is symmetric for each sentence. The sum of
+    the differences over the tokens of a casing class, divided by the root of the sum of squares over the sentences,
+    then exceeds t with a probability of at most ``2 exp(-t^2 / 2)``, for any number of sentences (Hoeffding). The limit
+    t is chosen so that this bound, summed over all classes, features and dimensions, is ``FALSE_ALARM``.
 
     If the release declares that the casing was drawn, exact tests compare the classes with the stated randomised
     response (see ``casing_draws``).
@@ -132,7 +132,8 @@ class CasingLengthsAttack(AuditAttack):
         self.n_candidates, self.confidence, self.random_state = n_candidates, confidence, random_state
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Pick the measured sentences. If the casing is stated to stay, test the vectors of all sentences."""
+        """Attack the measured sentences. If the release declares that it contains no casing, test the vectors of all
+        sentences."""
         data = release.data
         shown = OpenSentences(data.X[data.test], release.casing("test"), data.groups_of(data.test))
         # The audit reads the casing from the manifest, and the vectors prove or disprove the manifest.
@@ -157,9 +158,9 @@ class CasingLengthsAttack(AuditAttack):
         released : OpenSentences
             Measured sentences.
         beside : list of VectorsBesideOwn, optional
-            Vectors of a release that declares that the casing stays.
+            Vectors of a release that declares that it contains no casing.
         drawn : DrawnCasing, optional
-            Casing classes of a release that declares that they were drawn by randomised response.
+            Casing classes of a release that declares that its classes were drawn by randomised response.
 
         Raises
         ------
@@ -184,7 +185,8 @@ class CasingLengthsAttack(AuditAttack):
             details |= {"furthest casing class, standard errors": furthest, "limit": limit}
         return self.result(
             found,
-            # What is declared open needs no attack, so that it is the guess to which this attack is compared.
+            # Properties that are declared open need no attack. The attack is therefore compared with a guess from these
+            # properties.
             Estimate.exact(found.value),
             Estimate.from_hits(_picked(rows, candidates, words, words)),
             _POSITIVE_BAR,

@@ -100,7 +100,7 @@ class CertifiedBound(AuditAttack):
         return f"certified bound, {times}"
 
     def requires(self, release: Any) -> str | None:
-        """Return why no bound exists: the representer has no noise at the output."""
+        """Return the reason why no bound exists: the representer has no noise at the output."""
         return None if release.is_bounded else "Without noise at the output no attacker is bounded."
 
     def run(self, release: Any) -> list[AttackResult]:
@@ -113,7 +113,7 @@ class CertifiedBound(AuditAttack):
         Raises
         ------
         ValueError
-            If the network has no noise at the output: then no bound on an attacker exists.
+            If the network has no noise at the output, because no bound on an attacker exists then.
         """
         if knowledge.representer.output_noise.kind == "none":
             raise ValueError("Without noise at the output no attacker is bounded.")
@@ -135,7 +135,8 @@ class CertifiedBound(AuditAttack):
             found.mean_accuracy,
             0.5,
             settings={"n_releases": self.n_releases, "n_draws": self.n_draws, "pairwise": True, "bound": True},
-            # With all digits, the largest accuracy names a sentence to each reader of the report who has the network.
+            # With all its digits, the largest accuracy would identify a sentence to each reader of the report who has
+            # the network.
             details={k: v for k, v in published.items() if k not in ("mean_accuracy", "n_releases")},
         )
 

@@ -1,4 +1,5 @@
-"""Results of checks: attacks that test whether a release is as stated, and do not measure what it reveals."""
+"""Results of checks: attacks that test whether a release is as stated, and do not measure how much the release
+reveals."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def check_result(attack: Any, faults: list[str], n_checks: int, **more: Any) -> 
     Parameters
     ----------
     attack : AuditAttack
-        Attack that checked.
+        Attack that made the check.
     faults : list of str
         One sentence for each fault of the release.
     n_checks : int

@@ -81,7 +81,7 @@ class ClassCheck(AuditAttack):
     phrase = "An attacker who compares the release with the published classes finds a fault in {} of tests"
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Check the release. Without the published classes nothing can be checked, and the audit cannot be passed."""
+        """Check the release. Without the published classes, the check cannot run, and the audit cannot be passed."""
         released = release.released_classes
         if released is None:
             return [replace(self.skip("It needs the published WordClassRepresenter, as representer=."), blocks=True)]

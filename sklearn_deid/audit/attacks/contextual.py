@@ -49,7 +49,7 @@ class Lattice(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class PublicNotes:
-    """Knowledge of a contextual attacker: sentences of the same kind. The object holds words and must not be shared.
+    """Knowledge of a contextual attacker: sentences of the same kind. The object contains words and must not be shared.
 
     Attributes
     ----------
@@ -73,13 +73,14 @@ class ContextualAttack(AuditAttack):
     """Name PHI words from the release together with the sentence around them.
 
     The attacker learns trigrams from public notes of the same kind, and combines the probability of a sentence with the
-    likelihood of the release. They also know how frequent each word of a label is, as in `ReidentificationAttack`. For
-    pseudonymised text the likelihood is the exact probability of each surrogate, and a beam search decodes all PHI
-    words of a sentence together. For private vectors the likelihood is Gaussian around the noise-free encoding of each
-    candidate; one PHI word of a sentence is unknown, and the candidates are its neighbours.
+    likelihood of the release. The attacker also knows how frequent each word of a label is, as in
+    `ReidentificationAttack`. For pseudonymised text the likelihood is the exact probability of each surrogate, and a
+    beam search decodes all PHI words of a sentence together. For private vectors the likelihood is Gaussian around the
+    noise-free encoding of each candidate; one PHI word of a sentence is unknown, and the candidates are its neighbours.
 
     The finding is the gain over the prior alone, which guesses from the sentence without the release. The details show
-    the prior alone, the release alone and both. The positive control decodes a release that hides next to nothing.
+    the success with the prior alone, with the release alone and with both. The positive control decodes a release that
+    hides next to nothing.
 
     With ``coherence`` a surrogate occurs several times; this attacker reads each token alone. `ReidentificationAttack`
     with ``in_text=True`` combines all tokens of a word, but does not read the sentence.
@@ -123,7 +124,7 @@ class ContextualAttack(AuditAttack):
         "An attacker who reads the sentence with a language model of other notes names the word behind the release in "
         "{} of cases"
     )
-    # An audit of vectors sets "representation".
+    # An audit of vectors sets the threat "representation".
     threat: str = "pseudonymised text"
     name = "contextual attacker"
     attacker = (
@@ -162,7 +163,7 @@ class ContextualAttack(AuditAttack):
     def run(self, release: Any) -> list[AttackResult]:
         """Decode the measured sentences and return the result."""
         data = release.data
-        # Measured sentences are left out: they would teach the language model their own names.
+        # Measured sentences are left out, because the language model would learn the names in these sentences.
         others = data.X[np.concatenate([data.train, data.valid])]
         if release.kind == WORDS:
             return [self.fit(PublicNotes(others, release.pseudonym_knowledge)).attack(release.pseudonymised_text)]

@@ -1,4 +1,4 @@
-"""Representers for controls: one hides next to nothing, and one hides everything.
+"""Representers for controls: `RawVectors` hides next to nothing, and `BlindRepresenter` hides everything.
 
 If an attack fails on `RawVectors`, its failure on a release proves nothing. If an attack succeeds on
 `BlindRepresenter`, the attack measures something other than the release.
@@ -14,7 +14,7 @@ from torch import Tensor
 from ...representations.network import Representer
 from ...representations.noise import GaussianNoise
 
-# Without any noise two releases of a sentence are equal, and every comparison would notice this.
+# Without any noise, two releases of a sentence would be equal, and every comparison would find this equality.
 _LITTLE = 0.1
 
 

@@ -13,7 +13,7 @@ from ..protocol import AttackResult
 
 _Arguments = ParamSpec("_Arguments")
 
-#: Why attacks on text cannot run that compare it with its mechanism. Without one of them, the originals would pass.
+#: Reason why attacks that compare a text with its mechanism cannot run. Without such an attack, originals would pass.
 UNKNOWN_MECHANISM = "The mechanism that made the text is not known."
 
 

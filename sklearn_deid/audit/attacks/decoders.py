@@ -67,8 +67,9 @@ class TokenVectors:
 class InputScaling:
     """Shift and linear map of vectors, computed in double precision.
 
-    Released vectors may be scaled, or may have columns with much larger numbers. Neither hides anything, but a decoder
-    for vectors of about length 1 would learn nothing from tiny numbers beside large ones.
+    Released vectors may be scaled, or may have columns with much larger numbers. Neither the scaling nor such columns
+    hide anything, but a decoder for vectors of about length 1 would learn nothing from tiny numbers beside large
+    numbers.
 
     Attributes
     ----------
@@ -360,14 +361,16 @@ def _logits(
 
 @torch.no_grad()
 def _reciprocal_rank(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, among: Tensor) -> float:
-    """Mean of 1 / rank of the right word over the tokens. A loss would prefer confidence to correct ranks."""
+    """Mean of 1 / rank of the right word over the tokens. A choice by the loss would prefer confidence to correct
+    ranks."""
     found = []
     for batch, words in data.batches(None):
         # Scores of the other tokens would take most of the time, and do not count.
         logits, target, _ = _logits(decoder, batch, words, table, among, only_asked=True)
         own = logits.gather(1, target.unsqueeze(1))
         rank = 0.5 + (logits > own).sum(1) + 0.5 * (logits == own).sum(1)
-        # Nothing is above a score that is no number, and such a decoder would look like the best one.
+        # No score is above a score that is not a number, so that a decoder with such scores would look like the best
+        # decoder.
         rank[~logits.isfinite().all(1)] = float("inf")
         found.append(1.0 / rank)
     return float(_mean(torch.cat(found)))

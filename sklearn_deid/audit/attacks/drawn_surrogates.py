@@ -28,7 +28,7 @@ _CUTS = 8  # parts by an ordered property
 
 @dataclass(frozen=True, repr=False)
 class RepeatedSurrogates:
-    """Words of the PHI tokens of several releases. The object holds words of notes.
+    """Words of the PHI tokens of several releases. The object contains words of notes.
 
     Attributes
     ----------
@@ -49,16 +49,17 @@ class RepeatedSurrogates:
 
 
 class DrawnSurrogatesAttack(AuditAttack):
-    """Compare surrogates with those that the audit makes of the same notes with other keys.
+    """Compare the released surrogates with surrogates that the audit makes of the same notes with other keys.
 
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
-    the audit's own r releases. If the release follows the same law as the r own releases, its count is the only largest
-    one with probability at most 1 / (r + 1). The number of such cases is therefore binomial: over all patients, for
-    each patient, for each label, and for words below or above a length, a frequency or a place in the release. In the
-    same way the attack counts the words that a second call repeats, and the surrogates that have the first letter, the
-    last letter or the length of the original. It also pairs patients who share a word, and compares how often both have
-    the same surrogate with the first of its own releases. All comparisons together raise a false alarm with probability
-    .0005, if draws for different labels of a patient are independent.
+    the audit's own r releases. If the release follows the same law as the r own releases, its count is the single
+    largest count with probability at most 1 / (r + 1). The number of such cases is therefore binomial: over all
+    patients, for each patient, for each label, and for words below or above a length, a frequency or a place in the
+    release. In the same way, the attack counts the words that a second call repeats, and the surrogates that have the
+    first letter, the last letter or the length of the original. The attack also pairs patients who share a word, counts
+    how often both patients have the same surrogate, and compares the count with the first of the audit's own releases.
+    All comparisons together raise a false alarm with probability .0005, if draws for different labels of a patient are
+    independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
 
@@ -134,14 +135,14 @@ def _last(words: np.ndarray) -> np.ndarray:
     return np.array([word[-1:] for word in words], dtype=object)
 
 
-# What surrogates of names and places may share with their originals by chance only, or as the method states.
+# Properties that surrogates of names and places may share with their originals only by chance, or as the method states.
 _PROPERTIES = {"the first letter": _first, "the last letter": _last, "the length": _lengths}
 
 
 def _p_of_alike(released: RepeatedSurrogates) -> float:
     """Probability of so many equal surrogates of equal words, over pairs of patients; each patient is in one pair."""
     own = released.own[0]
-    # Words that both releases replace: "Street" stays in many addresses.
+    # Only words that both releases replace are compared, because "Street" stays in many addresses.
     replaced = np.flatnonzero((released.shown != released.originals) & (own != released.originals))
     waiting: dict[tuple[str, str], int] = {}
     pairs: list[tuple[int, int]] = []
@@ -174,7 +175,7 @@ def _parts(released: RepeatedSurrogates) -> list[np.ndarray]:
     numbers = [np.unique(released.labels, return_inverse=True)[1].reshape(-1), groups["letters and digits"]]
     out = [one == number for one in numbers for number in np.unique(one)]
     for values in ordered.values():
-        # Evenly over the tokens, and over the values: few words are long.
+        # Cuts are even over the tokens and over the values, because few words are long.
         distinct, shares = np.unique(values), np.arange(1, _CUTS) / _CUTS
         cuts = np.unique([np.quantile(one, shares, method="higher") for one in (values, distinct)])
         out += [side for cut in cuts for side in (values < cut, values >= cut)]

@@ -37,7 +37,7 @@ _COMPARED = {
 
 @dataclass(frozen=True, repr=False)
 class RepeatedTexts:
-    """Several releases of the same sentences. The object holds words of notes.
+    """Several releases of the same sentences. The object contains words of notes.
 
     Attributes
     ----------
@@ -134,7 +134,8 @@ class DrawnWordsAttack(AuditAttack):
         released : RepeatedTexts
             At least one release.
         """
-        # Not the stream of the seed itself: a seeded release may have been drawn from it.
+        # The audit does not use the stream of the seed itself, because a seeded release may have been drawn from this
+        # stream.
         rng = np.random.default_rng(self.random_state).spawn(1)[0]
         words = released.draws.words
         made = self._mechanism.replace(words, np.arange(len(words)), rng).words.tolist()

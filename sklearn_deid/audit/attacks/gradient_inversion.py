@@ -105,9 +105,9 @@ def one_step_update(knowledge: GradientKnowledge, words: Sequence[int], tags: Se
 class GradientInversionAttack(AuditAttack):
     """Search for a sentence whose gradient equals the gradient that was sent.
 
-    The attacker starts from random vectors and labels. They change both until the gradient of the loss fits the sent
-    numbers. For each position they then name the word with the nearest vector. They start several times and keep the
-    best fit, or stop at the first start that explains the whole gradient.
+    The attacker starts from random vectors and labels. The attacker changes vectors and labels until the gradient of
+    the loss fits the sent numbers. For each position, the attacker then names the word with the nearest vector. The
+    attacker starts several times and keeps the best fit, or stops at the first start that explains the whole gradient.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class GradientInversionAttack(AuditAttack):
     The positive control runs the attack on complete gradients of random sentences with the same lengths under the same
     network. The attack must name at least 70 % of their words. If the control fails, the network or the sentences are
     too large for this attack, and the result gives no information about stronger attackers. `UpdateLeakageAttack` with
-    ``kind="span"`` needs less.
+    ``kind="span"`` needs less information.
 
     References
     ----------

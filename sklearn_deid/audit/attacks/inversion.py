@@ -128,7 +128,7 @@ class InversionAttack(AuditAttack):
         return _phrase_of(self.measure_name)
 
     def requires(self, release: Any) -> str | None:
-        """Return why the attack cannot run: the casing is needed and is not released."""
+        """Return the reason why the attack cannot run: the casing is needed and is not released."""
         return "The casing is not released." if self.casing and release.casing("test") is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
@@ -277,8 +277,8 @@ class InversionAttack(AuditAttack):
             if getattr(self, name):
                 if values is None:
                     raise ValueError(f"The attack is to use {name}, but none are given.")
-                # A tag that is absent from the attacker's text becomes a zero vector: they know nothing about the tag.
-                # shape: (n_tokens, width)
+                # A tag that is absent from the attacker's text becomes a zero vector, because the attacker knows
+                # nothing about the tag. shape: (n_tokens, width)
                 known = torch.as_tensor(np.where(values < width, values, width))
                 extra.append(F.one_hot(known, width + 1)[:, :width].float())
         vectors = torch.as_tensor(np.asarray(data.vectors, dtype=np.float32))

@@ -1,7 +1,7 @@
 """Tests whether words with a property are left unchanged too often: long words, rare words, words of one letter.
 
-Few words that were left hide in the sum over all of them. Each test therefore counts the words of one group, or the
-words below or above a value of an ordered property.
+A few unchanged words are not visible in the sum over all words. Each test therefore counts the words of one group, or
+the words below or above a value of an ordered property.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def parts_by_property(
 
 
 def tails_of_parts(kept: np.ndarray, sizes: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Upper bounds of the probability that so many words of each part stay, shape (n_parts,).
+    """Upper bounds of the probability that at least as many words of each part stay as in the release, shape
+    (n_parts,).
 
     Parameters
     ----------

@@ -34,15 +34,15 @@ class KeptTokensAttack(AuditAttack):
 
     A mechanism may draw the word itself: one of N neighbours is the word. The number of unchanged words is then a sum
     of independent Bernoulli variables with known probabilities. The attack computes the exact tail probability of the
-    count, for each label, each patient, each sentence and for all together. It bounds the tail probability for the
-    words of each length, first letter and kind of characters, and for the words below or above a length, a frequency or
-    a place in the release. If one of them is below its part of ``FALSE_ALARM``, the release shows words that the
-    mechanism did not draw, and the result is invalid.
+    count, for each label, each patient, each sentence and for all together. The attack also bounds the tail probability
+    for the words of each length, first letter and kind of characters, and for the words below or above a length, a
+    frequency or a place in the release. If one of these probabilities is below its part of ``FALSE_ALARM``, the release
+    shows words that the mechanism did not draw, and the result is invalid.
 
     The attack uses all sentences of an audit, because the attacker learns nothing from them. Tokens that stay by the
     parameters of the estimator (``labels``, ``exclude``, ``unknown="keep"``) are not counted. With ``coherence``, all
-    tokens of a draw count once: the draw is unchanged if one of its tokens is. With ``max_replacements``, the
-    probability includes the tokens that were left out; it is then an upper bound.
+    tokens of a draw count once: the draw counts as unchanged if one of its tokens is unchanged. With
+    ``max_replacements``, the probability includes the tokens that were not replaced, and is therefore an upper bound.
 
     A mechanism without a closed form (`MadlibPseudonymizer`) is simulated three times. The count of the release, given
     the sum of all four counts, then has at most the tail of a binomial distribution with probability 1/4, because a sum
@@ -131,7 +131,7 @@ class KeptTokensAttack(AuditAttack):
         return self.result(
             Estimate.from_hits(released.kept, released.groups, self.confidence),
             float(chances.mean()),
-            # The same comparison where the release is the original text.
+            # Positive control: the same comparison, with the original text as the release.
             Estimate.exact(float(_tail(len(released), chances) < threshold or chances.mean() >= _NOTHING_MOVES)),
             _POSITIVE_BAR,
             faults=(fault,) if alarms else (),

@@ -23,16 +23,16 @@ _POSITIVE_BAR = 0.9
 class LinkageAttack(AuditAttack):
     """Distinguish pairs of sentences of one patient from pairs of two patients.
 
-    The attacker holds sentences of other patients in the same form, and knows their patients. They train a logistic
-    regression on the similarities of two sentences: rare words and surrogates, other words, labels, casing and length.
-    For vectors they use the cosines instead of the words. A surrogate that is constant throughout a patient
-    (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words that are not PHI
-    are released unchanged, and link sentences too.
+    The attacker holds sentences of other patients in the same form, and knows their patients. The attacker trains a
+    logistic regression on the similarities of two sentences: rare words and surrogates, other words, labels, casing and
+    length. For vectors, the attacker uses cosines instead of words. A surrogate that is constant throughout a patient
+    (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words outside of PHI
+    are released unchanged, and also link sentences.
 
     Parameters
     ----------
     use_casing, use_tags : bool, default=True, True
-        Whether the attacker uses casing and labels. Both are released without noise.
+        Whether the attacker uses casing and labels, which are released without noise.
     n_pairs : int, default=2,000
         Number of training pairs, and number of measured pairs. Half of the pairs are of one patient.
     confidence : float in (0, 1), default=0.95

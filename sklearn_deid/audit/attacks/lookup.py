@@ -61,7 +61,8 @@ class LookupAttack(AuditAttack):
         one of its neighbours. "unrelated" candidates are other sentences of equal length.
     score : {"likelihood", "cosine"}, default="likelihood"
         Score of a candidate. "likelihood" uses the standard deviations of the noise, which are published with the
-        network. The likelihood is the likelihood of a Gaussian vector or, for vectors of unit length, of its direction.
+        network. For vectors of unit length, the likelihood is that of the direction of a Gaussian vector, and otherwise
+        that of the vector itself.
     template : "noise_free" or int, default="noise_free"
         Template of a candidate: the encoding without noise, or the mean of K encodings with noise.
     n_releases : int, default=1
@@ -78,7 +79,7 @@ class LookupAttack(AuditAttack):
         Whether to run the positive and the negative control.
     min_positive_control : float, default=0.90
         Smallest valid value of the positive control, which attacks word vectors with a little noise. Candidates with
-        equal vectors are indistinguishable, so that they lower the largest possible value.
+        equal vectors are indistinguishable, and lower the largest possible value.
     confidence : float in (0, 1), default=0.95
         Confidence level of the intervals.
     random_state : int, Generator, RandomState or None, default=None
@@ -284,8 +285,8 @@ class LookupAttack(AuditAttack):
         assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)
         table = released.data.table.to(self._knowledge.device)
-        # A control has its own streams, from a copy of the generator, and changes nothing for the attack. A generator
-        # with a key cannot spawn others.
+        # A control has its own random streams, from a copy of the generator, so that the control changes nothing for
+        # the attack. A generator with a key cannot spawn other generators.
         seeds = copy.deepcopy(rng).integers(2**62, size=len(blind)).tolist()
         streams = [(rng, generator), *(random_streams(seed, table.device) for seed in seeds)]
         arms = [(one, LookupRanks(released.groups), *two) for one, two in zip((own, *blind), streams, strict=True)]

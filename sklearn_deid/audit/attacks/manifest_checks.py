@@ -1,7 +1,7 @@
-"""Checks of the JSON of a saved release: notes in its strings, lists for each sentence, and bytes that say nothing.
+"""Checks of the JSON of a saved release: notes in its strings, lists for each sentence, and bytes without meaning.
 
-A recipient reads all bytes of a folder. Bytes that the library does not write, such as blanks behind the JSON, are a
-channel beside the statements of the manifest.
+A recipient reads all bytes of a folder. Bytes that the library does not write, such as blanks behind the JSON, can
+carry information beside the statements of the manifest.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
     notes : KnownNotes or None
         Notes behind the release. Without notes, only lists are searched.
     counts : dict of str to int
-        Numbers of sentences, tokens and patients, by the name of one of them.
+        Numbers of sentences, tokens and patients, by the name of the unit.
     """
     out = [
         f"The manifest holds a list with one entry for each {name}: such a list tells the order, or each {name}."
@@ -202,7 +202,7 @@ def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
 def _holds_patients(manifest: Any, notes: KnownNotes) -> bool:
     """Whether a list, or the keys of a mapping, are ids of at least three patients."""
     ids = set() if notes.patients is None else set(np.unique(notes.patients).astype(str).tolist())
-    # Short numbers are everywhere.
+    # Short numbers occur in every manifest.
     ids = {one for one in ids if not one.isdigit() or len(one) >= _DISTINCT_NUMBER}
     held = (set(map(str, one)) for one in _values_of(manifest) if isinstance(one, (dict, list)))
     return any(len(ids & members) >= _FEWEST_PATIENTS for members in held)

@@ -71,9 +71,9 @@ class MembershipAttack(AuditAttack):
     """Decide from the losses of a tagger which sentences were in its training set.
 
     The attacker trains their own taggers ("shadows") in the same way, each on a random half of the sentences. With
-    "threshold" they learn from the shadows one loss below which a sentence counts as a member. With "shadow" they learn
-    for each sentence the usual losses with and without the sentence in the training set, and choose the more likely
-    case.
+    "threshold", the attacker learns one loss from the shadows, and a sentence with a smaller loss counts as a member.
+    With "shadow", the attacker learns for each sentence the usual losses with and without the sentence in the training
+    set, and chooses the more likely case.
 
     Parameters
     ----------

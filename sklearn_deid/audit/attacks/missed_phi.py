@@ -1,4 +1,4 @@
-"""Missed PHI: which span of a note with surrogates is an original that was not replaced?"""
+"""Missed PHI: find the span of a note with surrogates that was not replaced."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class MissedPhiAttack(AuditAttack):
 
     In each trial, one span of a note was missed: it shows its original, and all other spans show surrogates. The
     attacker sees the spans of the note with their labels, knows which spans of other patients are originals and which
-    are surrogates, and names the span of the note that is most likely an original. They train a logistic regression on
-    groups of letters, on the other spans of the note that share a word, and on the distance of a year from the other
-    years of the note. Each span of the measured patients is missed in one trial.
+    are surrogates, and names the span of the note that is most likely an original. The attacker trains a logistic
+    regression on groups of letters, on the other spans of the note that share a word, and on the distance of a year
+    from the other years of the note. Each span of the measured patients is missed in one trial.
 
     A success identifies PHI that was missed, and says nothing about the spans that were replaced. The result is
-    therefore open by declaration, and not part of the score of an audit.
+    therefore declared open, and is not part of the score of an audit.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _picked(known: SurrogateSpans, shown: SurrogateSpans) -> np.ndarray:
     features = vstack([_features(known, originals) for originals in (True, False)])
     model = LogisticRegression(C=3.0, max_iter=300).fit(features, np.repeat([1, 0], len(known)))
     missed, replaced = (model.decision_function(_features(shown, kind)) for kind in (True, False))
-    # Each span is missed in a trial of its own: it shows its original, and the rest of the note shows surrogates.
+    # Each span is missed in its own trial: the span shows its original, and the rest of the note shows surrogates.
     out = np.empty(len(shown), dtype=np.int64)
     for rows in _rows_of_notes(shown).values():
         for i in rows:
@@ -150,7 +150,8 @@ def _picked(known: SurrogateSpans, shown: SurrogateSpans) -> np.ndarray:
 
 
 def _features(spans: SurrogateSpans, originals: bool) -> csr_array:
-    """Features of each span, if it alone shows its original or if it shows its surrogate."""
+    """Features of each span, for the case that only this span shows its original and for the case that it shows its
+    surrogate."""
     shown = [new[0] for new in spans.surrogates]
     texts = spans.originals if originals else shown
     letters = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), n_features=2**16, alternate_sign=False)
@@ -176,7 +177,7 @@ def _add_context(context: np.ndarray, rows: list[int], texts: list[str], shown: 
         others = [year for j in rows if j != i for year in years[j]]
         mine = years_of(texts[i])
         if mine and others:
-            # All dates of a patient move by one shift, so that an unshifted year stands apart.
+            # All dates of a patient move by one shift, so that an unshifted year is far from the others.
             gap = min(abs(mine[0] - year) for year in others)
             context[i, 1:] = min(gap, 10) / 10, gap == 0
 

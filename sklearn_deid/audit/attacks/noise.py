@@ -22,7 +22,7 @@ from .noise_template import NoiseTemplate
 
 _CONTROL_TOKENS = 2000
 _NO_NOISE, _MOST_NAMED = 0.1, 6
-# Tests that a slightly wrong estimate of another size fails, too.
+# Tests that also fail if another size was estimated slightly wrong.
 _OF_THE_SIZE = (
     *("size", "shape", "tails", "sizes of tokens", "small noise"),
     *("along the template", "mean along the template", "less noise by a property"),
@@ -89,11 +89,11 @@ class NoiseAttack(AuditAttack):
     """Subtract the noise-free template from released vectors, and test whether the rest is the stated noise.
 
     The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation in
-    each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. If this holds, the
-    distribution of each test statistic is known. All tests together raise a false alarm with probability .001. Vectors
-    of length 1 are completed by a random length from its exact law (see ``noise_residuals``). Whole numbers of grid
-    steps must explain the vectors, and the low bits of these numbers must not depend on the tokens (see
-    ``noise_steps``).
+    each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. If the rest has
+    these properties, the distribution of each test statistic is known. All tests together raise a false alarm with
+    probability .001. Vectors of length 1 are completed by a random length from its exact law (see ``noise_residuals``).
+    Whole numbers of grid steps must explain the vectors, and the low bits of these numbers must not depend on the
+    tokens (see ``noise_steps``).
 
     For networks with noise at the input the law has no closed form. The attacker then makes a second release with the
     published network, and compares sizes and neighbouring tokens of both releases sentence by sentence (t-tests).
@@ -104,8 +104,8 @@ class NoiseAttack(AuditAttack):
     ----------
     controls : bool, default=True
         Whether to plant faults into simulated releases. The tests must find missing noise and noise that all tokens
-        share. The result reports whether the tests find half the noise, which no test can find if directions are
-        uniform.
+        share. The result reports whether the tests find noise of half the stated size, which no test can find if
+        directions are uniform.
     random_state : int, Generator, RandomState or None, default=None
         Random seed of the drawn lengths and of the controls.
 
@@ -139,7 +139,7 @@ class NoiseAttack(AuditAttack):
         self._template: NoiseTemplate | None = None
 
     def requires(self, release: Any) -> str | None:
-        """Return why there is nothing to test: the release states that it carries no noise."""
+        """Return the reason why there is nothing to test: the release states that it has no noise."""
         return None if release.is_bounded else "The release states no noise."
 
     def run(self, release: Any) -> list[AttackResult]:
@@ -158,7 +158,7 @@ class NoiseAttack(AuditAttack):
         Raises
         ------
         ValueError
-            If `fit` was not called, or the template has other tokens.
+            If `fit` was not called, or the template and the release have different tokens.
         """
         template = self._template
         if template is None or len(template) != len(released.vectors) or not len(template):
@@ -203,7 +203,8 @@ class NoiseAttack(AuditAttack):
             ], n_checks
         if failed[0].name != "size" or template.input_noise:
             return _named(failed), n_checks
-        # Another size lets other tests fail, too: only what remains at the size that was found is named besides.
+        # If the size is wrong, other tests fail, too. Therefore, only faults that remain at the found size are also
+        # named.
         told = f"The noise has another size than stated: about {size:.2f} times the stated standard deviation."
         resized = replace(template, std=template.std * size)
         rest, _ = alarms(self._checks(released, resized, rng), NOISE_LEVEL)

@@ -1,9 +1,9 @@
 """Tests whether tokens with a property carry less noise than stated: late tokens, long sentences, rare words, a label.
 
-Noise that is smaller at few tokens hides in the sums over all of them. Each test therefore sums over the tokens of one
-group, or over all tokens below or above a value of an ordered property. Two kinds of sums are tested: sums of squared
-residuals, which are then too small, and sums of projections on the noise-free vectors, which are then too large if
-vectors have length 1.
+Sums over all tokens do not show noise that is smaller at a few tokens. Each test therefore sums over the tokens of one
+group, or over all tokens below or above a value of an ordered property. Two kinds of sums are tested. With too little
+noise, sums of squared residuals are too small. If vectors have length 1, sums of projections on the noise-free vectors
+are too large.
 """
 
 from __future__ import annotations

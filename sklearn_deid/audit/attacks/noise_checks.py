@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtr, chdtrc, ndtr  # as of `scipy.stats`, many times as fast for a single number
+from scipy.special import chdtr, chdtrc, ndtr  # as in `scipy.stats`, but much faster for a single number
 from scipy.stats import beta, binomtest, chi2, kstest
 
 _LAGS = 32
 _MOST_PAIRED, _MOST_RANKED = 4096, 50_000
-# The last one is beyond the largest number that 16 random bits make.
+# The last limit is beyond the largest number that 16 random bits can make.
 _TAILS = (3.0, 4.0, 4.25)
 # Probabilities of small residuals, whose number is counted.
 _SMALL = (1e-2, 1e-3)
@@ -24,7 +24,8 @@ _LESS = "Some tokens carry less noise than stated, or none."
 
 
 class Check(NamedTuple):
-    """One test of the noise: the probability of a statistic as extreme as this one, and what an alarm means."""
+    """One test of the noise: the probability of a statistic as extreme as the observed statistic, and the meaning of an
+    alarm."""
 
     name: str
     p: float
@@ -76,7 +77,8 @@ def alarms(checks: Iterable[Check], level: float) -> tuple[list[Check], int]:
 
 
 def best_pairs(z: np.ndarray, other: np.ndarray | None = None) -> tuple[float, int]:
-    """Return the largest absolute cosine of two residuals, and the number of pairs; of z alone without ``other``."""
+    """Return the largest absolute cosine of two residuals, and the number of pairs; without ``other``, of pairs within
+    z."""
     unit = z / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-300)
     if other is None:
         cosine, n_pairs = unit @ unit.T, len(z) * (len(z) - 1) // 2
@@ -167,7 +169,7 @@ def _norms(z: np.ndarray) -> Iterator[Check]:
     yield Check("smallest residual", float(min(1.0, n * chdtr(d, squares.min()))), _LESS)
     more = float(min(1.0, n * chdtrc(d, squares.max())))
     yield Check("largest residual", more, "Some tokens carry more noise than stated.")
-    # A few tokens with half the noise are none of them impossible; their number is.
+    # A single token with half the noise is not impossible, but several such tokens are.
     for small in _SMALL:
         beyond = int((squares < chi2.ppf(small, d)).sum())
         yield Check("small noise", float(binomtest(beyond, n, small, "greater").pvalue), _LESS)
@@ -191,11 +193,11 @@ def _along(z: np.ndarray, means: np.ndarray) -> Iterator[Check]:
 def p_of_directions(noisy: np.ndarray, means: np.ndarray) -> float:
     """Upper bound of the probability that some noisy vector is as close to the direction of its mean.
 
-    Scaling to length 1 hides the length of a noisy vector, and the residual of a vector without noise has a common
-    size. The direction shows it. Along its mean, a noisy vector is a + |mean| for a standard normal number a; the
-    square of the rest is chi-squared with d - 1 degrees of freedom. An angle of at most t therefore needs a large a, or
-    a rest of at most (a + |mean|) tan(t). The sum of both probabilities is computed for some limits of a, and the
-    smallest sum counts: each is an upper bound of the same probability.
+    Scaling to length 1 hides the length of a noisy vector, and the residual of a vector without noise has an ordinary
+    size. Only the direction shows the missing noise. Along its mean, a noisy vector is a + |mean| for a standard normal
+    number a; the square of the rest is chi-squared with d - 1 degrees of freedom. An angle of at most t therefore needs
+    a large a, or a rest of at most (a + |mean|) tan(t). The sum of both probabilities is computed for some limits of a,
+    and the smallest sum counts: each is an upper bound of the same probability.
 
     Parameters
     ----------
@@ -220,14 +222,14 @@ def p_of_directions(noisy: np.ndarray, means: np.ndarray) -> float:
     unit = means[some] / lengths[:, None]
     along = np.einsum("ij,ij->i", noisy[some], unit)
     rest = np.square(noisy[some] - along[:, None] * unit).sum(axis=1)
-    # Squared tangents; vectors that point away from their mean have a huge one, and say nothing.
+    # Squared tangents; vectors that point away from their mean get a huge value, because they are no evidence.
     tangents = rest / np.maximum(along, 1e-100) ** 2
     bounds = [ndtr(-a) + chdtr(means.shape[1] - 1, (lengths + a) ** 2 * tangents) for a in _REACHES]
     return float(min(1.0, len(means) * np.min(bounds, initial=1.0)))
 
 
 def _pairs(z: np.ndarray) -> Check:
-    # At random: two tokens of every k-th never have a distance that k does not divide.
+    # Tokens are drawn at random. If every k-th token were taken, distances that k does not divide would never occur.
     some = z[np.random.default_rng(0).permutation(len(z))[:_MOST_PAIRED]]
     p = p_of_cosine(*best_pairs(some), z.shape[1]) if len(some) > 1 else 1.0
     return Check("pairs of tokens", p, "Two different tokens carry the same noise.")

@@ -21,7 +21,7 @@ from ..._randomness import FINEST_STEP, to_grid
 from .noise_template import NoiseTemplate
 
 _STEPS, _REACH, _CHUNK = 240, 9.0, 4096
-# So many steps give the same integral to many digits, if the density is flat enough where lengths end, at 0.
+# With this number of steps, the integral is exact to many digits if the density is flat enough at length 0.
 _FEW_STEPS, _FLAT_D = 60, 5
 # Sizes of the noise, relative to the stated size, among which the most likely size is searched.
 _SIZES = np.geomspace(0.02, 4.0, 64)
@@ -98,7 +98,8 @@ def noise_size(vectors: np.ndarray, template: NoiseTemplate) -> float:
         rough = np.array([likelihood(c, _FEW_STEPS) for c in _SIZES])
         some_sizes = _SIZES[~(rough <= rough.max() - 2.0)]
     found = [likelihood(c, _STEPS) for c in some_sizes]
-    # Directions around a mean of 0 are uniform, whatever the size of the noise: nothing speaks against the stated one.
+    # Directions around a mean of 0 are uniform for every size of the noise, so that there is no evidence against the
+    # stated size.
     if len(found) == len(_SIZES) and not max(found) - min(found) > 1.0:
         return 1.0
     return float(some_sizes[int(np.argmax(found))])

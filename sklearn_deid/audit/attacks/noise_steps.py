@@ -1,10 +1,10 @@
 """Grid steps of released vectors: check that they are whole, and that their remainders do not depend on words.
 
 The noise is at least 32 steps wide, so that the remainder of the number of steps after a division by a small number is
-uniform and independent of the notes. The same holds for the steps without those of the noise-free vector. Remainders
-that depend on a word, remainders that are not uniform (a coarser grid than stated), or vectors that no whole numbers of
-steps explain, reveal information other than noise. Remainders that a secret key hides look like noise, and no test
-finds them.
+uniform and independent of the notes. The difference to the steps of the noise-free vector has the same property.
+Remainders that depend on a word, remainders that are not uniform (a coarser grid than stated), or vectors that no whole
+numbers of steps explain, reveal information other than noise. Remainders that a secret key hides look like noise, and
+no test finds them.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     tokens : ndarray of shape (n,)
         Tokens whose steps are known. Of vectors of length 1, at most 8,192 are searched.
     steps : ndarray of shape (n, d)
-        Whole numbers of steps. Vectors of length 1 whose steps have a common divisor look like those of fewer steps; if
-        this holds for most vectors, all steps are multiplied by this divisor.
+        Whole numbers of steps. If the steps of a vector of length 1 have a common divisor, the vector looks like a
+        vector of fewer steps. If most vectors have the same divisor, all steps are multiplied by this divisor.
     faults : list of str
         One sentence for each fault.
 
@@ -104,7 +104,8 @@ def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
     lengths = np.arange(max(first, 1.0), last + 1.0) / largest  # shape: (n_candidates,)
     rest = unit[order[1:], None]
     while len(rest) and len(lengths):
-        # One number leaves few of many candidates; the others decide on these together.
+        # One number of the vector rules out most candidates. The other numbers together decide among the remaining
+        # candidates.
         some, rest = (rest[:1], rest[1:]) if len(lengths) > _FEW else (rest, rest[:0])
         at = some * lengths
         # Both numbers of the released vector were rounded by half a step of the finest grid.

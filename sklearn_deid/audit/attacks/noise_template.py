@@ -48,7 +48,7 @@ class NoiseTemplate:
 
     @property
     def vectors(self) -> np.ndarray:
-        """Templates in the form of the release: scaled to length 1 if the release is."""
+        """Templates in the form of the release: scaled to length 1 if the release is scaled."""
         if not self.unit_norm:
             return self.mean
         length = np.linalg.norm(self.mean, axis=1, keepdims=True)

@@ -14,7 +14,7 @@ from .noise_checks import Check
 MOST_PAIRS = 2000
 _SHARED = "Two uploads share noise."
 _LESS = "The uploads carry less noise than stated, or none."
-# Momentum makes steps of one site alike; after this many of them the rest of it is .9^30 = .04.
+# Momentum makes steps of one site similar. After this number of steps, .9^30 = .04 of the momentum remains.
 _FORGOTTEN_STEPS = 30
 _ALIKE, _ALIKE_LATER = 0.51, 0.6
 
@@ -44,9 +44,9 @@ class SparseVectorUploads:
     def checks(self) -> Iterator[Check]:
         """Yield tests of the noise.
 
-        The noise is so large that nearly all values are at the clip. A value strictly inside is an event whose
-        probability is at most ``1 - exp(-clip / scale)``, for any value before the noise, and at most one half of the
-        values are at each end. Smaller noise leaves more values inside.
+        The noise is so large that nearly all values are at the clip. A value is strictly inside with a probability of
+        at most ``1 - exp(-clip / scale)``, for any value before the noise, and at most one half of the values are at
+        each end. With smaller noise, more values are inside.
 
         Examples
         --------
@@ -87,8 +87,8 @@ class SparseVectorUploads:
 class StepUploads:
     """Updates of parameters that no note reads, from a training with `PatientPrivacy`.
 
-    Such a parameter, of a character or word shape that no note has, moves by noise alone. The size of this movement
-    gives no information about the size of the noise, because the optimizer divides by it.
+    Such a parameter belongs to a character or word shape that no note has, and moves by noise alone. The size of this
+    movement gives no information about the size of the noise, because the optimizer divides by the size of the step.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class StepUploads:
         signs = [np.sign(update) for update in self.updates]
         for one, share in zip(signs, self.shares, strict=True):
             moved = int(np.count_nonzero(one))
-            # As many of them are sent as of all parameters; a quarter is more than chance takes away.
+            # The same share of these parameters is sent as of all parameters. By chance, less than a quarter is lost.
             yield Check("size", float(binom.cdf(moved, len(one), share / 4.0)), _LESS)
             k = int(max((one > 0).sum(), (one < 0).sum()))
             yield Check("shared", 2.0 * float(binom.sf(k - 1, moved, _ALIKE)), "An upload shares its noise.")
@@ -125,6 +125,7 @@ class StepUploads:
                 continue
             both = (signs[i] != 0.0) & (signs[j] != 0.0)
             same, n = int((signs[i] == signs[j])[both].sum()), int(both.sum())
-            # The last update goes back to the mean of earlier parameters, and so against the updates of other sites.
+            # The last update returns to the mean of earlier parameters, and therefore points against the updates of
+            # other sites.
             alike = _ALIKE if self.sites[i] != self.sites[j] else _ALIKE_LATER
             yield Check("replay", float(binom.sf(same - 1, n, alike)), _SHARED)

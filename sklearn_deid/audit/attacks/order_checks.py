@@ -15,7 +15,7 @@ from .order_keys import FEWEST, digests_of, p_of_order, text_keys
 from .saved_sentences import KnownNotes, SavedSentences
 from .seeded_orders import seeded_numbers, seeded_order
 
-_MOST_ROWS = 4096  # sentences whose digests are computed; more do not make a fault clearer
+_MOST_ROWS = 4096  # number of sentences whose digests are computed; more sentences do not make a fault clearer
 _SHUFFLED = "although the file says that they were shuffled"
 
 
@@ -58,7 +58,8 @@ def number_checks(released: SavedSentences) -> Iterator[Check]:
         "their numbers of sentences": np.bincount(own.reshape(-1))[whose],
     }
     keys |= {f"the {name} digests of their ids": _ranks_of(values) for name, values in digests_of(names)}
-    # The library numbers patients as they come in the release; others, as they come in the notes or by their ids.
+    # The library numbers patients in the order of the release. Other programs may number by the order in the notes or
+    # by id.
     for places in (np.argsort(np.argsort(first))[whose], whose):
         name, p = seeded_numbers(places, len(ids))
         yield Check("numbers", p, f"The patient numbers are those of {name}: anyone who tries the seeds reads them.")
@@ -108,7 +109,7 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
     yield Check("order", float(2.0 * ndtr(-abs(r) * np.sqrt(len(ranks) - 1))), told)
     together = int((np.abs(np.diff(ranks)) == 1).sum())
     yield Check("order", float(poisson.sf(together - 1, 2.0)), told)
-    # Each of 2n steps between neighbours is expected once at most; a regular order repeats one of them.
+    # Each of 2n steps between neighbours is expected at most once. A regular order repeats one step.
     most = int(np.unique(np.diff(ranks), return_counts=True)[1].max())
     yield Check("order", min(1.0, 2.0 * len(ranks) * float(poisson.sf(most - 1, 1.0))), told)
 

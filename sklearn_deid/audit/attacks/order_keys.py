@@ -1,7 +1,7 @@
 """Keys by which a release could be sorted, computed from its originals, and tests of an order against a key.
 
-An order that is random is independent of every key. An order by a digest looks random, but an attacker who knows a
-sentence computes its digest, and with it the place of the sentence. Keys that need a secret cannot be tried.
+A random order is independent of every key. An order by a digest looks random, but an attacker who knows a sentence can
+compute its digest, and thereby find the place of the sentence. Keys that need a secret cannot be tried.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def _ranks(keys: Sequence[Any]) -> np.ndarray:
 
 
 def p_of_order(values: np.ndarray) -> tuple[float, float]:
-    """Probabilities that keys in random order are as regular: rank correlation with the place, and like neighbours.
+    """Probabilities that keys in random order are at least as regular: rank correlation with the place, and similar
+    neighbours.
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ def p_of_order(values: np.ndarray) -> tuple[float, float]:
     -----
     Over all permutations, the rank correlation with the place has mean 0 and variance 1 / (n - 1), and lighter tails
     than a normal number. A perfect order of distinct keys has the exact probability 2 / n!. The serial correlation of
-    neighbours has mean -1/(n-1) and a variance of about 1/n. It also shows orders that rise several times.
+    neighbours has mean -1/(n-1) and a variance of about 1/n. The serial correlation also shows orders that rise several
+    times.
 
     Examples
     --------

@@ -32,7 +32,7 @@ from .declaration import AttackPreset, AttackSettings, AuditAttack
 _QUICK_EPOCHS = 10
 # The paper's adversary is weak: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of the pairs, the
 # strong adversary in 99 %. This weakness is a finding and not an error of the audit. The report therefore shows the
-# control of the paper's adversary, with a limit that the control always reaches. An audit never passes on this
+# control of the paper's adversary with a minimum that the control always reaches. An audit never passes on this
 # adversary alone.
 _PAPER = {"adversary": "paper", "task": "average", "min_positive_control": 0.4}
 _TASKS = {"paper": ("average", "t1", "t2"), "strong": ("t1", "t2")}
@@ -107,9 +107,9 @@ class PairAttack(AuditAttack):
     template : {"noisy", "noise_free"}, default="noisy"
         Template of the attacker. "noise_free" is task T3: the attacker switches the noise off on their side.
     control : {"raw", "noise_off"} or None, default="raw"
-        Representer of the positive control: word vectors with a little noise, or this representer without noise. The
-        control "noise_off" also fails if the network itself hides the token. None runs no controls, for repeated runs
-        of one setting.
+        Representer of the positive control: word vectors with a little noise, or the attacked representer without
+        noise. The control "noise_off" also fails if the network itself hides the token. None runs no controls, for
+        repeated runs of one setting.
     min_positive_control : float, default=0.90
         Smallest valid value of the positive control.
     n_epochs, patience, max_pairs, hidden_size, lr
@@ -367,7 +367,7 @@ class PairAttack(AuditAttack):
         batches = PairBatches(numbered, self.batch_size, self._knowledge.device)
         for batch in batches.epoch(None, self._generator, sentences="pairs"):
             judgement = adversaries(adversaries.draw(representer, batch, self._generator))
-            # Each sentence is in two pairs: with itself and with its counterfactual.
+            # Each sentence is in two pairs: a pair with itself and a pair with its counterfactual.
             number = batch.tags[: batch.n_pairs, 0].repeat(2).cpu().numpy()
             right = {k: ((v > 0.0) == judgement.real).cpu().numpy() for k, v in judgement.logits.items()}
             yield number, right

@@ -20,7 +20,7 @@ COHERENCE = ("token", "sentence", "document", "patient")
 
 @dataclass(frozen=True, repr=False)
 class PseudonymKnowledge:
-    """Knowledge of an attacker on pseudonymised text. The object holds words and must not be shared.
+    """Knowledge of an attacker on pseudonymised text. The object contains words and must not be shared.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ def release_numbers(mechanism: Any, original: list[str], released: list[str]) ->
     if not isinstance(mechanism, TokenMechanism):
         raise ValueError("Released text can be attacked if the mechanism moves words, or has 'numbers'.")
     numbers = mechanism.releases().of_tokens(released)
-    # A random string depends on the shape only, so that all strings of a shape are one release.
+    # A random string depends only on the shape of the word, so that all strings of a shape count as one release.
     for i in np.flatnonzero(mechanism.policy.actions(original)[0] == SHAPE).tolist():
         numbers[i] = mechanism.shape_release(original[i])
     return numbers

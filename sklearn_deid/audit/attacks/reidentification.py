@@ -25,17 +25,19 @@ _Categories = dict[str, tuple[list[str], np.ndarray, float]]
 class ReidentificationAttack(AuditAttack):
     """Name the word behind a surrogate.
 
-    The attacker knows the mechanism and the frequencies of the words. If the frequencies are given by label, they also
-    know the label of each token. They do not read the sentence; an attacker who reads the sentence may find more. If a
-    word is released several times, they multiply the probabilities of all its releases (the overlap attack). For
-    releases out of N neighbours this product selects the intersection of the possible words.
+    The attacker knows the mechanism and the frequencies of the words. If the frequencies are given by label, the
+    attacker also knows the label of each token. The attacker does not read the sentence; an attacker who reads the
+    sentence may name more words. If a word is released several times, the attacker multiplies the probabilities of all
+    its releases (the overlap attack). For releases out of N neighbours this product selects the intersection of the
+    possible words.
 
     Parameters
     ----------
     attacker : {"exact", "trained"}, default="exact"
         Knowledge of the attacker. "exact" knows the probability of each release, and no attacker with the same
         information succeeds more often. "trained" learns the probabilities from simulated releases (naive Bayes on
-        counts). "trained" is never better on average, and shows that an attacker can attain the exact result.
+        counts). "trained" is never better than "exact" on average, and shows whether an attacker can reach the exact
+        result in practice.
     n_releases : int, default=1
         Number of independent releases of each word in simulated releases. In a given text the releases are counted.
     n_simulated : int, default=2,000

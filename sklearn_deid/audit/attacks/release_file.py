@@ -22,12 +22,12 @@ class FileCheck(AuditAttack):
     """Read a saved release as an outsider does, and test the statements of its manifest.
 
     The check finds equal vectors in different sentences (repeated noise), zeros with a minus sign, and an order that is
-    not random although the file says so. Without the notes, an order shows in neighbouring sentences with similar
-    lengths, PHI, vectors or patients, or along the file. With the notes the positions are compared with the order of
-    the notes and with keys of the words, such as digests, and patient numbers with the patients. All tests of the order
-    and of the numbers together raise a false alarm with probability .0002. In a folder, the check also reads the JSON:
-    it names words and digests of the notes, lists with one entry for each sentence, and bytes that the library does not
-    write.
+    not random although the file says so. Without the notes, the check finds an order by neighbouring sentences with
+    similar lengths, PHI, vectors or patients, or by trends along the file. With the notes, the check compares the
+    positions with the order of the notes and with keys of the words, such as digests, and compares the patient numbers
+    with the patients. All tests of the order and of the numbers together raise a false alarm with probability .0002. In
+    a folder, the check also reads the JSON, and finds words and digests of the notes, lists with one entry for each
+    sentence, and bytes that the library does not write.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _named(failed: list[Check]) -> list[str]:
 def repeated_vectors(released: SavedSentences) -> int:
     """Number of tokens whose vector occurs in an earlier sentence; 0 if rounding may explain this.
 
-    Sentences with equal vectors as a whole are one sentence with several tags, released with one draw.
+    Sentences whose vectors are all equal are one sentence with several tags, released with one draw.
     """
     n, d = released.vectors.shape
     # Independent noise hits the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension, at

@@ -51,7 +51,7 @@ class ReleasedTokens:
 
 @dataclass(frozen=True, repr=False)
 class InversionKnowledge:
-    """Public word vectors, and the attackers' own text, which they encoded with the public network.
+    """Public word vectors, and the attackers' own text, encoded with the public network.
 
     Attributes
     ----------

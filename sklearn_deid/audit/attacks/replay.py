@@ -49,15 +49,15 @@ class RepeatedReleases:
 
 
 class ReplayAttack(AuditAttack):
-    """Compare the noise of releases that must not share any.
+    """Compare the noise of releases that must not share noise.
 
     The audit releases the same sentences in two calls, by two copies of the estimator, and twice with the random
     generators of Python, NumPy and PyTorch in the same state. The copies represent processes that received the pickled
     estimator. Equal states represent forked processes, whose memory is equal at the start. If noise returns, an
     attacker with a second release can remove it.
 
-    It also releases one short sentence in many calls. If the noise has few keys, such as 2^16 seeds or the time of a
-    clock, two of the calls have the same noise.
+    The audit also releases one short sentence in many calls. If the noise has few keys, such as 2^16 seeds or the time
+    of a clock, two of the calls have the same noise.
 
     Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
     between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. The noise of
@@ -100,7 +100,7 @@ class ReplayAttack(AuditAttack):
         self._template: NoiseTemplate | None = None
 
     def requires(self, release: Any) -> str | None:
-        """Return why there is nothing to compare: no noise is stated, or the release cannot be repeated."""
+        """Return the reason why there is nothing to compare: no noise is stated, or the release cannot be repeated."""
         if not release.is_bounded:
             return "The release states no noise."
         return None if release.can_repeat else "A saved release cannot be made again."
@@ -122,7 +122,7 @@ class ReplayAttack(AuditAttack):
         Raises
         ------
         ValueError
-            If `fit` was not called, or a release has other tokens than the template.
+            If `fit` was not called, or the tokens of a release differ from those of the template.
         """
         template = self._template
         if template is None or any(len(one) != len(template) for one in released.releases.values()):
@@ -169,7 +169,7 @@ def _p_of_less(z: np.ndarray, template: NoiseTemplate) -> float:
 
 
 def _resized(template: NoiseTemplate, vectors: np.ndarray) -> NoiseTemplate:
-    """Template with the actual size of the noise: a wrong size alone is no replay."""
+    """Template with the actual size of the noise, because a wrong size alone is no replay."""
     size = noise_size(vectors, template)
     return template if 0.8 < size < 1.25 else replace(template, std=template.std * max(size, _SMALLEST))
 
@@ -197,7 +197,8 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
         # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
         total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
         found += [float(2.0 * ndtr(-abs(total))), _p_of_moved_dimensions(first, second)]
-    # At random: every k-th token never meets noise that was moved by a distance that k does not divide.
+    # Tokens are drawn at random. If every k-th token were taken, noise that moved by a distance that k does not divide
+    # would not be found.
     some = np.random.default_rng(0).permutation(n)[:_MOST_PAIRED]
     cosine, n_pairs = best_pairs(one[some], other[some])
     found.append(p_of_cosine(cosine, n_pairs, one.shape[1]))

@@ -11,7 +11,7 @@ from ...sequences import TokenSequences
 
 @dataclass(frozen=True, repr=False)
 class KnownNotes:
-    """Notes behind a release, as far as an attacker knows them. The object holds notes and must not be shared.
+    """Notes behind a release, as far as an attacker knows them. The object contains notes and must not be shared.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class KnownNotes:
     patients : ndarray of shape (n,) or None
         Patient of each sentence.
     rows : ndarray of shape (n,) or None
-        Row of each sentence in the release as far as it is known, -1 elsewhere.
+        Row of each sentence in the release; -1 if the row is unknown.
     """
 
     X: TokenSequences
@@ -50,8 +50,8 @@ class SavedSentences:
     std, grid : float
         Stated smallest standard deviation of the noise, and step of the grid before any scaling to length 1.
     original : ndarray of shape (n_sentences,) or None
-        Row of each sentence in the original notes as far as it is known, -1 elsewhere. Wrong rows can hide an order but
-        cannot create one, if the rows were matched without the order of the file.
+        Row of each sentence in the original notes; -1 if the row is unknown. Wrong rows can hide an order. They cannot
+        create an order if the rows were matched without the order of the file.
     notes : KnownNotes or None
         Original notes, if the attacker knows them.
     statements : tuple of str

@@ -19,10 +19,11 @@ from .declaration import AttackPreset, AuditAttack, timed
 
 _CELLS = 4096  # padded tokens of a batch, as `PrivateRepresenter` encodes
 _MOST_NUMBERS, _FEWEST_NUMBERS = 16_384, 48
-# Sums over sentences of equal length are few. A score of the planted noise is about .7 times the root of their number.
+# Few sums over sentences of equal length exist. A score of the planted noise is about .7 times the root of their
+# number.
 _ENOUGH_SUMS = 400
 _BLOCK, _STRONG = 256, 2
-# Generators of version 0.1.0, and of anyone who seeds NumPy.
+# The generator of version 0.1.0, and the generator of anyone who seeds NumPy.
 GENERATORS = ("torch", "numpy")
 
 
@@ -54,8 +55,8 @@ class SeedSearch(AuditAttack):
 
     In version 0.1.0, the noise of a whole release came from PyTorch's generator on the CPU, which keeps 32 bits of a
     seed. The layout of the noise follows from the lengths of the sentences, which are in every release. The search
-    needs no word of the notes: the mean and the strongest direction of the vectors are projected out, and what remains
-    is mostly noise. The search covers the old generator, and NumPy's default generator, from seed ``first`` on.
+    needs no word of the notes: the mean and the strongest direction of the vectors are projected out, and the rest is
+    mostly noise. The search covers the old generator, and NumPy's default generator, from seed ``first`` on.
 
     For a wrong seed the score is standard normal. All scores together raise a false alarm with probability .0003. In
     the positive control, noise of a seed of the window is planted and must be found.
@@ -166,13 +167,13 @@ class NoiseLayout:
         longest, n_before = int(target.lengths[batch].max(initial=1)), np.arange(len(batch))
         self._n_cells, self._n_tokens = len(batch) * longest, int(target.lengths[batch].sum())
         if not target.in_order and len(batch):
-            # Sentences of equal length are taken together or not at all. A length that goes on in the next batch is
-            # left out: which of its sentences are in this batch is unknown.
+            # Sentences of equal length are taken together or not at all. A length that continues in the next batch is
+            # left out, because it is unknown which of its sentences are in this batch.
             inside = target.lengths[batch]
             n_before = np.searchsorted(inside, inside)  # of the first sentence of this length
             whole = np.bincount(inside, minlength=len(np.bincount(target.lengths)))[inside]
             whole = whole == np.bincount(target.lengths)[inside]
-            # Each length adds as many sums as it has positions, shape (n_lengths,); lengths begin short.
+            # Each length adds as many sums as it has positions, shape (n_lengths,); short lengths come first.
             each, at = np.unique(inside[whole], return_inverse=True)
             before = np.zeros(len(batch), dtype=np.int64)
             before[whole] = (np.cumsum(each) - each)[at]
@@ -188,7 +189,7 @@ class NoiseLayout:
         self._order = np.argsort(group, kind="stable")
         sizes = np.unique(group, return_counts=True)[1]
         self._starts, self._root_sizes = np.cumsum(sizes) - sizes, np.sqrt(sizes)[:, None]
-        # Whether each token is compared by itself, in its order: then there is nothing to sum.
+        # Whether each token is compared alone, in its order, so that nothing is summed.
         self._is_in_place = len(sizes) == len(group) and bool((np.diff(group) > 0).all())
         self.n_numbers = len(sizes) * self._d
         if self.n_numbers < _FEWEST_NUMBERS:

@@ -1,4 +1,5 @@
-"""Orders that a generator makes from a small seed: anyone who tries the seeds puts the sentences in their old order."""
+"""Orders that a generator makes from a small seed: anyone who tries the seeds can restore the old order of the
+sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from .order_keys import FEWEST
 
-# Seeds that people take.
+# Seeds that people often use.
 _SEEDS = (*range(256), 999, 1000, 1234, 1337, *range(2020, 2031), 4242, 12345, 31337, 123456)
 _MOST_DRAWN = 2**22
 _Permute = Callable[[int], np.ndarray]
@@ -37,10 +38,11 @@ _GENERATORS: dict[str, Callable[[int], _Permute]] = {
 
 
 def seeded_order(original: np.ndarray, same_as: np.ndarray) -> tuple[str, float]:
-    """Generator and seed whose order has the most sentences in common with a release, and the probability of that.
+    """Generator and seed whose order has the most sentences in common with a release, and the probability of this
+    number.
 
     Three ways are tried: a permutation of all notes of which the first copies are kept, the same with a further
-    permutation of the kept ones (as `save_representation` does), and a permutation of the distinct sentences.
+    permutation of the kept sentences (as in `save_representation`), and a permutation of the distinct sentences.
 
     Parameters
     ----------

@@ -200,8 +200,9 @@ class PairFeatures:
         out: list[float] = []
         for kind in (0, 1):
             shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]
-            # The rarest shared word is a feature of its own: one rare surrogate links, ten stop words do not.
-            # The order of a set differs between processes. Sorted numbers have the same sum in every process.
+            # The rarest shared word is a separate feature, because one rare surrogate links two sentences, and ten stop
+            # words do not. The order of a set differs between processes. Sorted numbers have the same sum in every
+            # process.
             out += [float(np.log1p(sum(sorted(shared)))), max(shared, default=0.0)]
         return out
 

@@ -107,8 +107,8 @@ class SentencePrior:
         """Find the most probable words of a sentence by a beam search over trigrams.
 
         At an unknown position, the prior is half the language model among the choices and half their ``base``. The
-        language model is overconfident about words that its sentences do not contain. The mixture is never more than a
-        factor of 2 below the better of both.
+        language model is overconfident about words that its sentences do not contain. The mixture is at least half of
+        the larger of the two probabilities.
 
         Parameters
         ----------

@@ -30,17 +30,17 @@ _LONGEST_NUMBER = 15
 class SurrogatePairAttack(AuditAttack):
     """Decide which of two originals is behind a surrogate.
 
-    Both candidates have the same label and the same `sklearn_deid.surrogates.written_form`: one is the original, and
-    the other is the original of another span. Label and written form therefore do not help the attacker. If surrogates
-    are independent of the originals given label and form, as `sklearn_deid.surrogates.SurrogateEngine` states, no
-    attacker is right in more than half of the cases. The attacker knows originals and surrogates of other patients, and
-    trains a logistic regression for each label on similarities of candidate and surrogate: letters by position, both
-    ends, length, pairs of letters, common words, digits and years.
+    Both candidates have the same label and the same `sklearn_deid.surrogates.written_form`: the original of the span,
+    and the original of another span. Label and written form therefore do not help the attacker. If surrogates are
+    independent of the originals given label and form, as `sklearn_deid.surrogates.SurrogateEngine` states, no attacker
+    is right in more than half of the cases. The attacker knows originals and surrogates of other patients, and trains a
+    logistic regression for each label on similarities of candidate and surrogate: letters by position, both ends,
+    length, pairs of letters, common words, digits and years.
 
     Dates are not independent of their surrogates, because their shift is limited: with ``dates=True`` the attack
-    measures dates alone. This result is open by declaration, and not part of the score of an audit. Spans whose form no
-    other original has, such as ages that are not replaced, are not measured. The details hold the result for each
-    label.
+    measures dates alone. The result on dates is declared open, and is not part of the score of an audit. Spans whose
+    form no other original has, such as ages that are not replaced, are not measured. The details contain the result for
+    each label.
 
     Parameters
     ----------
@@ -139,7 +139,8 @@ class SurrogatePairAttack(AuditAttack):
         found = Estimate.from_hits(hits, groups, self.confidence)
         return self.result(
             found,
-            # What is declared open is the guess to which its attack is compared, as for the casing of vectors.
+            # An attack on properties that are declared open is compared with its own success as the guess, as for the
+            # casing of vectors.
             Estimate.exact(found.value) if self.dates else 0.5,
             Estimate.from_hits(open_hits),
             _POSITIVE_BAR,
@@ -164,8 +165,8 @@ def _with_rivals(spans: SurrogateSpans, dates: bool, rng: np.random.Generator) -
     rivals: list[str] = []
     for pool in pools.values():
         for i, j in _different_pairs(pool, spans.originals):
-            # Each is the rival of the other. A rival drawn for one side only would be less frequent than the original,
-            # and the frequency would tell the original.
+            # The two spans of a pair are rivals of each other. If a rival were drawn for one side only, the rival would
+            # be less frequent than the original, and the frequency would reveal the original.
             rows += [i, j]
             rivals += [spans.originals[j], spans.originals[i]]
     return np.array(rows, dtype=np.int64), rivals
@@ -226,7 +227,7 @@ def likeness(original: str, surrogate: str) -> list[float]:
     digits = ["".join(filter(str.isdecimal, text)) for text in (a, b)]
     years = [years_of(text) for text in (a, b)]
     gap = abs(years[0][0] - years[1][0]) if all(years) else 0
-    # Letters are compared from both ends: words of unequal length agree at one of them only.
+    # Letters are compared from both ends, because words of unequal length may agree at only one end.
     return [
         float(a == b),
         sum(x == y for x, y in zip(a, b, strict=False)) / longest,

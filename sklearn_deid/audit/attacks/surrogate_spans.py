@@ -25,7 +25,7 @@ DATES = ("date", "birth date")
 
 @dataclass(frozen=True, repr=False)
 class SurrogateSpans:
-    """Spans of notes: original, surrogates, label and written form. The object holds PHI and must not be shared.
+    """Spans of notes: original, surrogates, label and written form. The object contains PHI and must not be shared.
 
     Attributes
     ----------

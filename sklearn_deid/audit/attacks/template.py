@@ -29,12 +29,12 @@ _POSITIVE_BAR = 0.9
 class TemplateAttack(AuditAttack):
     """Find the released sentence among sentences that differ by one PHI token, from the released vectors.
 
-    `LookupAttack` releases each sentence itself, with the noise of the network, and measures the mechanism. This attack
-    reads the vectors that the public ``transform`` returned, or that a saved folder holds. The attacker encodes each
-    candidate with the published network, without noise, and ranks the candidates by two scores. Each score has its own
-    result, so that the better one decides the score of an audit. The Gaussian likelihood is the best score if the noise
-    has its stated standard deviations. The cosine needs no standard deviations: it also finds the sentence if the noise
-    is smaller than stated, where the likelihood may fail.
+    `LookupAttack` releases each sentence itself, with the noise of the network, and measures the mechanism.
+    `TemplateAttack` reads the vectors that the public ``transform`` returned, or the vectors of a saved folder. The
+    attacker encodes each candidate with the published network, without noise, and ranks the candidates by two scores.
+    Each score has its own result, so that the better result decides the score of an audit. The Gaussian likelihood is
+    the best score if the noise has its stated standard deviations. The cosine needs no standard deviations. Therefore,
+    the cosine also finds the sentence if the noise is smaller than stated, in which case the likelihood may fail.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class TemplateAttack(AuditAttack):
         return self
 
     def attack(self, released: PairRelease) -> AttackResult:
-        """Return the result of the score that finds more."""
+        """Return the result of the score that finds more originals."""
         return max(self.attack_all(released).values(), key=lambda found: found.advantage_interval)
 
     def attack_all(self, released: PairRelease) -> dict[str, AttackResult]:

@@ -200,13 +200,13 @@ class UpdateLeakageAttack(AuditAttack):
     Notes
     -----
     A pair consists of a row that occurred and a row that did not occur. The result is the proportion of pairs that the
-    attacker distinguishes. A tie counts one half, unless the attacker knows frequencies, which then decide. If the
-    baseline by frequency is high, attack with ``against="updates"`` too: this attacker does not combine frequencies
-    with the evidence of an update.
+    attacker distinguishes. A tie counts one half. If the attacker knows frequencies, the frequencies decide a tie. If
+    the baseline by frequency is high, also attack with ``against="updates"``, because this attacker does not combine
+    frequencies with the evidence of an update.
 
     Three things weaken the attack: an optimizer that also changes parameters without a gradient (momentum, weight
-    decay), noise, and the choice of the numbers to send. The result shows how much. Attack the updates as they were
-    sent.
+    decay), noise, and the choice of the numbers to send. The result includes these effects if you attack the updates as
+    they were sent.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Noise of uploads: do the messages of a distributed training carry the Gaussian noise that they are charged for?"""
+"""Noise of uploads: do the messages of a distributed training have the noise that the accounting assumes?"""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class UploadNoise(AuditAttack):
     squares must therefore be at least as large as for noise alone. The product with another upload, whose noise is
     independent, is Gaussian with a mean of at most ``norm_bound`` divided by the standard deviation. With
     `SparseVectorUpload`, values strictly below the clip are counted, and positions and signs of two uploads are
-    compared (`SparseVectorUploads`). With `PatientPrivacy`, parameters that no note reads must move, and independently
-    (`StepUploads`); the size of that noise cannot be seen. The tests find noise that is too small, that is shared by
-    the values of an upload or by two uploads, and positions that two uploads share. All tests together raise a false
-    alarm with probability .0001.
+    compared (`SparseVectorUploads`). With `PatientPrivacy`, parameters that no note uses must move, and must move
+    independently (`StepUploads`). The size of this noise cannot be measured. The tests find noise that is too small,
+    that is shared by the values of an upload or by two uploads, and positions that two uploads share. All tests
+    together raise a false alarm with probability .0001.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _checks(released: NoisyUploads) -> Iterator[Check]:
     shift = released.norm_bound / released.std
     units = [np.asarray(values, dtype=np.float64) / released.std for values in released.values]
     for z in units:
-        # What is below the noise makes the sum of squares larger, never smaller.
+        # The values before the noise make the expected sum of squares larger, never smaller.
         p = float(chi2.cdf(np.square(z).sum(), len(z)))
         yield Check("size", p, "An upload carries less noise than stated, or none.")
         total = abs(float(z.sum())) / np.sqrt(max(len(z), 1))
@@ -137,7 +137,8 @@ def _checks(released: NoisyUploads) -> Iterator[Check]:
             yield Check("positions", 0.0, "Two uploads chose the same random positions.")
         places, mine, theirs = np.intersect1d(one, other, assume_unique=True, return_indices=True)
         n = min(len(one), len(other))
-        # The same parameters, and the same places in the two messages: a repeated stream gives equal numbers in order.
+        # Two comparisons: by parameter, and by place in the two messages, because a repeated stream gives equal numbers
+        # in order.
         for first, second in ((units[i][mine], units[j][theirs]), (units[i][:n], units[j][:n])):
             if second.any():
                 # Given the other upload, the product is Gaussian; the mean is at most what the norm bound allows.

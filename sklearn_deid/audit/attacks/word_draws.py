@@ -15,7 +15,7 @@ from ...sequences import TokenSequences
 
 @dataclass(frozen=True, repr=False)
 class WordDraws:
-    """Draws of surrogates, one for each group of tokens that share a surrogate. The object holds words of notes.
+    """Draws of surrogates, one for each group of tokens that share a surrogate. The object contains words of notes.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class ReleasedClasses(ReleasedVectors):
         super().__init__(self._first, representer._vectors, data)
 
     def _releases(self, data: AuditData) -> tuple[np.ndarray, np.ndarray | None]:
-        """Vectors of the release, and of a second one if another one can be made."""
+        """Vectors of the release, and of a second release if the step can make a second release."""
         d, found = self._representer.centroids_.shape[1], []
         for _ in range(2):
             released = self._representer.transform(data.X)
@@ -98,8 +98,8 @@ class ReleasedClassFolder(ReleasedFile):
         """Statements of the manifest that are wrong without any test."""
         found = self._wrong_parts()
         if self.representer is not None:
-            # Whether vectors of a file are public is not known when they are read again. The digests of the classes
-            # are compared too: in another order, they are a message.
+            # When vectors of a file are read again, it is not known whether they are public. The digests of the classes
+            # are also compared, because their order could carry a message.
             own, told = (
                 (one.n_components, one.n_neighbors, one.noise, one.casing, one.settings)
                 for one in (self.representer.transform([]).origin, self.origin)
@@ -128,7 +128,7 @@ def notes_of_classes(
     told = _numbered(shared.X, number)
     expected = None if representer is None else _numbered(representer.transform(X), number)
     for key, members in own.items():
-        # In random order: where classes cannot tell, the matching must not follow the order of the file.
+        # Rows are in random order. If the classes cannot decide, the matching must not follow the order of the file.
         found = rng.permutation(np.array(there[key]))
         if len(found) > len(members):
             raise SequenceError("The notes are not those behind the release: they lack some of its sentences.")

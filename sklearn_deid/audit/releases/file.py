@@ -66,7 +66,7 @@ class ReleasedFile:
         self._notes, self._path = notes, path
         check_same_representer(shared, representer)
         rows = np.arange(len(shared))
-        # The words are not known. No attack of a folder reads them, and the tags have the same sentences.
+        # The words are not known, and no attack on a folder reads words. The tags have the same sentences.
         none = np.zeros(0, dtype=np.int64)
         self.data = AuditData(shared.y, shared.y, shared.groups, none, none, rows, rows, 0)
 
@@ -128,7 +128,7 @@ class ReleasedFile:
         """Faults of the parts that go with the vectors: the public tagger, and the casing."""
         found = []
         own, told = getattr(self.representer, "tagger_", None), self.shared.X.tagger
-        # Weights that differ in their last bits work as well, and can hold text.
+        # Weights that differ in their last bits work equally well, and can hide text.
         if self.representer is not None and told is not None and common_tagger([own, told]) is None:
             found.append("The public tagger of the folder is not the tagger of the published representer.")
         if _names_tokens(self.shared.y):
@@ -166,14 +166,16 @@ class ReleasedFile:
 
 
 def _names_tokens(y: TokenSequences) -> bool:
-    """Whether more than half of many labels occur in one sentence only, although there are many sentences."""
+    """Whether the release has many labels and many sentences, and more than half of the labels occur in one sentence
+    only."""
     sentences = Counter(label for tags in y for label in {split_tag(tag)[1] for tag in set(tags)} - {None})
     n_rare = sum(n == 1 for n in sentences.values())
     return len(sentences) >= _MANY_LABELS and 2 * n_rare > len(sentences) and len(y) >= 5 * len(sentences)
 
 
 def check_same_representer(shared: SharedRepresentation, representer: Any) -> None:
-    """Raise BundleError if a folder was not made by a representer, or names another law than the representer has."""
+    """Raise BundleError if a folder was not made by this representer, or states another law of the noise than the
+    representer."""
     origin = shared.origin
     kind = WordClassRepresenter if holds_classes(origin) else PrivateRepresenter
     if representer is not None and not isinstance(representer, kind):

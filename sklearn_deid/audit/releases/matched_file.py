@@ -22,7 +22,7 @@ from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from .representer import ReleasedRepresenter, first_of_each, published_network, unscaled
 
-_MOSTLY = 0.9  # share of sure rows from which the order of the notes is known well enough
+_MOSTLY = 0.9  # if at least this share of the rows is certain, the order of the notes counts as known
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,7 +151,7 @@ def matched_notes(
     rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
     rng = np.random.default_rng(0)
     for key, members in own.items():
-        # In random order: where the likelihood cannot tell, the matching must not follow the order of the file.
+        # Rows are in random order. If the likelihood cannot decide, the matching must not follow the order of the file.
         found = rng.permutation(np.array(there[key]))
         number = _numbers_of(X, members)
         n_distinct = int(number.max()) + 1
@@ -176,10 +176,10 @@ def candidates_of(
     Raises
     ------
     SequenceError
-        If one of them has a kind of sentences that the other one lacks.
+        If the notes have a kind of sentences that the folder lacks, or the folder has a kind that the notes lack.
     """
     assert shared.origin is not None
-    # Classes that were drawn are not those of the words.
+    # Drawn casing classes differ from the classes of the words.
     is_drawn = shared.origin.settings.get("casing") == RandomizedCasing.key
     d, casing = shared.origin.n_components, shared.origin.casing and not is_drawn
     classes = [casing_ids(X.data.tolist()), np.asarray(shared.X.data[:, d:]).argmax(axis=1) if casing else None]

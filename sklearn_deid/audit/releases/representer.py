@@ -148,8 +148,8 @@ class ReleasedRepresenter(VectorRelease):
     def released(self, part: str) -> TokenVectors:
         """Return what `transform` returned for the sentences of a part, casing columns and origin included.
 
-        Each part is a call of its own, with noise of its own: equal sentences of one call share their noise, and
-        attackers would recognise a sentence that they also hold.
+        Each part has its own call with its own noise. Equal sentences of one call share their noise, so that attackers
+        would recognise a sentence that they also have.
         """
         return self._released[part]
 
@@ -192,7 +192,7 @@ class ReleasedRepresenter(VectorRelease):
     def templates(self, part: str) -> NoiseTemplate:
         """Noise-free vectors of a part from the published network, with the stated noise.
 
-        The library's own code computes them: an estimator whose `noise_free` is wrong is detected.
+        The library's own code computes these vectors, so that an estimator with a wrong `noise_free` is detected.
         """
         network, X = self.network, self.data.X[self.data.parts[part]]
         mean = encode_sentences(unscaled(network), self.representer._vectors, X, casing=False, generator=None)

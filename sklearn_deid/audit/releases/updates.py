@@ -94,7 +94,8 @@ class ReleasedExchange:
             return None
         updates = [upload.decode() for upload in self._uploads]
         indices, values = ([getattr(update, name) for update in updates] for name in ("indices", "values"))
-        # The grids and scales of the library's mechanisms: those of a subclass would be its own statement.
+        # Only the library's mechanisms are tested. The grids and scales of a subclass would be the subclass's own
+        # statement.
         if isinstance(stated, SparseVectorUpload):
             n_most = n_shared(self._upload_fraction, self._layout.size)
             own, clip = SparseVectorUpload(stated.epsilon), self._clip

@@ -60,7 +60,7 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about tokens whose vector must be zero and is not; None if there are none."""
+        """Statement about tokens whose vector must be zero and is not zero; None if there are no such tokens."""
         if self._perturber is None or not isinstance(self._perturber.mechanism_, ZeroVectors):
             return None
         n = int(self._released[self._moved].any(axis=1).sum())
@@ -97,7 +97,7 @@ class ReleasedVectors(VectorRelease):
         with same_global_state() as reset:
             for number, name in enumerate(("process", "second process"), 1):
                 if drawing.random_state is not None:
-                    # A seeded step repeats itself on purpose; other seeds must not.
+                    # A seeded step repeats its release on purpose. Steps with other seeds must not repeat the release.
                     drawing.random_state = (self.data.seed + number) % 2**32
                 reset()
                 released = drawing.sample(self.data.X, self.data.y, self.data.groups)
