@@ -69,8 +69,8 @@ class AttackResult:
         Findings of a check: differences between the release and its statements, one sentence each. A fault makes the
         result invalid.
     blocks : bool
-        Whether the skipped attack prevents a pass, for the ``reason``: the release needs this attack, or more than this
-        attack.
+        Whether the skipped attack prevents a pass, because the release needs this attack or more than this attack.
+        ``reason`` states the reason.
     key, family : str
         Key of the attack, and the family whose attacks share one score. Both are empty if the attack declares none.
     phrase : str

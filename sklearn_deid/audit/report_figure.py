@@ -114,7 +114,7 @@ def _color(kind: str) -> str:
 
 
 def _mark(kind: str, share: float, y: float) -> str:
-    """Dot, diamond, upward triangle, square, or a line for guessing."""
+    """Draw a dot, diamond, upward triangle or square, or a line for guessing."""
     x, color = _x(share), _color(kind)
     if kind == "attack":
         return f'<circle cx="{x}" cy="{y}" r="5.5" fill="{color}"/>'

@@ -346,7 +346,8 @@ def _logits(
     among: Tensor,
     only_asked: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores of all tokens, or of those to recover, for some words; the right words; and the tokens to recover.
+    """Return the scores of all tokens, or of the tokens to recover, for some words; the right words; the tokens to
+    recover.
 
     The right word of a token is its number among the words that have scores, which are the same in both cases.
     """
