@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.base import clone
-from torch import Tensor
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints, with_objects
 from .._randomness import own_generator
 from ..exceptions import SequenceError
-from ..metrics import phi_f1_score
 from ..sequences import (
     RaggedArray,
     TokenSequences,
@@ -26,14 +24,13 @@ from ..sequences import (
     representer_of,
 )
 from ..text import split_tag
-from .batching import ContextUnits, SentenceDataset
 from .invented_spans import followed_by, invent_spans
 from .layout_changes import LayoutChanges
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
 from .network_size import chosen_size
 from .note_augmenter import NoteAugmenter, default_augmenter
-from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
+from .pretrained_encoder import PretrainedEncoder
 from .recall_weight import RecallWeight
 from .splits import hold_out_patients
 from .strategies import (
@@ -53,17 +50,13 @@ from .tagger_data import (
     GrowingFeatures,
     SwappingDataset,
     check_labels,
-    check_like_training,
-    distinct_words,
     encode_tags,
     inner_tags,
     tag_weights,
     tagger_vectors,
-    word_features,
 )
 from .tagging_net import TaggingNet
 from .training_loop import NoCriterion
-from .unbuilt_optimizer import UnbuiltOptimizer
 from .uniform_casing import NO_CASING, lower_uniform_casing
 from .warm_start import (
     STARTER_BIAS,
@@ -299,19 +292,11 @@ class DeidTagger(TokenTagger, TaggingNet):
     }
     _skorch_defaults = {"optimizer": torch.optim.NAdam, "callbacks": None, "warm_start": False, "verbose": 0}
 
-    # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
-    _pretrained: PretrainedFiles | None = None
-    _vectors_from: str | None = None  # fingerprint of a representer
     # As an attribute of the class: taggers of earlier versions have no such attribute.
     starts_from_tagger_ = False
     learns_another_language_ = False
-    # The same, for the casing of documents.
-    lowers_uniform_casing_ = False
-    marks_uniform_casing_ = False
     # The same, for spans that lines break.
     continues_spans_ = False
-    # False while a saved tagger is loaded.
-    builds_optimizer = True
 
     def __init__(
         self,
@@ -472,26 +457,6 @@ class DeidTagger(TokenTagger, TaggingNet):
         self.module_ = build_tagger_module(self)
         return self
 
-    def initialize_optimizer(self, *args: Any, **kwargs: Any) -> DeidTagger:
-        """Build the optimizer, except while a saved tagger is loaded. The first training then builds it."""
-        if self.builds_optimizer:
-            super().initialize_optimizer(*args, **kwargs)
-        else:
-            self.optimizer_ = UnbuiltOptimizer()
-        return self
-
-    def get_params_for_optimizer(self, prefix: str, named_parameters: Any) -> Any:
-        """Parameter groups for the optimizer, with one learning rate for each layer of a pretrained encoder."""
-        named = list(named_parameters)
-        if self._pretrained is None:
-            return super().get_params_for_optimizer(prefix, named)
-        settings = self.encoder
-        below = [(name, p) for name, p in named if name.startswith("encoder.")]
-        args, kwargs = super().get_params_for_optimizer(prefix, [item for item in named if item not in below])
-        # A frozen encoder has no parameter group, because its weights never change.
-        below = [] if settings.frozen else below
-        return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
-
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any, keeps: bool) -> None:
         """Learn the inputs of the network and build it, with new weights or the weights of another tagger.
 
@@ -586,37 +551,6 @@ class DeidTagger(TokenTagger, TaggingNet):
         self.augmenter_.set_params(random_state=int(self._rng.integers(2**31)))
         return self.augmenter_.sample(X, tags, groups)
 
-    def _arrays(self, X: RaggedArray) -> dict[str, Any]:
-        """Arrays of a `SentenceDataset`: token vectors, or numbers and features of the distinct words."""
-        if not isinstance(X, TokenSequences):
-            return {"offsets": X.offsets, "vectors": X.data}
-        words, distinct = distinct_words(X)
-        if self._pretrained is not None:
-            return {"offsets": X.offsets, "words": words, "features": self._pretrained.features(distinct)}
-        return {"offsets": X.offsets, "words": words, "features": self._features(distinct)}
-
-    def _features(self, words: list[str]) -> dict[str, Tensor]:
-        return word_features(words, characters=self.characters is not None, vectors=self._vectors)
-
-    def _units(self, X: RaggedArray, rng: np.random.Generator | None = None) -> ContextUnits | None:
-        """Sentences that the encoder reads together; None if the encoder reads each sentence alone.
-
-        With ``rng``, blocks have random borders, if the `ContextBlock` says so.
-        """
-        context = strategy("context", self.context)
-        if context == "sentence" or not len(X):
-            return None
-        if X.documents is None:
-            raise SequenceError(
-                f"context={self.context!r} needs the document of each sentence. Take X from Corpus.to_sentences(), "
-                "or pass TokenSequences.from_rows(X).with_documents(document_ids)."
-            )
-        if context == "document":
-            return ContextUnits.documents(X.documents)
-        if isinstance(context, ContextBlock):
-            return ContextUnits.blocks(X.documents, X.lengths, context.size, rng if context.random_borders else None)
-        return ContextUnits.windows(X.documents, context.size)
-
     def _units_of_epochs(self, X: RaggedArray, held_out: bool) -> dict[str, Any]:
         """Parameters of a `SwappingDataset`: units of sentences, and how an epoch draws others."""
         context = strategy("context", self.context)
@@ -624,13 +558,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         return {"units": self._units(X), "moved": (lambda rng: self._units(X, rng)) if moves else None}
 
     def _training_data(
-        self,
-        X: Any,
-        tags: Any,
-        groups: np.ndarray | None,
-        rows: Any = slice(None),
-        held_out: bool = False,
-        n_invented: int | None = None,
+        self, X: Any, tags: Any, groups: Any, rows: Any = slice(None), held_out: bool = False, n_invented: Any = None
     ) -> SwappingDataset:
         """Data set of the chosen rows; ``n_invented`` replaces that of ``span_swap``."""
         X, tags, groups = X[rows], tags[rows], None if groups is None else groups[rows]
@@ -693,35 +621,3 @@ class DeidTagger(TokenTagger, TaggingNet):
         reads_alone = strategy("context", self.context) == "sentence"
         has_copies = isinstance(self.augmenter_, NoteAugmenter) and self.augmenter_.copies > 0
         return 0.0 if reads_alone or not has_copies else self.augmenter_.line_breaks
-
-    def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
-        """Sentences to tag, and a table with the encoding of each distinct word (None without word features)."""
-        self.check_is_fitted()
-        X = check_sequences(X)
-        units = self._units(X)
-        if self.augmenter_ is not None and isinstance(X, TokenSequences):
-            X = self.augmenter_.transform(X)
-        if self.lowers_uniform_casing_ and isinstance(X, TokenSequences):
-            X = lower_uniform_casing(X, self.marks_uniform_casing_)
-        check_like_training(X, None if self._reads_words else self.n_features_in_)
-        check_representer(X, self._vectors_from)
-        # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
-        if self.module_.words is None:
-            return SentenceDataset(**self._arrays(X), units=units), None
-        words, distinct = distinct_words(X)
-        self._set_training(False)
-        # Each distinct word is encoded once here, and not again in each batch.
-        with torch.inference_mode(), self._autocast(tagging=True):
-            table = self.module_.encode_words(distinct, self._features)
-        return SentenceDataset(X.offsets, words=words, units=units), table
-
-    def _held_out_f1(self, dataset: SentenceDataset) -> float:
-        """Micro F1 of typed spans on held-out sentences, with the tags inside the network."""
-        assert isinstance(dataset.tags, np.ndarray)
-        # shape: flat tags (n_tokens,), offsets (n_sentences + 1,)
-        gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
-        predicted: list[list[str]] = [[] for _ in range(len(dataset))]
-        for rows, batch, emissions in self._outputs(dataset):
-            for row, path in zip(rows, self.module_.decode(emissions, batch.mask), strict=True):
-                predicted[row] = self.classes_[path].tolist()
-        return float(phi_f1_score(gold, predicted))

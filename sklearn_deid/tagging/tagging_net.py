@@ -1,4 +1,4 @@
-"""Predictions of a fitted network: tags and marginals, with the memory of each note."""
+"""Predictions of a fitted network: its input, tags and marginals, with the memory of each note."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from ..sequences import RaggedArray, TokenSequences, check_sequences, object_rows
+from ..exceptions import SequenceError
+from ..metrics import phi_f1_score
+from ..sequences import RaggedArray, TokenSequences, check_representer, check_sequences, object_rows
 from ..text import convert_tags, repair_tags
-from .batching import SentenceBatch, SentenceDataset
+from .batching import ContextUnits, SentenceBatch, SentenceDataset
 from .note_memory import NoteMemory, Repeats
+from .strategies import ContextBlock, strategy
+from .tagger_data import check_like_training, distinct_words, word_features
 from .training_loop import SequenceNet
+from .uniform_casing import lower_uniform_casing
 
 _NOTHING = np.zeros(0)
 # Padded cells whose best paths are searched together: most steps then have many sentences.
@@ -25,6 +31,10 @@ class TaggingNet(SequenceNet):
 
     # None without a fit on notes: taggers of earlier versions, and of `partial_fit`.
     note_memory_: NoteMemory | None = None
+    _vectors_from: str | None = None  # fingerprint of a representer
+    # As attributes of the class: taggers of earlier versions have no such attributes.
+    lowers_uniform_casing_ = False
+    marks_uniform_casing_ = False
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """Tag sentences.
@@ -122,3 +132,66 @@ class TaggingNet(SequenceNet):
             return ["O"] * len(path)
         tags = self.classes_[path].tolist()
         return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
+
+    def _held_out_f1(self, dataset: SentenceDataset) -> float:
+        """Micro F1 of typed spans on held-out sentences, with the tags inside the network."""
+        assert isinstance(dataset.tags, np.ndarray)
+        # shape: flat tags (n_tokens,), offsets (n_sentences + 1,)
+        gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
+        predicted: list[list[str]] = [[] for _ in range(len(dataset))]
+        for rows, batch, emissions in self._outputs(dataset):
+            for row, path in zip(rows, self.module_.decode(emissions, batch.mask), strict=True):
+                predicted[row] = self.classes_[path].tolist()
+        return float(phi_f1_score(gold, predicted))
+
+    def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
+        """Sentences to tag, and a table with the encoding of each distinct word (None without word features)."""
+        self.check_is_fitted()
+        X = check_sequences(X)
+        units = self._units(X)
+        if self.augmenter_ is not None and isinstance(X, TokenSequences):
+            X = self.augmenter_.transform(X)
+        if self.lowers_uniform_casing_ and isinstance(X, TokenSequences):
+            X = lower_uniform_casing(X, self.marks_uniform_casing_)
+        check_like_training(X, None if self._reads_words else self.n_features_in_)
+        check_representer(X, self._vectors_from)
+        # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
+        if self.module_.words is None:
+            return SentenceDataset(**self._arrays(X), units=units), None
+        words, distinct = distinct_words(X)
+        self._set_training(False)
+        # Each distinct word is encoded once here, and not again in each batch.
+        with torch.inference_mode(), self._autocast(tagging=True):
+            table = self.module_.encode_words(distinct, self._features)
+        return SentenceDataset(X.offsets, words=words, units=units), table
+
+    def _units(self, X: RaggedArray, rng: np.random.Generator | None = None) -> ContextUnits | None:
+        """Sentences that the encoder reads together; None if the encoder reads each sentence alone.
+
+        With ``rng``, blocks have random borders, if the `ContextBlock` says so.
+        """
+        context = strategy("context", self.context)
+        if context == "sentence" or not len(X):
+            return None
+        if X.documents is None:
+            raise SequenceError(
+                f"context={self.context!r} needs the document of each sentence. Take X from Corpus.to_sentences(), "
+                "or pass TokenSequences.from_rows(X).with_documents(document_ids)."
+            )
+        if context == "document":
+            return ContextUnits.documents(X.documents)
+        if isinstance(context, ContextBlock):
+            return ContextUnits.blocks(X.documents, X.lengths, context.size, rng if context.random_borders else None)
+        return ContextUnits.windows(X.documents, context.size)
+
+    def _arrays(self, X: RaggedArray) -> dict[str, Any]:
+        """Arrays of a `SentenceDataset`: token vectors, or numbers and features of the distinct words."""
+        if not isinstance(X, TokenSequences):
+            return {"offsets": X.offsets, "vectors": X.data}
+        words, distinct = distinct_words(X)
+        if self._pretrained is not None:
+            return {"offsets": X.offsets, "words": words, "features": self._pretrained.features(distinct)}
+        return {"offsets": X.offsets, "words": words, "features": self._features(distinct)}
+
+    def _features(self, words: list[str]) -> dict[str, Tensor]:
+        return word_features(words, characters=self.characters is not None, vectors=self._vectors)

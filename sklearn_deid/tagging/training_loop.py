@@ -18,8 +18,7 @@ from ..exceptions import SequenceError, TrainingDivergedError, TrainingInterrupt
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .note_augmenter import NoteAugmenter
-from .pretrained_encoder import PretrainedEncoder
-from .recall_weight import RecallWeight
+from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
 from .strategies import strategy
 from .tagger_data import SwappingDataset
 from .unbuilt_optimizer import UnbuiltOptimizer
@@ -57,6 +56,10 @@ class SequenceNet(SkorchEstimator):
     _is_in_epoch = False
     # Names and parameters of the network, in an epoch.
     _learned: list[tuple[str, nn.Parameter]] | None = None
+    # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
+    _pretrained: PretrainedFiles | None = None
+    # False while a saved tagger is loaded.
+    builds_optimizer = True
 
     # ---- methods that skorch calls during training
 
@@ -75,6 +78,26 @@ class SequenceNet(SkorchEstimator):
         first, last = super()._default_callbacks[:-1], super()._default_callbacks[-1:]
         # The callback that prints the log line comes last, after all other callbacks have written their columns.
         return first + own + last
+
+    def initialize_optimizer(self, *args: Any, **kwargs: Any) -> SequenceNet:
+        """Build the optimizer, except while a saved tagger is loaded. The first training then builds it."""
+        if self.builds_optimizer:
+            super().initialize_optimizer(*args, **kwargs)
+        else:
+            self.optimizer_ = UnbuiltOptimizer()
+        return self
+
+    def get_params_for_optimizer(self, prefix: str, named_parameters: Any) -> Any:
+        """Parameter groups for the optimizer, with one learning rate for each layer of a pretrained encoder."""
+        named = list(named_parameters)
+        if self._pretrained is None:
+            return super().get_params_for_optimizer(prefix, named)
+        settings = self.encoder
+        below = [(name, p) for name, p in named if name.startswith("encoder.")]
+        args, kwargs = super().get_params_for_optimizer(prefix, [item for item in named if item not in below])
+        # A frozen encoder has no parameter group, because its weights never change.
+        below = [] if settings.frozen else below
+        return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
     def get_split_datasets(self, X: Any, y: Any = None, **fit_params: Any) -> tuple[Any, Any]:
         """Return X, the pair of data sets that `fit` has already split by patient."""
@@ -162,11 +185,8 @@ class SequenceNet(SkorchEstimator):
             y_true.to(device, non_blocking=True),
             X.mask.to(device, non_blocking=True),
             None if weights is None else weights.to(device),
-            self._recall_weight() if training else None,
+            strategy("recall_weight", self.recall_weight) if training else None,
         )
-
-    def _recall_weight(self) -> RecallWeight | None:
-        return strategy("recall_weight", self.recall_weight)
 
     # ---- methods that `fit` and `predict` call
 
@@ -309,6 +329,3 @@ class SequenceNet(SkorchEstimator):
         elif wanted and isinstance(self.encoder, str) and "lstm" in self.encoder:
             check_bfloat16(device)
         return torch.autocast(device.type, dtype=torch.bfloat16) if wanted else nullcontext()
-
-    def _held_out_f1(self, dataset: SentenceDataset) -> float:
-        raise NotImplementedError
