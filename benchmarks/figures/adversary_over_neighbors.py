@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sklearn_deid._optional import import_optional
-from sklearn_deid.plotting.drawing import GRAY, error_lengths, grid_behind, line_style, panels_or_new
+from sklearn_deid.plotting.drawing import GRAY, error_lengths, figure_of, grid_behind, line_style, panels_or_new
 
 from .result_rows import check_measured, check_neighbors, draw_reference, read_points, read_reference
 
@@ -165,9 +165,7 @@ class AdversaryOverNeighborsDisplay:
             If there are not two axes.
         """
         left, right = drawn = panels_or_new(axes, 2, ncols=2, figsize=(11.0, 4.2))
-        figure = left.get_figure()
-        assert figure is not None  # pyplot's axes belong to one
-        self.axes_, self.figure_ = np.array(drawn, dtype=object), figure
+        self.axes_, self.figure_ = np.array(drawn, dtype=object), figure_of(left)
         for ax in drawn:
             self._scale_neighbors(ax)
             grid_behind(ax)

@@ -10,7 +10,8 @@ __all__, __getattr__, __dir__ = lazy_names(
         "audit_display": "AuditDisplay",
         "price_display": "RecallPriceDisplay",
         "reliability_display": "ReliabilityDisplay",
-        "trade_off": "TradeOffDisplay TradeOffPoint",
+        "trade_off": "TradeOffDisplay",
+        "trade_off_point": "TradeOffPoint",
         "training_curves": "TrainingCurvesDisplay",
     },
 )

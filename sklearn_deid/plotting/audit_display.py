@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .drawing import GRAY, grid_behind, line_style, panels_or_new
+from .drawing import GRAY, figure_of, grid_behind, line_style, panels_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,9 +122,7 @@ class AuditDisplay:
             figsize=(10.5, 1.0 + 0.5 * len(own) + _ROW_HEIGHT * len(self.rows)),
             height_ratios=[len(rows) + 0.4 for rows in own],
         )
-        figure = drawn[0].get_figure()
-        assert figure is not None  # pyplot's axes belong to one
-        self.axes_, self.figure_ = np.array(drawn, dtype=object), figure
+        self.axes_, self.figure_ = np.array(drawn, dtype=object), figure_of(drawn[0])
         for ax, threat, rows in zip(drawn, self.threats, own, strict=True):
             self._draw_panel(ax, threat, rows)
         # The panels share the axis, so that only the last one has a name for it.

@@ -36,9 +36,14 @@ def axes_or_new(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
         from matplotlib import pyplot
 
         ax = pyplot.subplots(figsize=(8.0, 4.5), layout="constrained")[1]
+    return ax, figure_of(ax)
+
+
+def figure_of(ax: Axes) -> Figure | SubFigure:
+    """Figure that holds the axes."""
     figure = ax.get_figure()
-    assert figure is not None  # pyplot's axes belong to one
-    return ax, figure
+    assert figure is not None  # axes that are drawn belong to one
+    return figure
 
 
 def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[Axes]:

@@ -3,81 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._optional import import_optional
-from .drawing import GRAY, axes_or_new, error_lengths, grid_behind, legend_beside, line_style
+from .drawing import GRAY, axes_or_new, error_lengths, figure_of, grid_behind, legend_beside, line_style
+from .trade_off_point import TradeOffPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.text import Annotation
 
     from ..embeddings import NoiseStudy
-from collections.abc import Sequence
-from itertools import product
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
 
 _DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 1.5, 1, 1.5)))
 # Largest number of markers (approximately) on a line with a band, however many points the line has.
 _SYMBOLS_SHOWN = 10
 _RANGES = ("bars", "band")
-
-
-@dataclass(frozen=True)
-class TradeOffPoint:
-    """One method with one setting.
-
-    Attributes
-    ----------
-    name : str
-        Name of the method. Points of one method form a line.
-    y : float
-        Result of the method, such as F1.
-    x : float or None, default=None
-        Cost of the method, or the information that the method reveals. With None the method becomes a reference line,
-        for methods to which x does not apply.
-    y_low, y_high, x_low, x_high : float or None, default=None
-        Ends of an interval, or of the range over workers.
-    label : str, default=""
-        Text beside the point.
-
-    Raises
-    ------
-    ValueError
-        If a value is not a finite number, or lies outside its interval.
-    """
-
-    name: str
-    y: float
-    x: float | None = None
-    y_low: float | None = None
-    y_high: float | None = None
-    x_low: float | None = None
-    x_high: float | None = None
-    label: str = ""
-
-    def __post_init__(self) -> None:
-        for axis in ("x", "y"):
-            value, low, high = (getattr(self, axis + end) for end in ("", "_low", "_high"))
-            if axis == "x" and value is None:
-                if low is not None or high is not None:
-                    raise ValueError("There is an interval for 'x', but no value.")
-                continue
-            given = [number for number in (low, value, high) if number is not None]
-            numbers = all(isinstance(number, Real) and math.isfinite(number) for number in given)
-            if not numbers or value is None or given != sorted(given):
-                raise ValueError(
-                    f"{axis!r} must be a number in its interval. Got {value!r}, from {low!r} to {high!r} instead."
-                )
 
 
 class TradeOffDisplay:
@@ -432,9 +379,10 @@ class TradeOffDisplay:
                 self.ax_.axhspan(point.y_low, point.y_high, color=GRAY, alpha=0.12, linewidth=0, zorder=0)
 
     def _draw_bars(self, name: str, line: list[TradeOffPoint], look: dict[str, Any]) -> None:
+        x, y = ([getattr(point, axis) for point in line] for axis in ("x", "y"))
         self.bars_[name] = self.ax_.errorbar(
-            [math.nan if point.x is None else point.x for point in line],
-            [point.y for point in line],
+            x,
+            y,
             xerr=error_lengths(line, "x"),
             yerr=error_lengths(line, "y"),
             label=name,
@@ -545,7 +493,7 @@ def place_labels(
     points : ndarray of float, shape (n, 2)
         Points in data coordinates.
     labels : sequence of str, length n
-        Texts of the labels. An empty text is not written.
+        Texts of the labels.
     colors : sequence of str, length n
         Colours of the labels.
     strokes : sequence of ndarray of float, shape (n_vertices, 2)
@@ -558,8 +506,7 @@ def place_labels(
     """
     from matplotlib.patheffects import withStroke
 
-    figure = ax.get_figure()
-    assert figure is not None  # axes that are drawn belong to one
+    figure = figure_of(ax)
     # The layout must be computed first: only then do pixel positions and the size of the legend exist.
     figure.draw_without_rendering()  # type: ignore[union-attr]
     # pixels in one typographic point
@@ -571,8 +518,6 @@ def place_labels(
     drawn = np.concatenate([_along(ax.transData.transform(line)) for line in strokes] or [np.empty((0, 2))])
     written = []
     for xy, center, label, color in zip(points, at, labels, colors, strict=True):
-        if not label:
-            continue
         size = _size_of(ax, label, xy)
         box, offset = _best_place(center, size, pixel, (np.array(ax.bbox.extents), taken, drawn))
         leads = np.hypot(*offset) > _NEAR * pixel
@@ -623,7 +568,7 @@ def _best_place(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Box of the label (x0, y0, x1, y1) and offset of the edge that is near the point, in pixels."""
     inside, taken, drawn = scene
-    best: tuple[float, np.ndarray, np.ndarray] | None = None
+    found: list[tuple[float, np.ndarray, np.ndarray]] = []
     for distance, direction in product(_DISTANCES, _DIRECTIONS):
         offset = distance * pixel * np.array(direction) / np.hypot(*direction)
         # The edge or corner that faces the point lies at the offset. A direction of 1 puts the low edge there, -1 the
@@ -635,11 +580,9 @@ def _best_place(
         covered = sum(_overlap(box, other) for other in taken)
         # number of sampled points of lines inside the box
         crossed = ((drawn >= box[:2]) & (drawn <= box[2:])).all(axis=1).sum()
-        cost = _COVERED * (outside + covered) + _CROSSED * crossed + distance
-        if best is None or cost < best[0]:
-            best = cost, box, offset
-    assert best is not None
-    return best[1], best[2]
+        found.append((_COVERED * (outside + covered) + _CROSSED * crossed + distance, box, offset))
+    # Of equally good places, the first.
+    return min(found, key=lambda place: place[0])[1:]
 
 
 def _overlap(a: np.ndarray, b: np.ndarray) -> float:

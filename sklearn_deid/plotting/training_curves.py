@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sklearn.utils.validation import check_is_fitted
 
 from .._optional import import_optional
-from .drawing import GRAY, grid_behind, legend_beside, line_style, panels_or_new
+from .drawing import GRAY, figure_of, grid_behind, legend_beside, line_style, panels_or_new
 from .training_history import PhaseStretch, TrainingHistory
 
 if TYPE_CHECKING:
@@ -186,9 +186,7 @@ class TrainingCurvesDisplay:
             height_ratios=heights,
         )
         ticker = import_optional("matplotlib.ticker", extra="plot", purpose="the axes")
-        figure = drawn[0].get_figure()
-        assert figure is not None  # pyplot's axes belong to one
-        self.axes_, self.figure_, self.lines_ = dict(zip(names, drawn, strict=True)), figure, {}
+        self.axes_, self.figure_, self.lines_ = dict(zip(names, drawn, strict=True)), figure_of(drawn[0]), {}
         self._draw_losses()
         if "f1" in self.axes_:
             self._draw_curves("f1", [_Curve("valid_token_f1", "tagger, held out", 0)])
@@ -324,10 +322,8 @@ def _shade_phases(axes: Sequence[Axes], stretches: Sequence[PhaseStretch]) -> tu
 
 
 def _write_phases(ax: Axes, stretches: Sequence[PhaseStretch]) -> list[Text]:
-    figure = ax.get_figure()
-    assert figure is not None  # axes that are drawn belong to one
     # The layout must be computed first: only then do pixel positions and sizes of texts exist.
-    figure.draw_without_rendering()  # type: ignore[union-attr]
+    figure_of(ax).draw_without_rendering()  # type: ignore[union-attr]
     labels: list[Text] = []
     for stretch in stretches:
         # shape: (2,), left and right end of the phase in pixels
