@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
+from .hl7_escapes import EscapedText, Separators
 from .hl7_values import CODED, CODES, NUMBERS, PEOPLE, SEGMENTS, text_parts
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
@@ -57,7 +57,6 @@ _HEADER = {7: _TIME, 9: re.compile(r"[A-Z][A-Z0-9]{2}"), 11: re.compile("[DPT]")
 _NUMBERED = frozenset("PID NK1 PV1 OBR OBX NTE DG1 PR1 AL1 IN1 GT1 SPM FT1 TXA DSP".split())
 _WORDS = re.compile(r"[^\W\d_]{2}")
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-_WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
 _FRAME = "\x0b\x1c"
 # Segments of a batch, with the place of their comment.
@@ -68,21 +67,6 @@ _NOT_WRITTEN = (
     "The new text cannot be written: a name reaches over two fields, or the character set lacks a letter of it."
 )
 _LARGEST_MESSAGE = 2**26
-
-
-class _Separators(NamedTuple):
-    field: str
-    component: str
-    repetition: str
-    escape: str
-    subcomponent: str
-
-
-class _Sign(NamedTuple):
-    """Characters of the source, and the text that they represent."""
-
-    source: str
-    text: str
 
 
 class _Group(NamedTuple):
@@ -97,9 +81,9 @@ class _Group(NamedTuple):
 class _Message:
     """Message with the places of its texts."""
 
-    def __init__(self, place: SourceLocation, data: bytes, fields: Mapping[str, Sequence[str]], encoding: str | None):
-        self.place, self.fields = place, fields
-        self.encoding = encoding or self._charset(data)
+    def __init__(self, data: bytes, fields: Mapping[str, Sequence[str]], encoding: str | None) -> None:
+        self.fields = fields
+        self.encoding = encoding or _charset(data)
         self.source = self._decoded(data)
         self.marks = self._separators()
         self.patient: str | None = None
@@ -109,34 +93,27 @@ class _Message:
 
     def texts(self) -> list[str]:
         """Text of each group of neighbouring fields: a line for each field and each repetition."""
-        return ["\n".join(map(self._text, self.pieces[first:stop])) for _, first, stop, _ in self.groups]
+        return ["\n".join(old.text for old in self._lines(group)) for group in self.groups]
 
     def written(self, texts: Sequence[str | None]) -> bytes | None:
         """Message with new texts; None if a text is missing, or has another number of lines than fields."""
         parts, position = [], 0
-        for (_, first, stop, _), new in zip(self.groups, texts, strict=True):
-            old = [self._text(piece) for piece in self.pieces[first:stop]]
-            lines = None if new is None else _split(new, old)
+        for group, new in zip(self.groups, texts, strict=True):
+            old = self._lines(group)
+            lines = None if new is None else _split(new, len(old))
             if lines is None:
                 return None
-            for piece, before, after in zip(self.pieces[first:stop], old, lines, strict=True):
-                parts += [self.source[position : piece[0]], self._changed(piece, before, after)]
-                position = piece[1]
+            for (start, stop), before, after in zip(self.pieces[group.first : group.stop], old, lines, strict=True):
+                parts += [self.source[position:start], before.changed(after)]
+                position = stop
         try:
             return "".join([*parts, self.source[position:]]).encode(self.encoding)
         except UnicodeError:
             return None
 
-    def _error(self, reason: str) -> CorpusFormatError:
-        return self.place.error(reason)
-
-    def _charset(self, data: bytes) -> str:
-        head = data.lstrip(_FRAME.encode()).splitlines()[0]
-        fields = head.split(head[3:4]) if len(head) > 3 else []
-        name = fields[17].decode("ascii", "replace").strip() if len(fields) > 17 else ""
-        if name not in _CHARSETS:
-            raise self._error("The message is in a character set that is not read (MSH-18). Pass --encoding.")
-        return _CHARSETS[name]
+    def _lines(self, group: _Group) -> list[EscapedText]:
+        pieces = self.pieces[group.first : group.stop]
+        return [EscapedText(self.source[start:stop], self.marks, self.encoding) for start, stop in pieces]
 
     def _decoded(self, data: bytes) -> str:
         try:
@@ -145,53 +122,48 @@ class _Message:
             text = None
         # A text that does not encode to the same bytes could not be written back unchanged.
         if text is None or text.encode(self.encoding) != data:
-            raise self._error("The message is not in its character set (MSH-18). Pass --encoding.")
+            raise CorpusFormatError("The message is not in its character set (MSH-18). Pass --encoding.")
         return text
 
-    def _separators(self) -> _Separators:
+    def _separators(self) -> Separators:
         head = self.source.lstrip(_FRAME)
         marks = head[3:8]
-        if not head.startswith("MSH") or len(set(marks)) < 5 or any(c.isalnum() or c.isspace() for c in marks):
-            raise self._error("The message does not begin with MSH and five different separators.")
-        if head[8:9] not in (marks[0], "#", "\r", "\n", ""):
-            raise self._error("The message does not begin with MSH and five different separators.")
+        is_set = len(set(marks)) == 5 and not any(c.isalnum() or c.isspace() for c in marks)
+        if not (head.startswith("MSH") and is_set and head[8:9] in (marks[0], "#", "\r", "\n", "")):
+            raise CorpusFormatError("The message does not begin with MSH and five different separators.")
         if not _is_header(head.splitlines()[0].split(marks[0]), marks[1]):
-            raise self._error(
+            raise CorpusFormatError(
                 "The segment MSH lacks the type of the message (MSH-9), or has another time, processing or version "
                 "than HL7 2. A text with a line break in clear may go on here."
             )
-        return _Separators(*marks)
+        return Separators(*marks)
 
     def _read(self) -> None:
-        position = 0
-        for segment in re.findall(r"[^\r\n]*(?:\r\n|\r|\n|\Z)", self.source):
-            line = segment.rstrip("\r\n")
-            start = position + len(line) - len(line.lstrip(_FRAME))
-            bare = line.strip(_FRAME)
-            if bare:
-                self._segment(bare, start)
-            position += len(segment)
+        for line in re.finditer(r"[^\r\n]+", self.source):
+            rest = line[0].lstrip(_FRAME)
+            if rest:
+                self._segment(rest.rstrip(_FRAME), line.end() - len(rest))
 
     def _segment(self, line: str, start: int) -> None:
         fields = line.split(self.marks.field)
         name = fields[0]
         # A line of three capitals in a text that a line break in clear has cut is no segment, either.
         if not _NAME.fullmatch(name) or len(fields) == 1:
-            raise self._error("A segment has no name of three letters, or no field.")
+            raise CorpusFormatError("A segment has no name of three letters, or no field.")
         if name in _NUMBERED and _WORDS.search(fields[1]):
-            raise self._error(f"The segment {name} has a word where HL7 has its number. A text may go on here.")
+            raise CorpusFormatError(f"The segment {name} has a word where HL7 has its number. A text may go on here.")
         if name == "PID" and len(fields) > 3:
             ids = (one.split(self.marks.component)[0] for one in fields[3].split(self.marks.repetition))
             self.patient = fields[3] if any(map(known_id, ids)) else None
         if name == "OBX" and len(fields) > 5 and fields[5] and not self._is_typed(fields[2]):
-            raise self._error(
+            raise CorpusFormatError(
                 "An OBX segment holds a document, data of a person, or a value without a known type, which is not "
                 "read. A profile can name the type."
             )
         if name == "ADD":
-            raise self._error("An ADD segment goes on with the text of the segment before, and is not read.")
+            raise CorpusFormatError("An ADD segment goes on with the text of the segment before, and is not read.")
         if (name == "OBX" and self._is_shifted_result(fields)) or (name == "NTE" and self._is_shifted_note(fields)):
-            raise self._error(f"An {name} {_SHIFTED}")
+            raise CorpusFormatError(f"An {name} {_SHIFTED}")
         self._texts_of(name, fields, start)
 
     def _texts_of(self, name: str, fields: list[str], start: int) -> None:
@@ -258,80 +230,21 @@ class _Message:
         else:
             self.groups.append(_Group(path, first, len(self.pieces), self.patient))
 
-    def _signs(self, piece: tuple[int, int]) -> list[_Sign]:
-        parts = self.source[piece[0] : piece[1]].split(self.marks.escape)
-        if len(parts) % 2 == 0:
-            raise self._error("A text has an escape sign that begins no escape sequence.")
-        signs: list[_Sign] = []
-        for number, part in enumerate(parts):
-            if number % 2:
-                signs.append(_Sign(self.marks.escape + part + self.marks.escape, self._escaped(part)))
-            else:
-                signs += [_Sign(character, character) for character in part]
-        return signs
 
-    def _escaped(self, code: str) -> str:
-        """Text of an escape sequence. Line breaks become spaces, because each line of the note is a field."""
-        marks = self.marks
-        known = {"F": marks.field, "S": marks.component, "T": marks.subcomponent, "R": marks.repetition}
-        known |= {"E": marks.escape, "H": "", "N": "", ".br": " ", ".sp": " ", ".ce": " ", ".fi": "", ".nf": ""}
-        if code in known:
-            return known[code]
-        if re.fullmatch(r"\.(sp|in|ti|sk)[-+]?[0-9]{1,3}", code):
-            return " "
-        if re.fullmatch(r"X(?:[0-9A-Fa-f]{2})+", code):
-            try:
-                text = bytes.fromhex(code[1:]).decode(self.encoding)
-            except UnicodeError:
-                text = "\0"
-            # Other control characters could end a segment or a message when they are written back.
-            if all(c.isprintable() or c in "\t\r\n" for c in text):
-                return "".join(" " if c in "\t\r\n" else c for c in text)
-        raise self._error("A text has an escape sequence that is not read.")
-
-    def _text(self, piece: tuple[int, int]) -> str:
-        return "".join(sign.text for sign in self._signs(piece))
-
-    def _changed(self, piece: tuple[int, int], old: str, new: str) -> str:
-        """Source of a piece with a new text. Words that are the same keep their escape sequences."""
-        if old == new:
-            return self.source[piece[0] : piece[1]]
-        before, after = _old_words(self._signs(piece)), _WORD.findall(new)
-        out: list[str] = []
-        for kind, i, j, first, stop in SequenceMatcher(None, [sign.text for sign in before], after).get_opcodes():
-            if kind == "equal":
-                out += [sign.source for sign in before[i:j]]
-            else:
-                # Sequences without text, such as those of highlighting, stay also where words are replaced.
-                start = next((at for at in range(i, j) if before[at].text), j)
-                out += [sign.source for sign in before[i:start]]
-                out.append(self._written("".join(after[first:stop])))
-                out += [sign.source for sign in before[start:j] if not sign.text]
-        return "".join(out)
-
-    def _written(self, text: str) -> str:
-        marks = self.marks
-        codes = {marks.field: "F", marks.component: "S", marks.subcomponent: "T", marks.repetition: "R"}
-        codes |= {marks.escape: "E"}
-        return "".join(f"{marks.escape}{codes[c]}{marks.escape}" if c in codes else c for c in text)
+def _charset(data: bytes) -> str:
+    head = data.lstrip(_FRAME.encode()).splitlines()[0]
+    fields = head.split(head[3:4]) if len(head) > 3 else []
+    name = fields[17].decode("ascii", "replace").strip() if len(fields) > 17 else ""
+    if name not in _CHARSETS:
+        raise CorpusFormatError("The message is in a character set that is not read (MSH-18). Pass --encoding.")
+    return _CHARSETS[name]
 
 
-def _split(new: str, old: Sequence[str]) -> list[str] | None:
+def _split(new: str, n: int) -> list[str] | None:
+    """The lines of a new text; None if they are not n, or cannot be written."""
     lines = new.split("\n")
     unsafe = any(c in "\r\x0b\x1c" or "\ud800" <= c <= "\udfff" for c in new)
-    return None if len(lines) != len(old) or unsafe else lines
-
-
-def _old_words(signs: Sequence[_Sign]) -> list[_Sign]:
-    """Words of a text with their source; an escape sequence is a word of its own."""
-    words: list[_Sign] = []
-    for sign in signs:
-        is_letter = sign.source == sign.text and _LETTER.fullmatch(sign.text) is not None
-        if is_letter and words and words[-1].source == words[-1].text and _LETTER.match(words[-1].text):
-            words[-1] = _Sign(words[-1].source + sign.source, words[-1].text + sign.text)
-        else:
-            words.append(sign)
-    return words
+    return None if len(lines) != n or unsafe else lines
 
 
 class Hl7Messages:
@@ -403,14 +316,11 @@ class Hl7Messages:
                 else:
                     found.append(data)
                 continue
-            problem = None
             try:
-                message = _Message(SourceLocation(str(self.path)), data, self.fields, self.encoding)
+                message = _Message(data, self.fields, self.encoding)
                 texts = message.texts()
             except CorpusFormatError as error:
-                problem = error.message
-            if problem is not None:
-                problems.append((place_of(number), problem))
+                problems.append((place_of(number), error.message))
                 continue
             found.append(message)
             cells += [
@@ -474,24 +384,26 @@ def _segments(stream: BinaryIO) -> Iterator[bytes]:
     yield from (found for found in _SEGMENT.findall(rest) if found)
 
 
+def _filled(
+    found: Sequence[bytes | _Message], texts: Sequence[str | None]
+) -> Iterator[tuple[int, bytes | _Message, Sequence[str | None]]]:
+    """Yield messages and envelopes, each with the number of its first text and its new texts."""
+    number = 0
+    for message in found:
+        stop = number if isinstance(message, bytes) else number + len(message.groups)
+        yield number, message, texts[number:stop]
+        number = stop
+
+
 def _problems(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> list[tuple[int, str]]:
     """Messages that cannot be written, by the number of their first text."""
-    number, problems = 0, []
-    for message in found:
-        if not isinstance(message, bytes):
-            new = texts[number : number + len(message.groups)]
-            if None not in new and message.written(new) is None:
-                problems.append((number, _NOT_WRITTEN))
-            number += len(message.groups)
-    return problems
+    return [
+        (number, _NOT_WRITTEN)
+        for number, message, new in _filled(found, texts)
+        if not isinstance(message, bytes) and None not in new and message.written(new) is None
+    ]
 
 
 def _render(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> bytes:
-    given, out = iter(texts), []
-    for message in found:
-        if isinstance(message, bytes):
-            out.append(message)
-            continue
-        new = message.written([next(given) for _ in message.groups])
-        out.append(b"" if new is None else new)
-    return b"".join(out)
+    filled = _filled(found, texts)
+    return b"".join(one if isinstance(one, bytes) else one.written(new) or b"" for _, one, new in filled)
