@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .._atomic import naming
-from ..exceptions import CorpusFormatError, DeidError
+from ..exceptions import DeidError
 from ..io.tables import Columns, Table, open_table
 from ..io.tables.fhir import DATE_PATH
 from ..io.tables.sql import SqlTable, connect
-from ..surrogates import (
-    LOCALES,
-    MODES,
-    RULES,
-    SURROGATE,
-    MappingFile,
-    Replacement,
-    SurrogateEngine,
-    note_replacements,
-    read_or_make_key,
-    rewritten,
-)
-from ..text import Document, Span
-from .annotating import Learn, Result, add_note_options, annotate_notes, load_deidentifier, run_stamp
+from ..surrogates import MODES, SURROGATE
+from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .document_run import DocumentOutput, document_files, is_document, redact_documents, sub_folders
 from .note_output import NoteOutput, check_apart, check_no_work_file
 from .note_source import NoteSource
 from .numbering import OutputNumbers
-from .options import count
 from .reviewed_notes import ReviewedNotes
 from .sql_output import SqlOutput
+from .surrogate_options import PhiReplacements, add_surrogate_options
 from .table_output import TableOutput
 from .table_run import columns_of, fhir_fields, hl7_fields, redact_table
 
@@ -91,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="replacement of PHI: its label in brackets, such as [PATIENT], three asterisks, nothing, or invented PHI "
         "of the same kind and form (default: label)",
     )
-    _add_surrogate_options(parser)
+    add_surrogate_options(parser)
     _add_table_options(parser)
     parser.add_argument(
         "--documents",
@@ -124,10 +108,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.model is None and arguments.reviewed is None:
         raise DeidError("Name the --model that finds the PHI.")
     numbers = _numbers(arguments, source.path, *([] if arguments.reviewed is None else [Path(arguments.reviewed)]))
-    _check_surrogate_options(arguments)
     reviewed = None if arguments.reviewed is None else ReviewedNotes(arguments.reviewed)
     # The key and the output are opened before the model, whose loading takes seconds.
-    secret = None if arguments.key_file is None else _key(arguments)
+    replacements = PhiReplacements(arguments)
     output = NoteOutput(
         path,
         "jsonl" if path.suffix.lower() == ".jsonl" else "text",
@@ -139,12 +122,12 @@ def run(arguments: argparse.Namespace) -> int:
             command="redact",
             mode=arguments.mode,
             **({} if reviewed is None else {"reviewed": reviewed.digest}),
-            **_surrogate_stamp(arguments, secret),
+            **replacements.stamp(),
         ),
     )
 
     with ExitStack() as stack:
-        result, learn = _result(arguments, secret, stack)
+        result, learn = replacements.result(stack)
         deidentifier = None if arguments.model is None else load_deidentifier(arguments)
         if reviewed is not None:
             deidentifier = reviewed.beside(deidentifier)
@@ -161,21 +144,18 @@ def _run_documents(arguments: argparse.Namespace) -> int:
     source = Path(arguments.notes)
     files = document_files(source)
     numbers = _numbers(arguments, source)
-    _check_surrogate_options(arguments)
-    secret = None if arguments.key_file is None else _key(arguments)
+    replacements = PhiReplacements(arguments)
     output = DocumentOutput(
         Path(arguments.output),
         resume=arguments.resume,
         overwrite=arguments.overwrite,
         numbers=numbers,
-        stamp=run_stamp(
-            arguments, command="redact documents", mode=arguments.mode, **_surrogate_stamp(arguments, secret)
-        ),
+        stamp=run_stamp(arguments, command="redact documents", mode=arguments.mode, **replacements.stamp()),
     )
     with ExitStack() as stack:
-        replacements, _ = _replacements(arguments, secret, stack)
+        of_notes, _ = replacements.of_notes(stack)
         options = {"quiet": arguments.quiet, "n_folders": sub_folders(source)}
-        return redact_documents(files, output, load_deidentifier(arguments), replacements, **options)
+        return redact_documents(files, output, load_deidentifier(arguments), of_notes, **options)
 
 
 def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str) -> None:
@@ -206,8 +186,7 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     _check_fit(arguments, ("format", "transfer_encoding", "number_outputs", "reviewed"), "tables")
     is_sql = arguments.query is not None or arguments.output_table is not None
     table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, profiles)
-    _check_surrogate_options(arguments)
-    secret = None if arguments.key_file is None else _key(arguments, has_files=not is_sql)
+    replacements = PhiReplacements(arguments, has_files=not is_sql)
     # Lists and not tuples: a resumed run compares them with what it reads from JSON.
     named = None if columns is None else [[*columns.texts, *columns.optional], columns.id, columns.patient]
     options: dict[str, Any] = {"columns": named, "fhir": profiles["fhir"]}
@@ -216,9 +195,7 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     if is_sql:
         # The record is in the database of the output, and a query can name a patient.
         options["query_sha256"] = sha256(arguments.query.encode("utf-8", "surrogatepass")).hexdigest()
-    stamp = run_stamp(
-        arguments, command="redact table", mode=arguments.mode, **options, **_surrogate_stamp(arguments, secret)
-    )
+    stamp = run_stamp(arguments, command="redact table", mode=arguments.mode, **options, **replacements.stamp())
     if is_sql:
         engine = connect(arguments.output)
         output: Any = SqlOutput(engine, arguments.output_table, resume=arguments.resume, stamp=stamp)
@@ -226,7 +203,7 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
         path = Path(arguments.output)
         output = TableOutput(path, resume=arguments.resume, overwrite=arguments.overwrite, stamp=stamp)
     with ExitStack() as stack:
-        result, learn = _result(arguments, secret, stack)
+        result, learn = replacements.result(stack)
         return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet, learn=learn)
 
 
@@ -314,103 +291,3 @@ def _add_kinds(kinds: Any) -> None:
         help='as --hl7, with fields from a JSON file such as {"OBX-5": ["TX"], "NTE-3": []}. The list names the types '
         "in the second field; an empty list stands for all",
     )
-
-
-def _add_surrogate_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("with --mode surrogate")
-    group.add_argument(
-        "--key-file",
-        metavar="KEY",
-        help="secret key: the same one gives the same surrogates in every run. The file is made if it is missing. "
-        "Without it, each run has other surrogates",
-    )
-    group.add_argument(
-        "--locale", choices=("auto", *LOCALES), help="language of the surrogates (default: auto, from each note)"
-    )
-    group.add_argument(
-        "--date-shift", type=count, metavar="DAYS", help="largest shift of the dates of a patient (default: 3650)"
-    )
-    group.add_argument(
-        "--mapping",
-        metavar="FILE",
-        help="write the originals of all surrogates to this encrypted file. Needs --key-file, which decrypts it",
-    )
-
-
-def _check_surrogate_options(arguments: argparse.Namespace) -> None:
-    given = {"--key-file": arguments.key_file, "--locale": arguments.locale, "--mapping": arguments.mapping}
-    given["--date-shift"] = arguments.date_shift
-    wrong = [name for name, value in given.items() if value is not None]
-    if arguments.mode != SURROGATE and wrong:
-        raise DeidError(f"{wrong[0]} needs --mode surrogate.")
-    # Without a key, a resumed run would draw other surrogates for a patient, and nothing could decrypt a mapping.
-    if arguments.mode == SURROGATE and arguments.key_file is None and (arguments.mapping or arguments.resume):
-        raise DeidError(f"{'--mapping' if arguments.mapping else '--resume'} needs --key-file with --mode surrogate.")
-
-
-def _surrogate_stamp(arguments: argparse.Namespace, key: bytes | None) -> dict[str, Any]:
-    """Surrogate options in the stamp of a run, with a digest of the key, which does not reveal a key of 256 bits."""
-    if arguments.mode != SURROGATE:
-        return {}
-    digest = None if key is None else sha256(key).hexdigest()
-    # The lists of Faker are drawn from: other lists give other surrogates for the same key.
-    rules = {"rules": RULES, "faker": version("faker")}
-    return {"locale": arguments.locale, "date_shift": arguments.date_shift, "key_sha256": digest, **rules}
-
-
-def _result(arguments: argparse.Namespace, key: bytes | None, stack: ExitStack) -> tuple[Result, Learn | None]:
-    """Function that redacts a note, and a function that only reads a note; the stack closes further outputs."""
-    replacements, learn = _replacements(arguments, key, stack)
-    return lambda document, spans: _bare(rewritten(document, replacements(document, spans))), learn
-
-
-def _replacements(
-    arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
-) -> tuple[Callable[[Document, tuple[Span, ...]], list[Replacement]], Learn | None]:
-    """For surrogates: function from a note and its spans to replacements, and a function that only reads a note."""
-    if arguments.mode != SURROGATE:
-        replacements = note_replacements(arguments.mode)
-        return lambda document, spans: replacements(replace(document, spans=spans)), None
-    settings = {"locale": arguments.locale, "date_shift": arguments.date_shift}
-    engine = SurrogateEngine(key=key, **{name: value for name, value in settings.items() if value is not None})
-    mapping = None
-    if arguments.mapping is not None and key is not None:
-        mapping = stack.enter_context(MappingFile(Path(arguments.mapping), key))
-
-    def surrogates(document: Document, spans: tuple[Span, ...]) -> list[Replacement]:
-        annotated = replace(document, spans=spans)
-        found = engine.replacements(annotated)
-        if mapping is not None:
-            _write(mapping, annotated, found)
-        return found
-
-    return surrogates, lambda document, spans: engine.replacements(replace(document, spans=spans))
-
-
-def _write(mapping: MappingFile, note: Document, replacements: Sequence[Replacement]) -> None:
-    """Write a line of the mapping. A mapping that cannot be written ends the run: later notes would fail, too."""
-    reason = None
-    with naming(mapping.path):
-        try:
-            mapping.write(note, replacements)
-        except CorpusFormatError as error:
-            reason = error.message.removesuffix(".")
-    if reason is not None:
-        raise OSError(errno.EBUSY, reason, str(mapping.path))
-
-
-def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:
-    if not has_files:
-        return read_or_make_key(Path(arguments.key_file))
-    secret = [Path(name) for name in (arguments.key_file, arguments.mapping) if name is not None]
-    check_apart(NoteSource(arguments.notes, arguments.format, arguments.encoding).path, secret)
-    for path in secret:
-        if path.resolve().is_relative_to(Path(arguments.output).resolve()):
-            raise DeidError("The key and the mapping must not be in the output: they undo it.", path=str(path))
-        check_no_work_file(path, Path(arguments.output))
-    return read_or_make_key(Path(arguments.key_file))
-
-
-def _bare(document: Document) -> Document:
-    """Note without annotations and patient id."""
-    return Document(document.doc_id, document.text)

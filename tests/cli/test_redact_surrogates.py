@@ -7,7 +7,7 @@ import os
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, Span, load, save, write_corpus
-from sklearn_deid.cli import redact
+from sklearn_deid.cli import surrogate_options
 from sklearn_deid.cli.note_output import NoteOutput
 from sklearn_deid.cli.table_output import TableOutput
 from sklearn_deid.io.tables import json_lines
@@ -51,7 +51,8 @@ def test_a_run_does_not_go_on_with_other_rules_or_lists(run, raw, model, tmp_pat
     options = ("--mode", "surrogate", "--key-file", tmp_path / "key", "--output", tmp_path / "out")
     assert run("redact", raw, "--model", model, *options)[0] == 0
     assert run("redact", raw, "--model", model, *options, "--resume")[0] == 0
-    monkeypatch.setattr(redact, changed, {"RULES": redact.RULES + 1, "version": lambda name: "0"}[changed])
+    changes = {"RULES": surrogate_options.RULES + 1, "version": lambda name: "0"}
+    monkeypatch.setattr(surrogate_options, changed, changes[changed])
     code, _, err = run("redact", raw, "--model", model, *options, "--resume")
     assert (code, {"RULES": "rules", "version": "faker"}[changed] in err) == (2, True)
 

@@ -1,0 +1,151 @@
+"""Options of ``redact`` for the replacement of PHI: surrogates, their key, and the mapping to the originals."""
+
+from __future__ import annotations
+
+import errno
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .._atomic import naming
+from ..exceptions import CorpusFormatError, DeidError
+from ..surrogates import (
+    LOCALES,
+    RULES,
+    SURROGATE,
+    MappingFile,
+    Replacement,
+    SurrogateEngine,
+    note_replacements,
+    read_or_make_key,
+    rewritten,
+)
+from ..text import Document, Span
+from .annotating import Learn, Result
+from .note_output import check_apart, check_no_work_file
+from .note_source import NoteSource
+from .options import count
+
+
+def add_surrogate_options(parser: ArgumentParser) -> None:
+    """Add the options for surrogates."""
+    group = parser.add_argument_group("with --mode surrogate")
+    group.add_argument(
+        "--key-file",
+        metavar="KEY",
+        help="secret key: the same one gives the same surrogates in every run. The file is made if it is missing. "
+        "Without it, each run has other surrogates",
+    )
+    group.add_argument(
+        "--locale", choices=("auto", *LOCALES), help="language of the surrogates (default: auto, from each note)"
+    )
+    group.add_argument(
+        "--date-shift", type=count, metavar="DAYS", help="largest shift of the dates of a patient (default: 3650)"
+    )
+    group.add_argument(
+        "--mapping",
+        metavar="FILE",
+        help="write the originals of all surrogates to this encrypted file. Needs --key-file, which decrypts it",
+    )
+
+
+class PhiReplacements:
+    """Replacements of PHI that the options name.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Options of ``redact``.
+    has_files : bool, default=True
+        Whether notes and outputs are files. Key and mapping must be apart from them.
+
+    Raises
+    ------
+    DeidError
+        If options do not go together, or if the key or the mapping is among the notes or the outputs.
+    """
+
+    def __init__(self, arguments: Namespace, *, has_files: bool = True) -> None:
+        _check_options(arguments)
+        self.arguments, self.key = arguments, None
+        if arguments.key_file is not None:
+            if has_files:
+                _check_files(arguments)
+            self.key = read_or_make_key(Path(arguments.key_file))
+
+    def stamp(self) -> dict[str, Any]:
+        """Options in the stamp of a run, with a digest of the key, which does not reveal a key of 256 bits."""
+        if self.arguments.mode != SURROGATE:
+            return {}
+        digest = None if self.key is None else sha256(self.key).hexdigest()
+        given = {"locale": self.arguments.locale, "date_shift": self.arguments.date_shift, "key_sha256": digest}
+        # The lists of Faker are drawn from: other lists give other surrogates for the same key.
+        return {**given, "rules": RULES, "faker": version("faker")}
+
+    def result(self, stack: ExitStack) -> tuple[Result, Learn | None]:
+        """Function that redacts a note, and a function that only reads a note; the stack closes further outputs."""
+        replacements, learn = self.of_notes(stack)
+
+        def redacted(document: Document, spans: tuple[Span, ...]) -> Document:
+            # A note without annotations and patient id.
+            return Document(document.doc_id, rewritten(document, replacements(document, spans)).text)
+
+        return redacted, learn
+
+    def of_notes(
+        self, stack: ExitStack
+    ) -> tuple[Callable[[Document, tuple[Span, ...]], list[Replacement]], Learn | None]:
+        """Function from a note and its spans to replacements; for surrogates, also one that only reads a note."""
+        if self.arguments.mode != SURROGATE:
+            replacements = note_replacements(self.arguments.mode)
+            return lambda document, spans: replacements(replace(document, spans=spans)), None
+        settings = {"locale": self.arguments.locale, "date_shift": self.arguments.date_shift}
+        engine = SurrogateEngine(key=self.key, **{name: given for name, given in settings.items() if given is not None})
+        mapping = None
+        if self.arguments.mapping is not None and self.key is not None:
+            mapping = stack.enter_context(MappingFile(Path(self.arguments.mapping), self.key))
+
+        def surrogates(document: Document, spans: tuple[Span, ...]) -> list[Replacement]:
+            annotated = replace(document, spans=spans)
+            found = engine.replacements(annotated)
+            if mapping is not None:
+                _write(mapping, annotated, found)
+            return found
+
+        return surrogates, lambda document, spans: engine.replacements(replace(document, spans=spans))
+
+
+def _check_options(arguments: Namespace) -> None:
+    names = [name for name in ("key_file", "locale", "mapping", "date_shift") if getattr(arguments, name) is not None]
+    if arguments.mode != SURROGATE and names:
+        raise DeidError(f"--{names[0].replace('_', '-')} needs --mode surrogate.")
+    # Without a key, a resumed run would draw other surrogates for a patient, and nothing could decrypt a mapping.
+    if arguments.mode == SURROGATE and arguments.key_file is None and (arguments.mapping or arguments.resume):
+        raise DeidError(f"{'--mapping' if arguments.mapping else '--resume'} needs --key-file with --mode surrogate.")
+
+
+def _check_files(arguments: Namespace) -> None:
+    output = Path(arguments.output)
+    secret = [Path(name) for name in (arguments.key_file, arguments.mapping) if name is not None]
+    check_apart(NoteSource(arguments.notes, arguments.format, arguments.encoding).path, secret)
+    for path in secret:
+        if path.resolve().is_relative_to(output.resolve()):
+            raise DeidError("The key and the mapping must not be in the output: they undo it.", path=str(path))
+        check_no_work_file(path, output)
+
+
+def _write(mapping: MappingFile, note: Document, replacements: Sequence[Replacement]) -> None:
+    """Write a line of the mapping. A mapping that cannot be written ends the run: later notes would fail, too."""
+    reason = None
+    with naming(mapping.path):
+        try:
+            mapping.write(note, replacements)
+        except CorpusFormatError as error:
+            reason = error.message.removesuffix(".")
+    if reason is not None:
+        raise OSError(errno.EBUSY, reason, str(mapping.path))
