@@ -30,7 +30,8 @@ from .._storage import (
 )
 from ..exceptions import BundleError, InsecureReleaseWarning, SequenceError
 from ..sequences import NOISE_LAW, Provenance, RaggedArray, TokenSequences, TokenVectors, check_groups, check_tags
-from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN, split_tag
+from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN
+from ..text.tags import sorted_tags, split_tag
 from .mapped_arrays import map_arrays
 from .public_tagger import TAGGER, public_tagger_from_state, public_tagger_to_state
 from .released_classes import check_classes, holds_classes
@@ -119,25 +120,6 @@ def row_digests(rows: Iterable[np.ndarray], tags: Iterable[np.ndarray]) -> list[
     ]
 
 
-def sorted_tags(tags: Iterable[str]) -> list[str]:
-    """Return the distinct tags, "O" first; the order reveals nothing about the notes.
-
-    Raises
-    ------
-    SequenceError
-        If a string is no valid tag. If X and y were swapped, the string is a word of a note.
-
-    Examples
-    --------
-    >>> sorted_tags(["B-DATE", "O", "B-AGE", "O"])
-    ['O', 'B-AGE', 'B-DATE']
-    """
-    distinct = sorted(set(tags), key=lambda tag: (tag != "O", tag))
-    for tag in distinct:
-        split_tag(tag)
-    return distinct
-
-
 def tag_scheme_of(tags: Iterable[str]) -> str | None:
     """Return "bioes" if E or S occur, and otherwise "iob2"; return None without PHI, which fits both schemes.
 
@@ -220,11 +202,11 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
     origin : Provenance
         Origin of the vectors.
     """
-    casing = data[:, origin.n_components :]
-    if holds_classes(origin):
-        check_classes(data, origin)
-        _check_casing(casing)
-        return
+    (check_classes if holds_classes(origin) else _check_drawn_noise)(data, origin)
+    _check_casing(data[:, origin.n_components :])
+
+
+def _check_drawn_noise(data: np.ndarray, origin: Provenance) -> None:
     noise = origin.noise
     if noise.get("kind") not in ("trainable", "fixed") or not _is_positive(noise.get("smallest_std", 1.0)):
         raise BundleError("The origin of the vectors names a dimension without noise.")
@@ -239,7 +221,6 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
             "The vectors do not lie on the grid that their origin names: they are not as PrivateRepresenter.transform "
             "returned them."
         )
-    _check_casing(casing)
 
 
 def _is_positive(value: Any) -> bool:
@@ -532,14 +513,13 @@ def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
     """Check the manifest's description of the representation, in which no value can be trusted."""
-    if not isinstance(facts, dict):
+    is_described = isinstance(facts, dict) and isinstance(facts.get("shuffled"), bool)
+    if not (is_described and isinstance(facts.get("tags"), list)):
         raise BundleError("The manifest does not describe a representation.")
     n_groups = facts.get("n_groups")
     counts = [facts.get(name) for name in _COUNTS] + ([] if n_groups is None else [n_groups])
     if not all(type(count) is int and 0 <= count <= _MOST for count in counts) or not facts["d"]:
         raise BundleError("The manifest has an invalid count.")
-    if not isinstance(facts.get("shuffled"), bool) or not isinstance(facts.get("tags"), list):
-        raise BundleError("The manifest does not describe a representation.")
     described = {*_COUNTS, "n_groups", "shuffled", "tags", "tag_scheme", "label_scheme", "origin", "audit"}
     # An unknown key could carry anything, and nobody would look.
     if facts.keys() != described:

@@ -23,7 +23,7 @@ from ..sequences import (
     check_tags,
     representer_of,
 )
-from ..text import split_tag
+from ..text.tags import sorted_tags, split_tag
 from .invented_spans import followed_by, invent_spans
 from .layout_changes import LayoutChanges
 from .marginals import TokenTagger
@@ -492,7 +492,7 @@ class DeidTagger(TokenTagger, TaggingNet):
             labels = {split_tag(str(tag))[1] for tag in classes} - {None}
             known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.tag_scheme]}
         # "O" is always class 0: the recall weight counts PHI as tags above 0.
-        self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
+        self.classes_ = np.array(sorted_tags(known), dtype=object)
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
         self._pretrained = None

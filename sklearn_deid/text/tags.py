@@ -58,6 +58,25 @@ def split_tag(tag: str) -> tuple[str, str | None]:
     return prefix, label
 
 
+def sorted_tags(tags: Iterable[str]) -> list[str]:
+    """Return the distinct tags, "O" first; the order reveals nothing about the notes.
+
+    Raises
+    ------
+    SequenceError
+        If a string is no valid tag. If X and y were swapped, the string is a word of a note.
+
+    Examples
+    --------
+    >>> sorted_tags(["B-DATE", "O", "B-AGE", "O"])
+    ['O', 'B-AGE', 'B-DATE']
+    """
+    distinct = sorted(set(tags), key=lambda tag: (tag != "O", tag))
+    for tag in distinct:
+        split_tag(tag)
+    return distinct
+
+
 def is_allowed(previous: str | None, following: str | None, tag_scheme: str = "iob2") -> bool:
     """Whether a tag may follow another tag. Taggers use this function to produce only legal sequences.
 
