@@ -34,7 +34,7 @@ def own_generator(random_state: Any) -> np.random.Generator:
 
 
 @contextmanager
-def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator[None]:
+def own_torch_stream(rng: np.random.Generator, device: torch.device, bits: int = 31) -> Iterator[None]:
     """Seed PyTorch's global generator from ``rng`` inside the block, and restore its state afterwards.
 
     Initial weights and dropout use the global generator. Without this function, a training would depend on the code
@@ -46,6 +46,8 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator
         Generator of the seed. The function draws a single number.
     device : torch.device
         Device on which dropout draws its random numbers.
+    bits : int, default=31
+        Size of the seed.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator
 
     # Without a list of devices, fork_rng would also save the state of every CUDA device.
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.manual_seed(int(rng.integers(2**31)))
+        torch.manual_seed(int(rng.integers(2**bits)))
         yield
 
 

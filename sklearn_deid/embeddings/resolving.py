@@ -17,6 +17,20 @@ from .vectors import WordVectors
 _CHOICES = "'auto', 'corpus', 'glove-6b-50d', a path, WordVectors, gensim KeyedVectors or None"
 
 
+def required_embeddings(estimator: Any, X: Any, random_state: Any) -> WordVectors:
+    """Word vectors for the ``embeddings`` parameter of an estimator that cannot do without.
+
+    Raises
+    ------
+    ValueError
+        If the parameter is None.
+    """
+    vectors = resolve_embeddings(estimator.embeddings, X, random_state=random_state)
+    if vectors is None:
+        raise ValueError(f"The 'embeddings' parameter of {type(estimator).__name__} must not be None.")
+    return vectors
+
+
 def resolve_embeddings(
     spec: Any, corpus_tokens: Iterable[Sequence[str]] | None = None, random_state: Any = 0, verbose: int = 0
 ) -> WordVectors | None:

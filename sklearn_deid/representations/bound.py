@@ -371,6 +371,22 @@ def pair_slack(representer: Representer, batches: PairBatches) -> float:
     return sampling_slack(representer.output_std(), batches.longest_pair)
 
 
+def pairs_bound(
+    representer: Representer, batches: PairBatches, generator: torch.Generator, **options: Any
+) -> PrivacyBound:
+    """Bound the best attacker on sentences and their moved twins.
+
+    Parameters
+    ----------
+    representer, batches, generator
+        As for `pair_distances`.
+    **options
+        Number of releases and quantile, as for `privacy_bound`.
+    """
+    distances = pair_distances(representer, batches, generator)
+    return privacy_bound(distances, slack=pair_slack(representer, batches), **options)
+
+
 def privacy_bound(
     distances: Tensor, *, n_releases: int = 1, quantile: float = 0.95, slack: float = 0.0
 ) -> PrivacyBound:
@@ -441,7 +457,7 @@ class WorstCase:
 
 
 @torch.no_grad()
-def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows: np.ndarray) -> WorstCase:
+def worst_case(representer: Representer, vectors: WordVectors, moves: Any, words: Any = None) -> WorstCase:
     """Find the largest distance d' between a word and the words to which it may move, over all given words.
 
     Parameters
@@ -452,9 +468,13 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows:
         Word vectors that the representer reads.
     moves : UniformNeighbors or DigitsApart
         Map from each word to the words to which it may move.
-    rows : ndarray of shape (n,)
-        Words to examine, as rows of the vectors.
+    words : sequence of str, optional
+        Words to examine. By default all words that have a vector.
     """
+    rows = np.arange(len(vectors)) if words is None else np.unique(vectors.indices(words))
+    rows = rows[rows >= 0]
+    # Words without a vector all have one mean, and have no neighbours.
+    rows = rows[vectors.vectors_at(rows).any(axis=1)]
     means = _means(representer, vectors)
     largest, n_pairs = 0.0, 0
     for start in range(0, len(rows), _WORDS_AT_ONCE):

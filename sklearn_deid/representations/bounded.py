@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ..tagging.callbacks import MovingAverage
 from .adversary_training import frozen
-from .bound import PrivacyBound, pair_distance, pair_distances, pair_slack, privacy_bound
+from .bound import PrivacyBound, pair_distance, pairs_bound, privacy_bound
 from .bounded_settings import BoundedSettings
 from .dual_variables import DualVariables
 from .pair_batches import PairBatch, PairBatches
@@ -137,8 +137,7 @@ def train_bounded(
     factor = calibrate_noise(model, pairs, duals, generator)
     bound = None
     if pairs is valid:
-        distances, slack = pair_distances(model.representer, pairs, generator), pair_slack(model.representer, pairs)
-        bound = privacy_bound(distances, quantile=settings.quantile, slack=slack)
+        bound = pairs_bound(model.representer, pairs, generator, quantile=settings.quantile)
     if not interrupted:
         own = rng.spawn(1)[0]  # an own stream: later draws of ``rng`` do not depend on the length of the fine-tuning
         interrupted = fine_tune_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)

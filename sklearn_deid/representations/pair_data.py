@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -198,7 +199,7 @@ def make_pair_data(
     classes: np.ndarray,
     mechanism: Any,
     *,
-    labels: set[str] | None = None,
+    labels: Collection[str] | None = None,
     casing: bool = True,
     casing_epsilon: float | None = None,
     patients: np.ndarray | None = None,
@@ -213,7 +214,7 @@ def make_pair_data(
         Distinct tags; the first is "O". Tags that are not listed count as "O".
     mechanism : ExactTokenMechanism
         Mechanism of a fitted `NeighborPseudonymizer`, which determines which words move and to which words.
-    labels : set of str or None, default=None
+    labels : collection of str or None, default=None
         Labels of the PHI that moves; None means all.
     casing : bool, default=True
         Whether the casing of tokens is released.

@@ -11,19 +11,19 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions, check_constraints, unfitted_if_failed, with_objects
-from .._randomness import own_generator, release_generator
+from .._randomness import own_generator, own_torch_stream, release_generator
 from .._skorch import resolve_device
-from ..embeddings import WordVectors, resolve_embeddings
+from ..embeddings import WordVectors
+from ..embeddings.resolving import required_embeddings
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..sequences import TokenSequences, TokenVectors, check_groups, check_tags
 from ..sequences.sentence_transformer import SentenceTransformer
-from ..tagging.encoders import BidirectionalRecurrent
 from ..tagging.network import TaggerModule
 from ..tagging.splits import hold_out_patients
-from ..tagging.tagger import DeidTagger
 from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
-from .bound import PrivacyBound, WorstCase, pair_distances, pair_slack, privacy_bound, worst_case
+from ..text.tags import sorted_tags
+from .bound import PrivacyBound, WorstCase, pairs_bound, worst_case
 from .certificate import Certificate, disclosure_of
 from .encoding import encode_sentences
 from .few_notes import warn_of_few_notes
@@ -34,10 +34,10 @@ from .pair_data import PairData, make_pair_data
 from .phi_coverage import phi_coverage
 from .private_model import PrivateModel
 from .public_start import check_public, start_from_public
-from .public_tagger import INPUT_DROPOUT, OUTPUT_DROPOUT, public_tagger
+from .public_tagger import public_tagger, vector_tagger
 from .randomized_casing import RandomizedCasing
 from .saving import (
-    RELEASE_PARAMETERS,
+    check_unchanged,
     fingerprint_of,
     load_representer,
     origin_of,
@@ -55,6 +55,7 @@ from .strategies import (
     TrainableNoise,
     TrainingRun,
     as_strategy,
+    noise_settings,
 )
 
 # Epochs of bounded training with max_epochs="auto": after a start from public notes, and without such a start.
@@ -248,12 +249,7 @@ class PrivateRepresenter(SentenceTransformer):
     _parameter_constraints: dict[str, list] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_neighbors": [Interval(Integral, 2, None, closed="left")],
-        "noise": [
-            StrOptions(set(STRATEGIES["noise"])),
-            TrainableNoise,
-            Interval(Real, 0, None, closed="neither"),
-            None,
-        ],
+        "noise": [StrOptions({TrainableNoise.key}), TrainableNoise, Interval(Real, 0, None, closed="neither"), None],
         "encoder": [StrOptions({"lstm", "dense"})],
         "hidden_size": [Interval(Integral, 1, None, closed="left")],
         "training": [StrOptions(set(STRATEGIES["training"])), Bounded, ThreePart, DANN],
@@ -338,13 +334,11 @@ class PrivateRepresenter(SentenceTransformer):
         X = self._words(X)
         tags, groups = inner_tags(check_tags(y, X), "iob2"), check_groups(groups, len(X))
         rng = own_generator(self.random_state)
-        vectors = resolve_embeddings(self.embeddings, X, random_state=rng.integers(2**31))
-        if not isinstance(vectors, WordVectors):
-            raise ValueError("The 'embeddings' parameter of PrivateRepresenter must not be None.")
+        vectors = required_embeddings(self, X, rng.integers(2**31))
         # Settings of this fit must never describe a network of an earlier one.
         with unfitted_if_failed(self):
             self._vectors = vectors
-            self.classes_ = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
+            self.classes_ = np.array(sorted_tags({"O", *tags.data}), dtype=object)
             self.training_, self._settings = clone(as_strategy("training", self.training)), settings_of(self)
             self._released_as = release_settings(self)
             self._fit_networks(X, tags, groups, rng)
@@ -461,11 +455,9 @@ class PrivateRepresenter(SentenceTransformer):
         rng = own_generator(random_state)
         # This generator draws twins, not noise that is released: a seed of 62 bits is enough.
         generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
-        distances = pair_distances(self.network_.eval(), batches, generator)
-        slack = pair_slack(self.network_, batches)
-        bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
+        bound = pairs_bound(self.network_.eval(), batches, generator, n_releases=n_releases, quantile=quantile)
         options = {"n_releases": n_releases, "quantile": quantile, "max_sentences": max_sentences}
-        return self._completed(bound, batches, (X, tags), rng, **options)
+        return self._completed(bound, batches, X, tags, rng, **options)
 
     def worst_case(self, words: Any = None) -> WorstCase:
         """Compute the exact worst case over words and their N nearest words.
@@ -501,11 +493,7 @@ class PrivateRepresenter(SentenceTransformer):
                 "The exact worst case is known for encoder='dense' and training='bounded' only: elsewhere it "
                 "depends on all words of the sentence, or on the noise at the input. See `certify`."
             )
-        rows = np.arange(len(self._vectors)) if words is None else np.unique(self._vectors.indices(words))
-        rows = rows[rows >= 0]
-        # Words without a vector all have one mean, and have no neighbours.
-        rows = rows[self._vectors.vectors_at(rows).any(axis=1)]
-        return worst_case(network, self._vectors, self._neighbor_mechanism().moves, rows)
+        return worst_case(network, self._vectors, self._neighbor_mechanism().moves, words)
 
     def pair_data(self, X: Any, y: Any) -> PairData:
         """Return sentences as arrays of numbers, with the words to which each PHI token may move; for audits.
@@ -614,19 +602,12 @@ class PrivateRepresenter(SentenceTransformer):
     def __getstate__(self) -> dict[str, Any]:
         # Replayed noise could be subtracted, so a pickled copy never keeps the seeds. The copy takes new noise from the
         # operating system instead.
-        state = super().__getstate__().copy()
-        if "_noise_seeds" in state:
-            state["_noise_seeds"] = None
-        return state
+        return {name: None if name == "_noise_seeds" else value for name, value in super().__getstate__().items()}
 
     def _check_fitted(self) -> None:
         """Check that the representer is fitted, and that its bound, its origin and its card describe its releases."""
         check_is_fitted(self)
-        if release_settings(self) != self._released_as:
-            raise ValueError(
-                f"A parameter was changed after the fit, and bound and card no longer describe the release. Fit again "
-                f"after a change of {', '.join(RELEASE_PARAMETERS)}."
-            )
+        check_unchanged(self)
 
     def _check_parameters(self) -> None:
         check_constraints(self)
@@ -654,21 +635,18 @@ class PrivateRepresenter(SentenceTransformer):
         # Patients are held out, not sentences: the bound is about patients that the network has not seen.
         rows = hold_out_patients(len(X), groups, held_out, int(rng.integers(2**31)))
         device = resolve_device(self.device)
-        noise = as_strategy("noise", self.noise)
+        noise_lr = getattr(as_strategy("noise", self.noise), "lr", None)
         run = TrainingRun(
             data,
             rows,
             rng,
             device=device,
             batch_size=self.batch_size or self.training_.batch_of(len(rows[0])),
-            schedule=Schedule(self.max_epochs, self.lr, getattr(noise, "lr", None)),
+            schedule=Schedule(self.max_epochs, self.lr, noise_lr),
             verbose=self.verbose,
         )
-        # Initial weights and dropout draw from PyTorch's global generator. The fork leaves the caller's random state as
-        # it was.
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(int(rng.integers(2**62)))
-            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(self.classes_)).to(device)
+        with own_torch_stream(rng, device, bits=62):
+            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(len(self.classes_))).to(device)
             self._starts_from_public = start_from_public(self, model, run)
             if isinstance(self.training_, Bounded):
                 warn_of_few_notes(len(data.eligible), self.training_, self._starts_from_public)
@@ -677,7 +655,8 @@ class PrivateRepresenter(SentenceTransformer):
                 run.schedule = run.schedule._replace(max_epochs=n_epochs)
             result = self.training_.train(model, run)
         self.network_ = model.representer.eval()
-        self.tagger_ = self._public_tagger(model.tagger)
+        width, size = self.n_components + self._n_casing, self.tagger_hidden_size
+        self.tagger_ = public_tagger(model.tagger, self.classes_, width, hidden_size=size, device=self.device)
         self.training_counts_ = {
             "n_sentences": len(X),
             "n_tokens": len(X.data),
@@ -686,40 +665,30 @@ class PrivateRepresenter(SentenceTransformer):
         }
         self.history_, self.bound_, self.interrupted_ = run.log.rows, result.bound, result.interrupted
         if self.bound_ is not None and run.valid is not None:
-            held_out = (X[rows[1]], tags[rows[1]])
             # An own stream: the noise of a seeded representer does not depend on the parts of the bound.
-            self.bound_ = self._completed(self.bound_, run.valid, held_out, rng.spawn(1)[0])
+            own = rng.spawn(1)[0]
+            self.bound_ = self._completed(self.bound_, run.valid, X[rows[1]], tags[rows[1]], own)
         self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
         self.selected_round_, self._is_protected = result.selected_round, result.is_protected
 
     def _completed(
-        self,
-        bound: PrivacyBound,
-        batches: PairBatches,
-        annotated: tuple[TokenSequences, TokenSequences],
-        rng: np.random.Generator,
-        **options: Any,
+        self, bound: PrivacyBound, batches: PairBatches, X: Any, tags: Any, rng: Any, **options: Any
     ) -> PrivacyBound:
         """Add the parts on stronger attackers, and on data that no bound covers, to a bound on random pairs."""
         generator = torch.Generator(batches.device).manual_seed(int(rng.integers(2**62)))
         casing = disclosure_of(as_strategy("casing", self.casing))
         certificate = Certificate(self.network_, batches, rng, generator, casing, **options)
-        labels = None if self.labels is None else set(self.labels)
-        return certificate.complete(bound, phi_coverage(*annotated, self._neighbor_mechanism(), labels))
+        return certificate.complete(bound, phi_coverage(X, tags, self._neighbor_mechanism(), self.labels))
 
     def _pair_data(
-        self,
-        X: TokenSequences,
-        tags: TokenSequences,
-        groups: np.ndarray | None,
-        classes: np.ndarray | None = None,
+        self, X: TokenSequences, tags: TokenSequences, groups: Any, classes: np.ndarray | None = None
     ) -> PairData:
         return make_pair_data(
             X,
             tags,
             self.classes_ if classes is None else classes,
             self._neighbor_mechanism(),
-            labels=None if self.labels is None else set(self.labels),
+            labels=self.labels,
             casing=self._n_casing > 0,
             casing_epsilon=getattr(as_strategy("casing", self.casing), "epsilon", None),
             patients=None if groups is None else np.unique(groups, return_inverse=True)[1],
@@ -746,33 +715,21 @@ class PrivateRepresenter(SentenceTransformer):
 
     def _new_network(self, input_size: int) -> Representer:
         """Make the network from embeddings to the representation, with the noise that the parameters set."""
-        noise = as_strategy("noise", self.noise)
-        kind, floor = "none", 0.0
-        init: float | str = 0.0
-        if isinstance(noise, TrainableNoise):
-            init = self.training_.noise_init if noise.init is None else noise.init
-            kind, floor = "trainable", float(noise.floor)
-        elif noise is not None:
-            kind, init = "fixed", float(noise)
-        at_input = kind if self.training_.has_input_noise else "none"
+        noise = noise_settings(as_strategy("noise", self.noise), self.training_)
+        at_input = noise if self.training_.has_input_noise else noise | {"kind": "none", "floor": 0.0}
         return Representer(
             input_size,
             self.n_components,
             kind=self.encoder,
             hidden_size=self.hidden_size,
-            input_noise=GaussianNoise(input_size, kind=at_input, init=init, floor=floor if at_input != "none" else 0.0),
-            output_noise=GaussianNoise(self.n_components, kind=kind, init=init, floor=floor),
+            input_noise=GaussianNoise(input_size, **at_input),
+            output_noise=GaussianNoise(self.n_components, **noise),
             unit_norm=self.unit_norm,
         )
 
-    def _new_tagger(self, classes: np.ndarray) -> TaggerModule:
+    def _new_tagger(self, n_classes: int) -> TaggerModule:
         """Make the tagger that is trained together with the network; it reads representation and casing."""
-        encoder = BidirectionalRecurrent(self.n_components + self._n_casing, self.tagger_hidden_size)
-        return TaggerModule(len(classes), None, encoder, input_dropout=INPUT_DROPOUT, output_dropout=OUTPUT_DROPOUT)
-
-    def _public_tagger(self, module: TaggerModule) -> DeidTagger:
-        width = self.n_components + self._n_casing
-        return public_tagger(module, self.classes_, width, hidden_size=self.tagger_hidden_size, device=self.device)
+        return vector_tagger(n_classes, self.n_components + self._n_casing, self.tagger_hidden_size)
 
     def _released(self, X: TokenSequences, noise: bool) -> TokenVectors:
         device = resolve_device(self.device)

@@ -22,6 +22,7 @@ from ..tagging.initial_weights import copy_weights
 from ..tagging.network import TaggerModule
 from ..tagging.tagger_data import inner_tags
 from ..text import Corpus, Document, SentenceData
+from ..text.tags import sorted_tags
 from .private_model import PrivateModel
 
 # Number of notes and random seed of "generated". The benchmarks use other seeds.
@@ -179,9 +180,9 @@ def _start(representer: Any, model: PrivateModel, run: Any) -> PublicStart | Non
     tags = inner_tags(y, "iob2")
     # The public notes may have other labels than the private ones. They get a tagger of their own; only weights that
     # fit are copied.
-    classes = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
+    classes = np.array(sorted_tags({"O", *tags.data}), dtype=object)
     data = representer._pair_data(X, tags, None, classes)
-    own = PrivateModel(model.representer, representer._new_tagger(classes)).to(run.device)
+    own = PrivateModel(model.representer, representer._new_tagger(len(classes))).to(run.device)
     batch_size = representer.batch_size or representer.training_.batch_of(len(data))
     prices = representer.training_.learn_public(own, run.of_public_notes(data, PUBLIC_EPOCHS, batch_size))
     return PublicStart(dict(own.representer.state_dict()), own.tagger, tuple(classes.tolist()), prices)

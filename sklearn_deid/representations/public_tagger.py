@@ -12,6 +12,7 @@ import numpy as np
 from .._randomness import own_torch_stream
 from .._skorch import resolve_device
 from ..exceptions import BundleError
+from ..tagging.encoders import BidirectionalRecurrent
 from ..tagging.network import TaggerModule
 from ..tagging.network_size import chosen_size
 from ..tagging.network_state import tagger_from_state, tagger_to_state
@@ -20,9 +21,15 @@ from ..tagging.tagger import DeidTagger
 
 #: Prefix of the arrays of the tagger in a file.
 TAGGER = "tagger."
-#: Dropout of the tagger that is trained together with the network: the noise of the vectors is a regulariser already.
-INPUT_DROPOUT, OUTPUT_DROPOUT = 0.1, 0.5
+# Dropout of the tagger that is trained together with the network: the noise of the vectors is a regulariser already.
+_INPUT_DROPOUT, _OUTPUT_DROPOUT = 0.1, 0.5
 _NAME = re.compile(r"[A-Za-z0-9_:]{1,20}")
+
+
+def vector_tagger(n_classes: int, width: int, hidden_size: int) -> TaggerModule:
+    """Make the network of a tagger that is trained together with a representer; it reads vectors of this width."""
+    encoder = BidirectionalRecurrent(width, hidden_size)
+    return TaggerModule(n_classes, None, encoder, input_dropout=_INPUT_DROPOUT, output_dropout=_OUTPUT_DROPOUT)
 
 
 def public_tagger(module: TaggerModule, classes: np.ndarray, width: int, **parameters: Any) -> DeidTagger:
@@ -41,7 +48,7 @@ def public_tagger(module: TaggerModule, classes: np.ndarray, width: int, **param
     **parameters
         Parameters of `DeidTagger`, such as ``hidden_size`` and ``device``.
     """
-    tagger = DeidTagger(embeddings=None, dropout=Dropout(input=INPUT_DROPOUT, output=OUTPUT_DROPOUT), **parameters)
+    tagger = DeidTagger(embeddings=None, dropout=Dropout(input=_INPUT_DROPOUT, output=_OUTPUT_DROPOUT), **parameters)
     tagger.classes_, tagger.n_features_in_, tagger._reads_words = classes, width, False
     tagger._vectors = tagger._tag_weights = tagger.augmenter_ = None
     tagger.hidden_size_, tagger.n_layers_ = chosen_size(tagger)

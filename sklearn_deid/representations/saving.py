@@ -44,7 +44,7 @@ _OLD_NAMES = {
     "patience": "training__patience",
 }
 # Parameters that bound, origin and card describe.
-RELEASE_PARAMETERS = ("casing", "digits", "encoder", "n_components", "n_neighbors", "unit_norm")
+_RELEASE_PARAMETERS = ("casing", "digits", "encoder", "n_components", "n_neighbors", "unit_norm")
 _PRIVATE = ("public", "embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device", "memmap_dir")
 
 
@@ -70,7 +70,16 @@ def settings_of(representer: Any) -> dict[str, Any]:
 def release_settings(representer: Any) -> dict[str, Any]:
     """Return the parameters that bound, origin and card describe, as in `settings_of`."""
     settings = settings_of(representer)
-    return {name: value for name, value in settings.items() if name.partition("__")[0] in RELEASE_PARAMETERS}
+    return {name: value for name, value in settings.items() if name.partition("__")[0] in _RELEASE_PARAMETERS}
+
+
+def check_unchanged(representer: Any) -> None:
+    """Raise ValueError if bound, origin and card of a fitted representer no longer describe its releases."""
+    if release_settings(representer) != representer._released_as:
+        raise ValueError(
+            f"A parameter was changed after the fit, and bound and card no longer describe the release. Fit again "
+            f"after a change of {', '.join(_RELEASE_PARAMETERS)}."
+        )
 
 
 def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from .._compat import Interval, StrOptions
 from ..exceptions import UnsafeToShareWarning
 from .adversarial_run import ThreePartResult, ThreePartSettings
-from .bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
+from .bound import PrivacyBound, pairs_bound
 from .bounded import train_bounded
 from .bounded_settings import BoundedSettings
 from .pair_adversaries import PairAdversaries
@@ -428,6 +428,20 @@ def as_strategy(parameter: str, value: Any) -> Any:
     return STRATEGIES[parameter][value]() if isinstance(value, str) else value
 
 
+def noise_settings(noise: Any, training: Any) -> dict[str, Any]:
+    """Return kind, initial value and floor of the noise that ``noise`` and ``training`` set, as for `GaussianNoise`.
+
+    Examples
+    --------
+    >>> noise_settings(None, Bounded()), noise_settings(0.5, Bounded())
+    ({'kind': 'none', 'init': 0.0, 'floor': 0.0}, {'kind': 'fixed', 'init': 0.5, 'floor': 0.0})
+    """
+    if isinstance(noise, TrainableNoise):
+        init = training.noise_init if noise.init is None else noise.init
+        return {"kind": "trainable", "init": init, "floor": float(noise.floor)}
+    return {"kind": "none" if noise is None else "fixed", "init": float(noise or 0.0), "floor": 0.0}
+
+
 # For `set_params`; an unknown string stays, and `fit` names it.
 LONG_FORMS = {
     parameter: lambda value, known=known: known[value]() if isinstance(value, str) and value in known else value
@@ -440,5 +454,4 @@ def _bound(model: PrivateModel, run: TrainingRun) -> PrivacyBound | None:
     has_noise = bool((model.representer.output_std() > 0).all())
     if not has_noise or run.valid is None or not len(run.valid.pair_rows):
         return None
-    distances = pair_distances(model.representer.eval(), run.valid, run.generator)
-    return privacy_bound(distances, slack=pair_slack(model.representer, run.valid))
+    return pairs_bound(model.representer.eval(), run.valid, run.generator)

@@ -14,7 +14,8 @@ from .. import __version__
 from .._compat import Interval, check_constraints
 from .._randomness import own_generator
 from .._storage import read_bundle, write_bundle
-from ..embeddings import WordVectors, resolve_embeddings
+from ..embeddings import WordVectors
+from ..embeddings.resolving import required_embeddings
 from ..exceptions import BundleError, SequenceError
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..pseudonyms.phi_tokens import find_phi_tokens
@@ -132,9 +133,7 @@ class WordClassRepresenter(SentenceTransformer):
         """
         check_constraints(self)
         X, rng = self._words(X), own_generator(self.random_state)
-        vectors = resolve_embeddings(self.embeddings, X, random_state=rng.integers(2**31))
-        if not isinstance(vectors, WordVectors):
-            raise ValueError("The 'embeddings' parameter of WordClassRepresenter must not be None.")
+        vectors = required_embeddings(self, X, rng.integers(2**31))
         self._vectors = vectors
         table = self._table
         # Words without a vector have no neighbours to share a class with; they share the last one.

@@ -13,6 +13,7 @@ from skorch.callbacks import GradientNormClipping, ProgressBar
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
+from .._randomness import own_torch_stream
 from .._skorch import SkorchEstimator, check_bfloat16, is_fast_in_bfloat16, resolve_device
 from ..exceptions import SequenceError, TrainingDivergedError, TrainingInterruptedWarning
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
@@ -310,13 +311,9 @@ class SequenceNet(SkorchEstimator):
         finally:
             encoder.trains_in_bfloat16 = False
 
-    @contextmanager
-    def _own_random_stream(self) -> Iterator[None]:
+    def _own_random_stream(self) -> AbstractContextManager[None]:
         """Seed torch inside a with block and restore the state of its generator afterwards."""
-        device = resolve_device(self.device)
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(int(self._rng.integers(2**62)))
-            yield
+        return own_torch_stream(self._rng, resolve_device(self.device), bits=62)
 
     def _autocast(self, tagging: bool = False) -> AbstractContextManager[Any]:
         """Context of mixed precision, without effect if mixed precision is off."""
