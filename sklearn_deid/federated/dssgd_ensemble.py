@@ -29,7 +29,7 @@ from .random_delay import RandomDelay
 from .record import ExchangeRecord
 from .schedules import SCHEDULES
 from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
-from .server import NO_LIMITS
+from .server_limits import NO_LIMITS
 from .sparse import DTYPES
 from .strategies import STRATEGIES, StrategyPlan, Training, go_on, run_strategy
 from .tagger_learner import TaggerLearner, map_in_processes, tagger_from_vector

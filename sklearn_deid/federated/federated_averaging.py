@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from .._compat import Interval, StrOptions
 from .masks import FixedPoint
 from .robust import AGGREGATES
-from .server import LARGEST_PROXIMAL
+from .server_limits import LARGEST_PROXIMAL
 
 
 class FederatedAveraging(BaseEstimator):

@@ -8,7 +8,7 @@ import os
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from statistics import median
 from threading import RLock
@@ -21,7 +21,8 @@ from .agreement_screen import OPPOSED, AgreementScreen
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
 from .robust import RARE_RATIO, combine_round, rare_kind
-from .selection import DOWNLOAD_SELECTIONS, check_finite_vector, select_download
+from .selection import check_finite_vector, select_download
+from .server_limits import ServerLimits
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
 
@@ -35,100 +36,6 @@ _N_NORMS = 500
 # with error feedback still sends what it has not sent before: its update was 5 times as long as theirs, and lost.
 _IN_A_ROW = 3
 _WAY_OUT = "Lower the learning rate or the noise, or agree on a larger"
-
-
-@dataclass(frozen=True)
-class ServerLimits:
-    """Rules of the server: accepted updates, step size, and selection of the parameters that workers fetch.
-
-    The defaults bound the effect of a single message. They do not bound the effect of a worker over many rounds.
-
-    Parameters
-    ----------
-    max_abs : float, default=10.0
-        Largest magnitude of a single value; ``math.inf`` means no limit. The updates of a default `DeidTagger` on 150
-        notes have values below 0.2, and below 0.6 with ``lr=0.01``.
-    max_norm : float or None, default=None
-        Largest Euclidean norm of an update. None means the norm of the first parameters of the server, or 1 if that
-        norm is smaller; ``math.inf`` means no limit. The updates of the same taggers have at most a fifth of that norm.
-    max_ratio : float, default=5.0
-        Largest norm of an update, as a multiple of the median norm of the other workers' updates with the same
-        sequence number, or their last ones before. The limit follows the updates, which become shorter during a
-        training, and a late worker is compared with the early updates of the others. Applies as soon as two other
-        workers have sent an update; ``math.inf`` means no limit.
-    last_sequence : int, default=None
-        Sequence number of the last update of each worker. This update returns to the moving average of the weights, and
-        is much longer than the update before: ``max_ratio`` compares it with the longest updates of the other workers.
-        The update before the last, whose learning rate is nearly zero, is compared with the longest of three updates in
-        a row. None means that every update is compared with the last ones.
-    max_similarity : float, default=0.95
-        Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
-        sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. Without effect
-        on models of fewer than 1,000 parameters.
-    max_staleness : int, default=None
-        Largest staleness of an update: the number of updates of other workers that were applied since the worker's
-        download, without those of the busiest other worker. A single worker can therefore make no other worker stale,
-        however many updates it uploads. With two workers the staleness is 0. None means no limit.
-    refuse_replays : bool, default=True
-        Whether an update is refused that has the same values at the same positions as one of the last 256 applied
-        updates of any worker, under another sequence number. An honest worker is refused only if two of its epochs end
-        with the same values, bit for bit. Updates without a value other than 0 are never refused.
-    max_gaps : int, default=1000
-        Largest number of separate ranges of sequence numbers that the server stores for a worker. A worker that numbers
-        its uploads in order needs one range, and one more for each number that is delayed.
-    step : float, default=1.0
-        Factor by which updates are multiplied before they are added. The papers use 1. If n workers train at the same
-        time, 1/n adds the mean of their updates instead of the sum.
-    download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Selection of the parameters that a worker fetches (`select_download`). The papers use "most-updated". For
-        "most-changed" the server keeps a vector for each worker, with the parameters that this worker has fetched.
-    """
-
-    max_abs: float = 10.0
-    max_norm: float | None = None
-    max_ratio: float = 5.0
-    max_similarity: float = 0.95
-    max_staleness: int | None = None
-    refuse_replays: bool = True
-    max_gaps: int = 1000
-    step: float = 1.0
-    download_selection: str = "most-updated"
-    last_sequence: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("max_abs", "max_norm", "max_ratio", "max_similarity"):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ValueError(
-                    f"The '{name}' parameter of ServerLimits must be a positive number. "
-                    f"Got {getattr(self, name)!r} instead."
-                )
-        for name in ("max_staleness", "last_sequence"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(
-                    f"The '{name}' parameter of ServerLimits must be at least 0 or None. "
-                    f"Got {getattr(self, name)!r} instead."
-                )
-        if self.max_gaps < 1:
-            raise ValueError(
-                f"The 'max_gaps' parameter of ServerLimits must be at least 1. Got {self.max_gaps!r} instead."
-            )
-        if not 0.0 < self.step < math.inf:
-            raise ValueError(
-                f"The 'step' parameter of ServerLimits must be a positive number. Got {self.step!r} instead."
-            )
-        if self.download_selection not in DOWNLOAD_SELECTIONS:
-            allowed = ", ".join(DOWNLOAD_SELECTIONS)
-            raise ValueError(
-                f"The 'download_selection' parameter of ServerLimits must be one of {allowed}. "
-                f"Got {self.download_selection!r} instead."
-            )
-
-
-# Much larger weights of the proximal term overflow the numbers of the network.
-LARGEST_PROXIMAL = 1e6
-# For workers in one process, of which none is hostile.
-_NONE = dict.fromkeys(("max_abs", "max_norm", "max_ratio", "max_similarity"), math.inf)
-NO_LIMITS = ServerLimits(**_NONE, refuse_replays=False)  # type: ignore[arg-type]
 
 
 class Refusal(NamedTuple):
@@ -210,9 +117,8 @@ class ParameterServer:
         norm = max(1.0, float(np.linalg.norm(self._parameters.astype(np.float64))))
         self.limits = limits if limits.max_norm is not None else replace(limits, max_norm=norm)
         self.checkpoint = checkpoint
-        self.version = 0
+        self.version = self.n_refused = 0
         self.refusals: deque[Refusal] = deque(maxlen=_LONGEST_LOG)
-        self.n_refused = 0
         self._counts = np.zeros(len(self._parameters), dtype=np.int32)
         self._delivered: dict[str, Delivered] = {}
         # Versions that the last updates of each worker made, as many as the bound on the staleness can tell apart.
@@ -284,8 +190,7 @@ class ParameterServer:
                 raise ExchangeError("The most-changed parameters depend on the worker: pass its name as 'worker'.")
             else:
                 indices = self._most_changed(download_fraction, worker)
-            values = self._parameters[indices]
-            return SparseUpdate(indices, values, self.size, self.model, self.version, "parameters")
+            return SparseUpdate(indices, self._parameters[indices], self.size, self.model, self.version, "parameters")
 
     def _most_changed(self, download_fraction: float, worker: str) -> np.ndarray:
         handed_out = self._handed_out.get(worker)
@@ -435,13 +340,8 @@ class ParameterServer:
             If the checkpoint cannot be written. The server is unchanged in this case.
         """
         with self._lock:
-            self.version += 1
-            try:
-                if self.checkpoint is not None:
-                    self.save(self.checkpoint)
-            except BaseException:
-                self.version -= 1
-                raise
+            nothing = SparseUpdate(np.zeros(0, int), np.zeros(0, np.float32), self.size, self.model)
+            self._apply(nothing, nothing.values, [])
 
     def _apply(
         self,
@@ -499,11 +399,11 @@ class ParameterServer:
             raise ExchangeError(
                 f"The update starts from version {update.version}, but the server has version {self.version}."
             )
-        staleness = 0 if self.limits.max_staleness is None else self._staleness(update, worker)
-        if self.limits.max_staleness is not None and staleness > self.limits.max_staleness:
+        most = self.limits.max_staleness
+        if most is not None and (staleness := self._staleness(update, worker)) > most:
             raise ExchangeError(
-                f"The update is {staleness} or more updates of other workers old; {self.limits.max_staleness} are "
-                "allowed. Download the parameters and train again."
+                f"The update is {staleness} or more updates of other workers old; {most} are allowed. Download the "
+                "parameters and train again."
             )
         self._check_values(update)
         self._check_ratio(update, worker, sequence, slack)
@@ -513,11 +413,11 @@ class ParameterServer:
                 f"The sequence numbers of the worker have {self.limits.max_gaps} ranges. Number uploads in order, and "
                 "repeat the uploads that were not acknowledged."
             )
-        if self.limits.refuse_replays and sequence not in seen and update.largest():
-            if _digest(update) in self._digests:
-                raise ExchangeError("The update repeats the values of an applied one under another sequence number.")
         # A repetition of an applied number is answered without being added again.
-        if sequence not in seen and self._past.similarity(worker, update) > self.limits.max_similarity:
+        is_new = sequence not in seen
+        if is_new and self.limits.refuse_replays and update.largest() and _digest(update) in self._digests:
+            raise ExchangeError("The update repeats the values of an applied one under another sequence number.")
+        if is_new and self._past.similarity(worker, update) > self.limits.max_similarity:
             raise ExchangeError(
                 "The update points in the direction of an earlier update of this worker. Training does not repeat "
                 "itself like this; otherwise agree on a larger 'max_similarity'."
@@ -649,11 +549,10 @@ class ParameterServer:
         server._delivered = {worker: Delivered(map(tuple, seen)) for worker, seen in state["delivered"].items()}
         # Servers saved by earlier versions have neither list.
         server._versions, server._digests = state.get("versions", {}), state.get("digests", [])
-        norms = state.get("norms", {})
-        server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms.items()}
+        norms = state.get("norms", {}).items()
+        server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms}
         server._past = PastUpdates.from_arrays(server.size, arrays, state.get("past", []))
-        screen = state.get("screen", {})
-        server._screen = AgreementScreen(screen.get("rounds", ()), screen.get("opposed", ()))
+        server._screen = AgreementScreen(**state.get("screen", {}))
         server._rng = generator_from(state["generator"])
         return server
 

@@ -22,7 +22,8 @@ from .rotating_guard import RotatingGuard
 from .rotating_patients import ROTATING
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
-from .server import NO_LIMITS, ParameterServer, ServerLimits
+from .server import ParameterServer
+from .server_limits import NO_LIMITS, ServerLimits
 from .sparse import SparseUpdate
 from .worker import Learner, Worker, WorkerSettings
 

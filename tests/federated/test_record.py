@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import EpochRecord, ExchangeRecord, History, ParameterServer, Worker, run_rounds
-from sklearn_deid.federated.server import NO_LIMITS
+from sklearn_deid.federated.server_limits import NO_LIMITS
 
 from .learners import MODEL, Quadratic
 

@@ -20,7 +20,7 @@ from sklearn_deid.federated import (
     plan_steps,
     run_rounds,
 )
-from sklearn_deid.federated.server import NO_LIMITS
+from sklearn_deid.federated.server_limits import NO_LIMITS
 
 from .learners import MODEL, LogisticSGD, Quadratic, Scripted, blobs
 from .literal import LiteralServer, literal_candidates, literal_largest

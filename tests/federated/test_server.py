@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import Delivered, ParameterServer, ServerLimits, SparseUpdate
-from sklearn_deid.federated.server import NO_LIMITS
+from sklearn_deid.federated.server_limits import NO_LIMITS
 
 from .learners import MODEL
 

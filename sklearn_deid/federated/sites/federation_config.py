@@ -17,7 +17,8 @@ from ...surrogates import LOCALES
 from ...tagging.old_parameters import current_parameters
 from ..masks import FixedPoint, MaskedRound
 from ..robust import AGGREGATES, FEWEST_UPDATES
-from ..server import LARGEST_PROXIMAL, ParameterServer, ServerLimits
+from ..server import ParameterServer
+from ..server_limits import LARGEST_PROXIMAL, ServerLimits
 
 # No dots: in the addresses of FLARE a dot separates a site from its processes.
 # Of a whole training: larger numbers would overflow in the accountants.

@@ -1,0 +1,90 @@
+"""`ServerLimits`: the updates that a server accepts, and its step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .selection import DOWNLOAD_SELECTIONS
+
+
+@dataclass(frozen=True)
+class ServerLimits:
+    """Rules of the server: accepted updates, step size, and selection of the parameters that workers fetch.
+
+    The defaults bound the effect of a single message. They do not bound the effect of a worker over many rounds.
+
+    Parameters
+    ----------
+    max_abs : float, default=10.0
+        Largest magnitude of a single value; ``math.inf`` means no limit. The updates of a default `DeidTagger` on 150
+        notes have values below 0.2, and below 0.6 with ``lr=0.01``.
+    max_norm : float or None, default=None
+        Largest Euclidean norm of an update. None means the norm of the first parameters of the server, or 1 if that
+        norm is smaller; ``math.inf`` means no limit. The updates of the same taggers have at most a fifth of that norm.
+    max_ratio : float, default=5.0
+        Largest norm of an update, as a multiple of the median norm of the other workers' updates with the same
+        sequence number, or their last ones before. The limit follows the updates, which become shorter during a
+        training, and a late worker is compared with the early updates of the others. Applies as soon as two other
+        workers have sent an update; ``math.inf`` means no limit.
+    last_sequence : int, default=None
+        Sequence number of the last update of each worker. This update returns to the moving average of the weights, and
+        is much longer than the update before: ``max_ratio`` compares it with the longest updates of the other workers.
+        The update before the last, whose learning rate is nearly zero, is compared with the longest of three updates in
+        a row. None means that every update is compared with the last ones.
+    max_similarity : float, default=0.95
+        Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
+        sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. Without effect
+        on models of fewer than 1,000 parameters.
+    max_staleness : int, default=None
+        Largest staleness of an update: the number of updates of other workers that were applied since the worker's
+        download, without those of the busiest other worker. A single worker can therefore make no other worker stale,
+        however many updates it uploads. With two workers the staleness is 0. None means no limit.
+    refuse_replays : bool, default=True
+        Whether an update is refused that has the same values at the same positions as one of the last 256 applied
+        updates of any worker, under another sequence number. An honest worker is refused only if two of its epochs end
+        with the same values, bit for bit. Updates without a value other than 0 are never refused.
+    max_gaps : int, default=1000
+        Largest number of separate ranges of sequence numbers that the server stores for a worker. A worker that numbers
+        its uploads in order needs one range, and one more for each number that is delayed.
+    step : float, default=1.0
+        Factor by which updates are multiplied before they are added. The papers use 1. If n workers train at the same
+        time, 1/n adds the mean of their updates instead of the sum.
+    download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
+        Selection of the parameters that a worker fetches (`select_download`). The papers use "most-updated". For
+        "most-changed" the server keeps a vector for each worker, with the parameters that this worker has fetched.
+    """
+
+    max_abs: float = 10.0
+    max_norm: float | None = None
+    max_ratio: float = 5.0
+    max_similarity: float = 0.95
+    max_staleness: int | None = None
+    refuse_replays: bool = True
+    max_gaps: int = 1000
+    step: float = 1.0
+    download_selection: str = "most-updated"
+    last_sequence: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_abs", "max_norm", "max_ratio", "max_similarity"):
+            self._check(name, getattr(self, name) is None or getattr(self, name) > 0, "a positive number")
+        for name in ("max_staleness", "last_sequence"):
+            self._check(name, (getattr(self, name) or 0) >= 0, "at least 0 or None")
+        self._check("max_gaps", self.max_gaps >= 1, "at least 1")
+        self._check("step", 0.0 < self.step < math.inf, "a positive number")
+        names = ", ".join(DOWNLOAD_SELECTIONS)
+        self._check("download_selection", self.download_selection in DOWNLOAD_SELECTIONS, f"one of {names}")
+
+    def _check(self, name: str, is_allowed: bool, wanted: str) -> None:
+        if not is_allowed:
+            raise ValueError(
+                f"The '{name}' parameter of ServerLimits must be {wanted}. Got {getattr(self, name)!r} instead."
+            )
+
+
+# Much larger weights of the proximal term overflow the numbers of the network.
+LARGEST_PROXIMAL = 1e6
+# For workers in one process, of which none is hostile.
+_NONE = dict.fromkeys(("max_abs", "max_norm", "max_ratio", "max_similarity"), math.inf)
+NO_LIMITS = ServerLimits(**_NONE, refuse_replays=False)  # type: ignore[arg-type]
