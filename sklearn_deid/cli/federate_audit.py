@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import DeidError
 from .audit import show_report
 from .failures import DONE
-from .options import ANNOTATED, add_machine_options, add_seed, set_machine
+from .options import ANNOTATED, add_machine_options, add_seed, named_value, set_machine
 from .options import add_command as add
 
 _LABELS = ("PATIENT", "DOCTOR")
@@ -33,7 +33,12 @@ def add_audit_step(steps: Any) -> None:
     )
     parser.add_argument("kit", metavar="KIT", help="kit of the server")
     parser.add_argument(
-        "--notes", type=_named, action="append", required=True, metavar="SITE=FOLDER", help="annotated notes of a site"
+        "--notes",
+        type=named_value("SITE=FOLDER"),
+        action="append",
+        required=True,
+        metavar="SITE=FOLDER",
+        help="annotated notes of a site",
     )
     parser.add_argument("--format", choices=ANNOTATED, help="format of the notes")
     parser.add_argument(
@@ -81,10 +86,3 @@ def _attacks_of_the_host(ensemble: Any, corpora: dict[str, Any], labels: tuple[s
 
 def _of_each(corpora: dict[str, Any], found_in: Any, *arguments: Any) -> dict[str, set[str]]:
     return {site: found_in(corpus, *arguments) for site, corpus in corpora.items()}
-
-
-def _named(written: str) -> tuple[str, str]:
-    name, equals, folder = written.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"must be SITE=FOLDER, not {written!r}")
-    return name, folder

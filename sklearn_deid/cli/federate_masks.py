@@ -9,7 +9,7 @@ from typing import Any
 
 from .failures import DONE
 from .options import add_command as add
-from .options import fraction, positive
+from .options import fraction, named_value, positive
 
 
 def add_mask_steps(steps: Any) -> None:
@@ -36,7 +36,12 @@ only. Needs at least three sites, and all of them in every round.""",
     )
     parser.add_argument("agreement", metavar="FILE", help="federation.json of the federation")
     parser.add_argument(
-        "--key", type=_named_key, action="append", required=True, metavar="NAME=KEY", help="public key of a site"
+        "--key",
+        type=named_value("NAME=KEY"),
+        action="append",
+        required=True,
+        metavar="NAME=KEY",
+        help="public key of a site",
     )
     parser.add_argument(
         "--bound", type=positive, default=0.25, metavar="X", help="largest value of an update (default: 0.25)"
@@ -66,10 +71,3 @@ def masks(arguments: argparse.Namespace) -> int:
     print(f"The server will learn the sum of {len(masked.sites)} updates, and no single update.")
     print(f"Fingerprint of the keys: {masked.mask_fingerprint()}")
     return DONE
-
-
-def _named_key(written: str) -> tuple[str, str]:
-    name, equals, value = written.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"must be NAME=KEY, not {written!r}")
-    return name, value

@@ -8,28 +8,6 @@ from typing import Any
 from ..federated.rotating_patients import ROTATING
 from .options import count, fraction, not_negative, positive, share
 
-_SHARING = (
-    "upload_fraction",
-    "download_fraction",
-    "clip",
-    "threshold",
-    "selection",
-    "upload_dtype",
-    "error_feedback",
-    "epsilon",
-    "noise_multiplier",
-    "norm_bound",
-    "validation_fraction",
-    "patient_epsilon",
-    "patient_delta",
-    "patient_clip",
-    "patient_sampling_rate",
-    "notes_are_patients",
-    "report_f1",
-    "device",
-    "threads",
-)
-
 
 def add_aggregation(parser: argparse.ArgumentParser) -> None:
     """Add options for the combination of the updates; they become a part of the agreement."""
@@ -151,8 +129,3 @@ def _add_patient_privacy(group: Any) -> None:
         action="store_true",
         help="notes without a patient id have a patient each (default: --patient-epsilon refuses them)",
     )
-
-
-def sharing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Values of the options of `add_sharing`, by their names in `SiteSettings`."""
-    return {name: getattr(arguments, name) for name in _SHARING}

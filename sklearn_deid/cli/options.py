@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,24 @@ score = _number(lambda value: 0 < value <= 1, "a number above 0 and at most 1, s
 fraction = _number(lambda value: 0 <= value <= 1, "a number from 0 to 1")
 positive = _number(lambda value: 0 < value < math.inf, "a positive number")
 not_negative = _number(lambda value: 0 <= value < math.inf, "a number of at least 0")
+
+
+def named_value(wanted: str) -> Callable[[str], tuple[str, str]]:
+    """Return a parser of a name and a value with "=" between them for ``type=``; ``wanted`` shows the form."""
+
+    def parsed(written: str) -> tuple[str, str]:
+        name, equals, value = written.partition("=")
+        if not equals:
+            raise argparse.ArgumentTypeError(f"must be {wanted}, not {written!r}")
+        return name, value
+
+    return parsed
+
+
+def settings_of(arguments: argparse.Namespace, kind: type) -> dict[str, Any]:
+    """Values of the options that have the name of a field of a dataclass."""
+    given = vars(arguments)
+    return {field.name: given[field.name] for field in fields(kind) if field.name in given}
 
 
 def _encoding(written: str) -> str:

@@ -1,0 +1,266 @@
+"""``sklearn-deid federate plan``: the settings that all sites of a federation share, and the rules of a session."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..exceptions import DeidError
+from ..surrogates.locale_words import LOCALES
+from .failures import DONE
+from .federate_sharing import add_aggregation
+from .options import LABEL_SCHEMES, count, named_value, not_negative, port, positive, seed, settings_of
+from .options import add_command as add
+
+if TYPE_CHECKING:
+    from ..federated.sites import FederationConfig, SessionRules
+
+_EPOCHS, _WORDS_OF_A_NOTE = 50, 300
+_STARTER = "starter-en"
+
+
+def add_plan_step(steps: Any) -> None:
+    parser = add(
+        steps,
+        "plan",
+        plan,
+        summary="write the shared settings of all sites",
+        description="Write the agreement, the requests for certificates, and the job of a session.",
+        epilog="example:\n  sklearn-deid federate plan lab --project lab --server deid.example.org \\\n"
+        "    --site hospital-a --site hospital-b --lead researcher@example.org --labels i2b2-2014",
+    )
+    parser.add_argument("folder", metavar="FOLDER", help="new folder")
+    parser.add_argument("--server", required=True, metavar="HOST", help="name of the server as sites reach it")
+    parser.add_argument("--port", type=port, default=8002, metavar="N", help="port of the server (default: 8002)")
+    parser.add_argument("--lead", required=True, metavar="EMAIL", help="address of the person who starts sessions")
+    _add_agreement(parser)
+    _add_rules(parser)
+
+
+def plan(arguments: argparse.Namespace) -> int:
+    """Write the folder of a new federation."""
+    from ..federated.sites import write_federation, write_session
+
+    # An existing folder may belong to a running federation.
+    if Path(arguments.folder).exists():
+        raise DeidError("The folder exists already; name another one.", path=arguments.folder)
+    agreement, rules = _agreement_of(arguments), _rules_of(arguments)
+    write_federation(arguments.folder, agreement, arguments.server, arguments.port, arguments.lead)
+    write_session(Path(arguments.folder, "session"), rules)
+    # Quotient rounded up: the last session may have fewer epochs.
+    n_sessions = -(-agreement.n_epochs // rules.n_epochs)
+    print(f"Federation of {len(agreement.sites)} sites written to {arguments.folder}")
+    print(f"{agreement.n_epochs} local epochs in {n_sessions} sessions; {len(agreement.labels)} labels.")
+    rate, start = agreement.tagger_to_train().lr, agreement.tagger.get("warm_start_from")
+    print(f"Learning rate {rate:g}; first weights: {start or 'random'}.")
+    print(_how_updates_travel(agreement))
+    return DONE
+
+
+def _how_updates_travel(agreement: FederationConfig) -> str:
+    """Text about what the server sees of each site, to read before anybody agrees."""
+    rule = "adds each update on arrival"
+    if agreement.has_rounds:
+        against = ", without those that point against most others" if agreement.screened else ""
+        rule = f"combines the updates of a round by their {agreement.aggregation.replace('_', ' ')}{against}"
+    return (
+        f"The server {rule}. It sees the update of each site ('federate masks' hides single updates). Each patient: no "
+        "epsilon is promised, unless a site asks for it with --patient-epsilon."
+    )
+
+
+def _add_agreement(parser: argparse.ArgumentParser) -> None:
+    """Add options for the settings that all sites share."""
+    parser.add_argument("--project", required=True, metavar="NAME", help="name of the federation")
+    parser.add_argument(
+        "--site",
+        dest="sites",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="name of a site; repeat the option for each site",
+    )
+    parser.add_argument(
+        "--labels",
+        default="i2b2-2014",
+        metavar="NAMES",
+        help=f"label set: {', '.join(LABEL_SCHEMES)}, or labels with commas between them (default: i2b2-2014)",
+    )
+    parser.add_argument(
+        "--embeddings",
+        choices=("auto", "glove-6b-50d", "none"),
+        default="auto",
+        help="public word vectors: random n-grams (auto), GloVe, or characters only (default: auto)",
+    )
+    parser.add_argument(
+        "--lists",
+        choices=("any", *LOCALES, "none"),
+        default="any",
+        help="public lists of names and places for 'auto': of all languages, or also of one (default: any)",
+    )
+    _add_training(parser)
+    for name, text in (
+        ("max-norm", "largest norm of an update (default: that of the first weights)"),
+        ("max-ratio", "largest norm of an update as a multiple of the other sites' norms (default: 5)"),
+        ("max-abs", "largest value of an update (default: 10)"),
+        (
+            "step",
+            "factor of updates at the server; 1 / number of sites adds their mean (default: 1 / square root of the "
+            "number of sites)",
+        ),
+    ):
+        parser.add_argument(f"--{name}", type=positive, metavar="X", help=text)
+    add_aggregation(parser)
+    parser.add_argument(
+        "--download-selection",
+        choices=("most-updated", "random", "most-changed"),
+        default="most-updated",
+        help="which parameters a site fetches (default: most-updated)",
+    )
+
+
+def _add_training(parser: argparse.ArgumentParser) -> None:
+    """Add options for the network and the length of its training."""
+    parser.add_argument("--hidden-size", type=count, metavar="N", help="units of the network (default: 128)")
+    parser.add_argument(
+        "--start",
+        choices=("auto", _STARTER, "none"),
+        default="auto",
+        help=f"first weights: of the model of the package, or random; auto means {_STARTER}, unless --hidden-size, "
+        "--embeddings or --set ask for another network (default: auto)",
+    )
+    parser.add_argument(
+        "--lr",
+        type=positive,
+        metavar="RATE",
+        help="learning rate (default: 0.003; in common rounds, times the square root of the number of sites)",
+    )
+    parser.add_argument(
+        "--batch-size", type=count, metavar="N", help="words of a batch at a site (default: 900 / number of sites)"
+    )
+    parser.add_argument(
+        "--set",
+        type=named_value("NAME=VALUE"),
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another parameter of the tagger, such as characters=bilstm or head=softmax; may be repeated",
+    )
+    parser.add_argument(
+        "--notes",
+        type=count,
+        metavar="N",
+        help="notes of all sites together, with about 300 words each: decides on --epochs and --parts, so that sites "
+        "exchange updates after about 20 batches",
+    )
+    parser.add_argument("--epochs", type=count, metavar="N", help="local epochs of a site (default: 50)")
+    parser.add_argument(
+        "--parts",
+        type=count,
+        metavar="N",
+        help="divide the notes of each site into N parts; a local epoch is one part (default: 1)",
+    )
+    parser.add_argument(
+        "--proximal",
+        type=not_negative,
+        default=0.0,
+        metavar="MU",
+        help="weight of FedProx: keeps each site near the common model while it trains (default: 0)",
+    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
+
+
+def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
+    """Create the configuration of the federation from the options."""
+    from ..federated.derived_settings import averaging_step, rounds_per_epoch, shared_epochs
+    from ..federated.robust import FEWEST_UPDATES
+    from ..federated.sites import FederationConfig
+    from ..tagging import DeidTagger
+    from ..text import get_label_scheme
+
+    named = arguments.labels in LABEL_SCHEMES
+    labels = sorted(get_label_scheme(arguments.labels).labels) if named else arguments.labels.split(",")
+    n_sites, whole = len(arguments.sites), DeidTagger().batch_size
+    # Two sites cannot tell which of them is hostile.
+    screened = arguments.screened and n_sites >= FEWEST_UPDATES
+    tagger = _tagger_of(arguments, n_sites, has_rounds=screened or arguments.aggregation != "mean")
+    n_epochs, n_parts = _EPOCHS, 1
+    if arguments.notes is not None:
+        size = arguments.notes * _WORDS_OF_A_NOTE, whole
+        n_parts = rounds_per_epoch(*size)
+        n_epochs = shared_epochs(*size) * n_parts
+    # GloVe and characters alone have no place for lists.
+    lists = arguments.lists if tagger.get("embeddings", "auto") == "auto" and arguments.lists != "none" else None
+    derived = {
+        "labels": labels,
+        "tagger": tagger,
+        "n_epochs": arguments.epochs or n_epochs,
+        "n_parts": arguments.parts or n_parts,
+        # Of one update: a part of the mean, times the step of averaging.
+        "step": arguments.step or averaging_step(n_sites) / n_sites,
+        "screened": screened,
+        "lists": lists,
+    }
+    # Refuses what no tagger takes, before anybody has asked for a certificate.
+    return FederationConfig(**{**settings_of(arguments, FederationConfig), **derived}).with_lists_checksum()
+
+
+def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:
+    """Parameters of the tagger that all sites share. Parameters that no option sets follow from the number of sites."""
+    from ..federated.derived_settings import averaging_rate, divided_batch_size
+    from ..tagging import DeidTagger
+
+    usual = DeidTagger()
+    tagger: dict[str, Any] = {"embeddings": None if arguments.embeddings == "none" else arguments.embeddings}
+    # Options without a value stay out of the agreement, so that the defaults of `DeidTagger` apply.
+    for name in ("hidden_size", "lr"):
+        if getattr(arguments, name) is not None:
+            tagger[name] = getattr(arguments, name)
+    tagger["batch_size"] = arguments.batch_size or divided_batch_size(usual.batch_size, n_sites)
+    # Updates that are added on arrival were measured with the rate of the tagger only.
+    if arguments.lr is None and has_rounds:
+        tagger["lr"] = round(averaging_rate(usual.lr, n_sites), 5)
+    if _starts_from_starter(arguments):
+        tagger["warm_start_from"] = _STARTER
+    return {**tagger, **{name: _plain(written) for name, written in arguments.set}}
+
+
+def _starts_from_starter(arguments: argparse.Namespace) -> bool:
+    """Whether the first weights are those of the starter. Options for another network mean random weights."""
+    if arguments.start != "auto":
+        return bool(arguments.start == _STARTER)
+    return arguments.hidden_size is None and arguments.embeddings == "auto" and not arguments.set
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add options for the end of a session."""
+    rules = parser.add_argument_group("sessions", "a site that misses the end of a session goes on in the next one")
+    rules.add_argument("--session-epochs", type=count, default=5, metavar="N", help="local epochs (default: 5)")
+    for name, default, text in (
+        ("first-contact", 300.0, "the server stops waiting for a site that has not called within S seconds"),
+        ("silence", 60.0, "the server stops waiting for a site that is silent for S seconds"),
+        ("grace", 600.0, "the server waits S seconds for slow sites when most are done"),
+        ("longest", 86400.0, "longest duration of a session in seconds"),
+    ):
+        rules.add_argument(
+            f"--{name}", type=positive, default=default, metavar="S", help=f"{text} (default: {default:g})"
+        )
+
+
+def _rules_of(arguments: argparse.Namespace) -> SessionRules:
+    """Create the session rules from the options."""
+    from ..federated.sites import SessionRules
+
+    return SessionRules(
+        arguments.session_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
+    )
+
+
+def _plain(written: str) -> Any:
+    # A value that is no JSON, such as bilstm, is a string.
+    try:
+        return json.loads(written)
+    except ValueError:
+        return written
