@@ -307,7 +307,7 @@ class SiteTraining:
 
     def _save(self) -> None:
         """Save the learner, then the worker. The worker's file names the epoch of the learner's file to use."""
-        from ..tagger_learner import learner_to_state
+        from ..learner_state import learner_to_state
 
         worker = self.worker
         write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
@@ -327,7 +327,7 @@ class SiteTraining:
                 path.unlink()
 
     def _restore(self) -> None:
-        from ..tagger_learner import learner_from_state
+        from ..learner_state import learner_from_state
 
         self.worker.restore(self.folder / _WORKER)
         state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)

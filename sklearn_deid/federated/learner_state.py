@@ -1,0 +1,157 @@
+"""State of a `TaggerLearner` for a file: training continues after a restart as without an interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..exceptions import DeidError, ExchangeError
+from ..tagging.tagger import DeidTagger
+from .state_file import generator_from, generator_state
+from .tagger_learner import TaggerLearner, resumable_callbacks
+
+
+def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the state of a learner. With `learner_from_state`, training continues as without an interruption.
+
+    The results are then equal bit by bit. The state holds the optimizer, the moving average, the position in the
+    schedule of the learning rate, and the random generators. The state does not hold the weights, which
+    `federated.Worker` saves.
+
+    Returns
+    -------
+    state : dict
+        JSON values.
+    arrays : dict of str to ndarray
+        Arrays by name.
+    """
+    tagger = learner.tagger
+    state: dict[str, Any] = {
+        "n_epochs": learner.n_epochs,
+        "planned": learner._planned,
+        "begun": learner._begun,
+        "held_out": learner._held_out,
+        "spent": 0 if learner.ledger is None else learner.ledger.n_spent,
+        "generator": generator_state(tagger._rng),
+        "callbacks": {},
+        "optimizer": {},
+    }
+    arrays = {f"stream-{i}": stream.cpu().numpy() for i, stream in enumerate(learner._stream)}
+    # The state of an optimizer has arrays (moments) and single numbers (steps). Arrays go to safetensors, numbers to
+    # JSON.
+    for number, values in tagger.optimizer_.state_dict()["state"].items():
+        for key, value in values.items():
+            if isinstance(value, torch.Tensor) and value.ndim:
+                arrays[f"optimizer-{number}-{key}"] = value.detach().cpu().numpy()
+            else:
+                is_tensor = isinstance(value, torch.Tensor)
+                state["optimizer"][f"{number}-{key}"] = [is_tensor, value.item() if is_tensor else value]
+    if learner._begun:
+        for name, callback in resumable_callbacks(tagger).items():
+            state["callbacks"][name] = {key: getattr(counting, key) for counting, key in _counters(callback)}
+            for i, mean in enumerate(_averages(callback)):
+                arrays[f"average-{i}"] = mean.detach().cpu().numpy()
+    return state, arrays
+
+
+def learner_from_state(
+    learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> TaggerLearner:
+    """Restore a saved state in a new learner from `make_learner`.
+
+    Raises
+    ------
+    ExchangeError
+        If the state belongs to another training.
+    """
+    try:
+        if state["planned"] != learner._planned:
+            raise ExchangeError(
+                f"The saved training has {state['planned']} epochs, but the agreement has {learner._planned}."
+            )
+        _check_spent(learner, state)
+        # Saved states of earlier versions do not tell their held-out patients.
+        if learner._held_out is not None and state.get("held_out", learner._held_out) != learner._held_out:
+            raise ExchangeError(
+                "The saved training has held out other patients, so that F1 would be that of patients in the training. "
+                "Use the same notes, 'validation_fraction' and 'random_state', or hold no patient out."
+            )
+        _resume(learner, state, arrays)
+    except DeidError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
+        raise ExchangeError("The saved training does not fit the tagger.") from error
+    return learner
+
+
+def _check_spent(learner: TaggerLearner, state: Mapping[str, Any]) -> None:
+    """Refuse a ledger that counts fewer steps than the saved training has charged: they would be spent twice."""
+    if learner.privacy is None or learner.ledger is None:
+        return
+    # States of earlier versions do not tell the charged steps, which are at least those of the epochs.
+    charged = state.get("spent", state["n_epochs"] * learner.privacy.n_steps)
+    if learner.ledger.n_spent < charged:
+        raise ExchangeError(
+            f"The privacy ledger counts {learner.ledger.n_spent} steps, but the saved training has charged {charged}. "
+            "The ledger was deleted, edited or restored. Put the newest ledger back.",
+            path=None if learner.ledger.path is None else str(learner.ledger.path),
+        )
+
+
+def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    tagger = learner.tagger
+    # Without "on_train_begin" the callbacks would not have the attributes that are restored here.
+    if state["begun"]:
+        data = learner._data
+        assert data is not None, "make_learner has planned"
+        tagger.notify("on_train_begin", X=data[0][0], y=None)
+        for name, callback in resumable_callbacks(tagger).items():
+            for counting, key in _counters(callback):
+                setattr(counting, key, state["callbacks"][name][key])
+            for i, mean in enumerate(_averages(callback)):
+                mean.copy_(_fitting(arrays[f"average-{i}"], mean))
+    _load_optimizer(tagger, state["optimizer"], arrays)
+    tagger._rng = generator_from(state["generator"])
+    learner._stream = [torch.from_numpy(arrays[f"stream-{i}"].copy()) for i in range(len(learner._stream))]
+    learner.n_epochs, learner._begun = state["n_epochs"], state["begun"]
+
+
+def _load_optimizer(tagger: DeidTagger, numbers: Mapping[str, list], arrays: Mapping[str, np.ndarray]) -> None:
+    moments: dict[int, dict[str, Any]] = {}
+    for name, (is_tensor, value) in numbers.items():
+        number, _, key = name.partition("-")
+        moments.setdefault(int(number), {})[key] = torch.tensor(value) if is_tensor else value
+    for name, array in arrays.items():
+        if name.startswith("optimizer-"):
+            _, number, key = name.split("-", 2)
+            moments.setdefault(int(number), {})[key] = torch.from_numpy(array.copy())
+    optimizer = tagger.optimizer_
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    for place, values in moments.items():
+        for moment in values.values():
+            if isinstance(moment, torch.Tensor) and moment.ndim:
+                _fitting(moment.numpy(), parameters[place])
+    # The parameter groups come from the new optimizer. Only the moments are restored.
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _fitting(array: np.ndarray, parameter: Tensor) -> Tensor:
+    """Saved values of a parameter. PyTorch itself repeats values of another shape, or fails in the next step."""
+    if array.shape != tuple(parameter.shape) or not np.isfinite(array).all():
+        raise ValueError("values of another parameter, or values that are not finite")
+    return torch.from_numpy(array.copy())
+
+
+def _counters(callback: Any) -> list[tuple[Any, str]]:
+    """Counters of a callback, as pairs of an object and the name of its attribute."""
+    moving = getattr(callback, "moving_", None)
+    return [(callback, "step_"), (callback, "total_")] if moving is None else [(moving, "n_steps")]
+
+
+def _averages(callback: Any) -> list[torch.Tensor]:
+    moving = getattr(callback, "moving_", None)
+    return [] if moving is None else moving.weights
