@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from inspect import signature
+from collections.abc import Callable, Hashable, Sequence
 from numbers import Integral, Real
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -20,7 +17,8 @@ from ..exceptions import SequenceError
 from ..sequences import object_rows
 from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
-from .derived_settings import averaging_step, rounds_per_epoch, shared_epochs, worker_settings
+from .derived_settings import worker_settings
+from .ensemble_plan import averaging_of, length_of, patient_privacy_of, plan_of, strategy_of
 from .federated_averaging import FederatedAveraging
 from .noise import GaussianUpload, SparseVectorUpload
 from .patient_privacy import PatientPrivacy
@@ -29,29 +27,21 @@ from .random_delay import RandomDelay
 from .record import ExchangeRecord
 from .schedules import SCHEDULES
 from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
-from .server_limits import NO_LIMITS
 from .sparse import DTYPES
-from .strategies import STRATEGIES, StrategyPlan, Training, go_on, run_strategy
+from .strategies import STRATEGIES, Training, go_on, run_strategy
 from .tagger_learner import TaggerLearner, map_in_processes, tagger_from_vector
-from .worker import WorkerSettings
 from .worker_data import (
     WorkerData,
     agreed_labels,
     check_alike,
     check_public_start,
     checked_part,
+    checked_parts,
+    divided,
     joined,
     public_embeddings,
-    split_patients,
 )
 
-# Parameters of selective SGD. Any of them chooses it under strategy="auto": averaging would send what they hold back.
-_ONLY_DSSGD = (
-    "upload_fraction download_fraction clip threshold selection upload_dtype error_feedback schedule "
-    "download_selection max_norm"
-).split()
-# Epochs of noisy trainings: a number that depends on the notes would reveal their amount.
-_NOISY_EPOCHS = 25
 _NO_GLOBAL = "strategy='local' has no global network: set predict_with='vote' or the index of a worker."
 # What the short forms mean, so that their parameters can be set by name.
 _LONG_FORMS = {
@@ -314,8 +304,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         UserWarning
             If ``groups`` are missing.
         """
-        everything = checked_part(self._checked_tagger(), X, y, groups)
-        return self._start(everything, None, self.n_epochs)
+        return self._start(checked_part(self._checked_tagger(), X, y, groups), self.n_epochs)
 
     def fit_workers(self, parts: Sequence[tuple]) -> DSSGDEnsemble:
         """Train with data that are already split over the workers.
@@ -335,7 +324,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         SequenceError
             If a worker has no data, or if its inputs differ in kind from the inputs of the first worker.
         """
-        return self._start(None, self._apart(self._checked_tagger(), parts), self.n_epochs)
+        return self._start(checked_parts(self._checked_tagger(), parts), self.n_epochs)
 
     def partial_fit(self, X: Any, y: Any, *, groups: Any = None) -> DSSGDEnsemble:
         """Train one more round: a local epoch of each worker at a constant learning rate.
@@ -351,17 +340,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             If X and y do not match, if there are fewer patients than workers, or if y holds labels that are not among
             ``labels_``.
         """
-        everything = checked_part(self._checked_tagger(), X, y, groups)
-        if hasattr(self, "_training"):
-            return self._round(everything, None)
-        return self._start(everything, None, None)
+        return self._next_round(checked_part(self._checked_tagger(), X, y, groups))
 
     def partial_fit_workers(self, parts: Sequence[tuple]) -> DSSGDEnsemble:
         """Train one more round with data that are already split over the workers, one part for each worker."""
-        apart = self._apart(self._checked_tagger(), parts)
-        if hasattr(self, "_training"):
-            return self._round(None, apart)
-        return self._start(None, apart, None)
+        return self._next_round(checked_parts(self._checked_tagger(), parts))
 
     # ---- what training needs
 
@@ -375,14 +358,15 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             raise ValueError(_NO_GLOBAL)
         # A limit that is not applied would let values leave that the user holds back.
         for name, unlimited in (("max_norm", (None,)), ("clip", (10.0, math.inf))):
-            if getattr(self, name) not in unlimited and self._strategy != "dssgd":
+            if getattr(self, name) not in unlimited and strategy_of(self) != "dssgd":
                 raise ValueError(
                     f"The '{name}' parameter of DSSGDEnsemble must be {unlimited[0]} unless strategy='dssgd'. Got "
                     f"{getattr(self, name)!r} instead. For averaging, use strategy=FederatedAveraging(max_norm=...)."
                 )
-        if self._patient_privacy is not None:
+        privacy = patient_privacy_of(self)
+        if privacy is not None:
             # One ledger file for several workers would count the steps of all of them.
-            if self._patient_privacy.ledger is not None:
+            if privacy.ledger is not None:
                 raise ValueError("The 'ledger' of PatientPrivacy must be None in a DSSGDEnsemble: each worker has one.")
             # The union of the labels that occur would reveal that a patient has a rare label.
             if self.labels is None:
@@ -399,141 +383,48 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
                 raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
         check_public_start(tagger.warm_start_from)
         # The guarantee of a patient would not cover a language that all notes together decide.
-        vectors = public_embeddings(tagger.embeddings, parts if self._patient_privacy is None else ())
+        vectors = public_embeddings(tagger.embeddings, parts if privacy is None else ())
         return tagger.set_params(embeddings=vectors, max_epochs=self.n_epochs, warm_start=False)
 
-    def _split(
-        self, everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
+    def _parts(
+        self, data: WorkerData | list[WorkerData], n_workers: int, known: dict[Hashable, int] | None, rng: Any
     ) -> list[WorkerData]:
-        """Split the data over the workers. Known patients keep their worker; new ones are added to ``known``."""
+        """Data of each learner: split over the workers if they are in one piece, joined for a single learner."""
         # A single learner reads all sentences, so that no patient has to be assigned.
-        if self._strategy == "centralized":
-            return [everything]
-        if known is None:
-            raise ValueError(
-                "The workers of the patients are unknown: the training began with fit_workers, or the ensemble was "
-                "loaded from a file, which holds no patient ids. Use partial_fit_workers."
-            )
-        if everything.groups is None:
-            warn(
-                "Without 'groups' each sentence counts as a patient. Sentences of one patient then go to several "
-                "workers, and scores of the workers are too high. Pass the patient of each sentence as 'groups'.",
-                UserWarning,
-                stacklevel=4,
-            )
-        rows = split_patients(everything.groups, len(everything.X), n_workers, rng, known)
-        parts = [everything.rows(chosen) for chosen in rows]
-        empty = [number for number, part in enumerate(parts) if not len(part.X.data)]
-        if empty:
-            raise SequenceError(f"The patients of worker {empty[0]} have no token: there is nothing to train on.")
-        return parts
-
-    def _apart(self, tagger: DeidTagger, parts: Sequence[tuple]) -> list[WorkerData]:
-        """Check the parts of data that are already split over the workers."""
-        parts = list(parts)
-        if not parts or not all(isinstance(part, (tuple, list)) and len(part) in (2, 3) for part in parts):
-            raise SequenceError(
-                "At least one worker is needed, and each needs a pair (X, y) or a triple (X, y, groups)."
-            )
-        return [
-            checked_part(tagger, part[0], part[1], part[2] if len(part) == 3 else None, number)
-            for number, part in enumerate(parts)
-        ]
-
-    @property
-    def _strategy(self) -> str:
-        """Name of the strategy."""
-        if isinstance(self.strategy, FederatedAveraging):
-            return "fedavg"
-        if self.strategy != "auto":
-            return self.strategy
-        defaults = signature(type(self)).parameters
-        changed = any(getattr(self, name) != defaults[name].default for name in _ONLY_DSSGD)
-        noisy_uploads = self.privacy is not None and self._patient_privacy is None
-        return "dssgd" if changed or noisy_uploads else "fedavg"
-
-    @property
-    def _averaging(self) -> FederatedAveraging:
-        return self.strategy if isinstance(self.strategy, FederatedAveraging) else FederatedAveraging()
-
-    def _rounds_per_epoch(self, n_tokens: int, batch_size: int) -> int:
-        if self._strategy != "fedavg" or self.privacy is not None:
-            return 1
-        chosen = self._averaging.rounds_per_epoch
-        return rounds_per_epoch(n_tokens, batch_size) if isinstance(chosen, str) else chosen
-
-    def _step(self, n_workers: int) -> float:
-        if not isinstance(self.server_step, str):
-            return self.server_step
-        return averaging_step(n_workers) if self._strategy == "fedavg" and self.privacy is None else 1.0
-
-    @property
-    def _patient_privacy(self) -> PatientPrivacy | None:
-        return self.privacy if isinstance(self.privacy, PatientPrivacy) else None
-
-    def _plan(self, parts: Sequence[WorkerData], n_epochs: int) -> StrategyPlan:
-        averaging = self._averaging
-        # In averaging the bound belongs to the strategy object. Selective SGD has its own parameter.
-        max_norm = averaging.max_norm if self._strategy == "fedavg" else self.max_norm
-        # Numbers of sentences depend on the notes, and PatientPrivacy does not cover them.
-        # With masks, the weights would have to be part of what is masked.
-        equal = self._patient_privacy is not None or averaging.masks is not None
-        weighted = self._strategy == "fedavg" and averaging.aggregation == "mean" and not equal
-        return StrategyPlan(
-            strategy=self._strategy,
-            n_epochs=n_epochs,
-            settings=WorkerSettings.of(self),
-            schedule="random-delay" if isinstance(self.schedule, RandomDelay) else self.schedule,
-            mean_delay=getattr(self.schedule, "mean_delay", RandomDelay().mean_delay),
-            limits=replace(
-                NO_LIMITS,
-                max_norm=math.inf if max_norm is None else max_norm,
-                step=self._step(len(parts)),
-                download_selection=self.download_selection,
-            ),
-            privacy=None if isinstance(self.privacy, PatientPrivacy) else self.privacy,
-            aggregation=averaging.aggregation,
-            n_trim=averaging.n_trim,
-            max_ratio=averaging.max_ratio,
-            screened=averaging.screen,
-            masks=averaging.masks,
-            guarded=self.validation_fraction or False,
-            keyed=self.random_state is None,
-            weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if weighted else None,
-        )
+        if strategy_of(self) == "centralized":
+            parts = [data] if isinstance(data, WorkerData) else data
+            check_alike(parts)
+            return [joined(parts)]
+        return divided(data, n_workers, known, rng) if isinstance(data, WorkerData) else data
 
     # ---- rounds
 
-    def _start(self, everything: WorkerData | None, parts: list[WorkerData] | None, n_epochs: int | str | None) -> Any:
+    @property
+    def _next_round(self) -> Callable[[WorkerData | list[WorkerData]], Any]:
+        return self._round if hasattr(self, "_training") else self._start
+
+    def _start(self, data: WorkerData | list[WorkerData], n_epochs: int | str | None = None) -> Any:
         """Split the data if they are in one piece, and train from new weights; one round if ``n_epochs`` is None."""
-        known: dict[Hashable, int] | None = None if everything is None else {}
+        known: dict[Hashable, int] | None = {} if isinstance(data, WorkerData) else None
         rng = own_generator(self.random_state)
         # The split has its own random stream, so that taggers have the same seeds in fit and fit_workers.
-        splitting = rng.spawn(1)[0]
-        if everything is not None:
-            parts = self._split(everything, self.n_workers, known, splitting)
-        assert parts is not None
-        if self._strategy == "centralized":
-            check_alike(parts)
-            parts = [joined(parts)]
-        size = sum(len(part.X.data) for part in parts), self._checked_tagger().batch_size
-        if isinstance(n_epochs, str):
-            n_epochs = shared_epochs(*size) if self.privacy is None else _NOISY_EPOCHS
-        n_parts = 1 if n_epochs is None else self._rounds_per_epoch(*size)
-        n_epochs = None if n_epochs is None else n_epochs * n_parts
-        plan = self._plan(parts, n_epochs or 1)
-        tested = None if n_epochs is None else plan.tested(self.validation_fraction)
+        parts = self._parts(data, self.n_workers, known, rng.spawn(1)[0])
+        planned, n_parts = None, 1
+        if n_epochs is not None:
+            planned, n_parts = length_of(self, n_epochs, sum(len(part.X.data) for part in parts))
+        plan = plan_of(self, parts, planned or 1)
+        tested = None if planned is None else plan.tested(self.validation_fraction)
         learners = self._learners(parts, rng)
         for learner, part in zip(learners.values(), parts, strict=True):
-            learner.plan(part, n_epochs, tested, n_parts)
+            learner.plan(part, planned, tested, n_parts)
         # A new training begins a new record. `_watching` creates the record if it is asked for.
         self.__dict__.pop("exchange_", None)
         # All workers begin with the weights of the first learner.
         first = next(iter(learners.values()))
         training = run_strategy(
-            plan, learners, first.get_flat(), first.layout.fingerprint, random_state=rng, **self._watching(n_epochs)
+            plan, learners, first.get_flat(), first.layout.fingerprint, random_state=rng, **self._watching(planned)
         )
-        self._rng, self._trained_by, self._patients = rng, self._strategy, known
+        self._rng, self._trained_by, self._patients = rng, strategy_of(self), known
         return self._keep(training)
 
     def _learners(self, parts: Sequence[WorkerData], rng: np.random.Generator) -> dict[str, TaggerLearner]:
@@ -541,30 +432,28 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         check_alike(parts)
         self.labels_ = agreed_labels(parts, self.labels)
         tagger = self._checked_tagger(parts)
-        if self._strategy == "fedavg" and self._averaging.divide_batches:
-            is_private = self._patient_privacy is not None
-            tagger.set_params(**worker_settings(tagger.batch_size, tagger.lr, len(parts), is_private))
-        proximal = self._averaging.proximal if self._strategy == "fedavg" else 0.0
+        privacy, averaging, proximal = patient_privacy_of(self), averaging_of(self), 0.0
+        if strategy_of(self) == "fedavg":
+            proximal = averaging.proximal
+            if averaging.divide_batches:
+                tagger.set_params(**worker_settings(tagger.batch_size, tagger.lr, len(parts), privacy is not None))
         # Own seeds: with a common one all workers would drop the same units and swap the same spans.
         seeds = rng.integers(2**31, size=len(parts)).tolist()
         return {
             f"worker-{i}": TaggerLearner(
-                clone(tagger).set_params(random_state=seed), part, self.labels_, self._patient_privacy, proximal
+                clone(tagger).set_params(random_state=seed), part, self.labels_, privacy, proximal
             )
             for i, (part, seed) in enumerate(zip(parts, seeds, strict=True))
         }
 
-    def _round(self, everything: WorkerData | None, parts: list[WorkerData] | None) -> Any:
+    def _round(self, data: WorkerData | list[WorkerData]) -> Any:
         """Train the workers of an earlier call for one more round."""
         training = self._training
-        if everything is not None:
-            parts = self._split(everything, len(training.workers), self._patients, self._rng.spawn(1)[0])
-        assert parts is not None
-        if self._strategy != self._trained_by:
+        if strategy_of(self) != self._trained_by:
             raise ValueError(f"These workers were trained with strategy={self._trained_by!r}; call fit to begin anew.")
-        if self._strategy == "centralized":
-            check_alike(parts)
-            parts = [joined(parts)]
+        # Data that are split already draw no random numbers.
+        splitting = self._rng.spawn(1)[0] if isinstance(data, WorkerData) else None
+        parts = self._parts(data, len(training.workers), self._patients, splitting)
         if len(parts) != len(training.workers):
             raise SequenceError(f"There are {len(training.workers)} workers. Got data of {len(parts)} instead.")
         check_alike(parts, self.estimators_[0])
@@ -574,7 +463,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         try:
             for learner, part in zip(learners, parts, strict=True):
                 learner.plan(part, None)
-            training = go_on(self._plan(parts, 1), training, self._rng, **self._watching(None))
+            training = go_on(plan_of(self, parts, 1), training, self._rng, **self._watching(None))
         finally:
             for worker in self._training.workers:
                 worker.learner.finish()  # type: ignore[attr-defined]
@@ -608,7 +497,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         if training.parameters is not None:
             # After an interruption, finish() has replaced the weights by their average. The result of the run does not
             # have this average yet.
-            vector = learners[0].get_flat() if self._strategy == "centralized" else training.parameters
+            vector = learners[0].get_flat() if strategy_of(self) == "centralized" else training.parameters
             self.global_estimator_ = tagger_from_vector(first, clone(first), vector)
         return self
 

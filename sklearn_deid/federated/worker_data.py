@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 
@@ -56,6 +57,17 @@ def checked_part(tagger: DeidTagger, X: Any, y: Any, groups: Any, number: int | 
         if number is None:
             raise
         raise SequenceError(f"Worker {number}: {error.message}") from None
+
+
+def checked_parts(tagger: DeidTagger, parts: Sequence[tuple]) -> list[WorkerData]:
+    """Check data that are already split over the workers, a pair (X, y) or a triple (X, y, groups) for each worker."""
+    parts = list(parts)
+    if not parts or not all(isinstance(part, (tuple, list)) and len(part) in (2, 3) for part in parts):
+        raise SequenceError("At least one worker is needed, and each needs a pair (X, y) or a triple (X, y, groups).")
+    return [
+        checked_part(tagger, part[0], part[1], part[2] if len(part) == 3 else None, number)
+        for number, part in enumerate(parts)
+    ]
 
 
 def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) -> None:
@@ -159,6 +171,30 @@ def split_patients(
             "have no data. Lower 'n_workers' or add patients."
         )
     return [np.flatnonzero(owner[of_row] == worker) for worker in range(n_workers)]
+
+
+def divided(
+    everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
+) -> list[WorkerData]:
+    """Split the data over the workers of a `DSSGDEnsemble`. Known patients keep their worker; new ones are added."""
+    if known is None:
+        raise ValueError(
+            "The workers of the patients are unknown: the training began with fit_workers, or the ensemble was "
+            "loaded from a file, which holds no patient ids. Use partial_fit_workers."
+        )
+    if everything.groups is None:
+        warn(
+            "Without 'groups' each sentence counts as a patient. Sentences of one patient then go to several "
+            "workers, and scores of the workers are too high. Pass the patient of each sentence as 'groups'.",
+            UserWarning,
+            stacklevel=5,
+        )
+    rows = split_patients(everything.groups, len(everything.X), n_workers, rng, known)
+    parts = [everything.rows(chosen) for chosen in rows]
+    empty = [number for number, part in enumerate(parts) if not len(part.X.data)]
+    if empty:
+        raise SequenceError(f"The patients of worker {empty[0]} have no token: there is nothing to train on.")
+    return parts
 
 
 def joined(parts: Sequence[WorkerData]) -> WorkerData:

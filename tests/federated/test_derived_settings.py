@@ -8,6 +8,7 @@ import pytest
 from sklearn_deid import DeidTagger, DSSGDEnsemble
 from sklearn_deid.federated import FederatedAveraging, PatientPrivacy, SparseVectorUpload, make_learner
 from sklearn_deid.federated.derived_settings import averaging_rate, averaging_step, divided_batch_size, shared_epochs
+from sklearn_deid.federated.ensemble_plan import strategy_of
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import ALL, TINY, parts_of, weights
@@ -78,7 +79,7 @@ def test_the_last_round_adds_the_mean_itself(parts):
     ],
 )
 def test_auto_never_sends_more_than_was_asked_for(changed, strategy):
-    assert DSSGDEnsemble(**changed)._strategy == strategy
+    assert strategy_of(DSSGDEnsemble(**changed)) == strategy
 
 
 def test_a_pass_in_rounds_trains_on_every_sentence_once(parts, monkeypatch):

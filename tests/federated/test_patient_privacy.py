@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from sklearn_deid import DeidTagger
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError
 from sklearn_deid.federated import PatientLedger, PatientPrivacy, epsilon_of_steps, make_learner, noisy_mean
+from sklearn_deid.federated.ensemble_plan import plan_of
 from sklearn_deid.federated.patient_steps import clipped
+from sklearn_deid.federated.worker_data import checked_parts
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import TINY, ensemble_of, parts_of
@@ -156,7 +158,7 @@ class TestTraining:
         private = ensemble_of(strategy="fedavg", privacy=PatientPrivacy(8.0), labels=LABELS).fit_workers(parts_of(data))
         ledgers = [worker.learner.ledger for worker in private._training.workers]
         assert [(ledger.n_spent, ledger.n_left) for ledger in ledgers] == [(8, 0)] * 2
-        assert private._plan(private._apart(DeidTagger(), parts_of(data)), 1).weights is None
+        assert plan_of(private, checked_parts(DeidTagger(), parts_of(data)), 1).weights is None
 
     def test_an_epoch_in_another_process_is_counted_in_this_one(self, without_accountant):
         learner = learner_of(PatientPrivacy(8.0))
