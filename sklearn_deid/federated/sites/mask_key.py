@@ -31,13 +31,15 @@ class MaskKey:
         Hash of the parameters from which the last update started.
     version, sequence : int, default=-1
         Version of these parameters at the server, and number of the update among the updates of the site.
+    sent : int, default=-1
+        Number of the last update that was masked. A state folder that does not know of this update is an older one.
     agreed : str, default=""
         Fingerprint of the names and keys of the sites whose updates are added to the last update.
 
     Examples
     --------
     >>> MaskKey("00" * 31 + "01")
-    MaskKey(last_round=-1, start='', version=-1, sequence=-1, agreed='')
+    MaskKey(last_round=-1, start='', version=-1, sequence=-1, agreed='', sent=-1)
     """
 
     private_key: str = field(repr=False)
@@ -46,11 +48,12 @@ class MaskKey:
     version: int = -1
     sequence: int = -1
     agreed: str = ""
+    sent: int = -1
 
     def __post_init__(self) -> None:
         if not isinstance(self.private_key, str) or not _HEX.fullmatch(self.private_key):
             raise ExchangeError("'private_key' must have 64 hexadecimal digits.")
-        for name in ("last_round", "version", "sequence"):
+        for name in ("last_round", "version", "sequence", "sent"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < -1:
                 raise ExchangeError(f"'{name}' must be a whole number from -1.")

@@ -123,7 +123,7 @@ class MaskedSite:
             site = self.key.masking_site(self.name)
             masked = site.mask(vector, terms)
             # Before anything is sent: after a crash the same masks would otherwise hide another update.
-            self._save(last_round=terms.number)
+            self._save(last_round=terms.number, sent=self.key.sequence)
             granted(ask({"ask": "upload", "round": terms.number}, masked))
             asked = {"ask": "sum", "round": terms.number}
             how = known_result(wait_for(ask, asked, "sum", stopped, self._pause), _RESULTS)

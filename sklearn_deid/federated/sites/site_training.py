@@ -181,7 +181,9 @@ class SiteTraining:
         """
         if isinstance(sent, bool) or not isinstance(sent, int):
             raise ExchangeError("The server must tell a whole number of updates.")
-        if self.worker.sequence < max(sent, 0 if self.masks is None else self.masks.key.sequence):
+        # With masks, the server knows of sums only, and the key of the site counts its updates.
+        noted = 0 if self.masks is None else max(self.masks.key.sequence, self.masks.key.sent + 1)
+        if self.worker.sequence < max(sent, noted):
             raise ExchangeError(
                 "This site has sent more updates than its state folder knows: the folder is new, a copy or a restored "
                 "one. Put the newest folder back, or take part as a new site.",

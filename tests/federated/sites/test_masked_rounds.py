@@ -560,6 +560,22 @@ def test_a_state_that_is_older_than_its_key_is_refused(tmp_path, notes, keys):
         training.run_session(host.ask("a"))
 
 
+def test_a_state_without_the_last_masked_update_is_refused(tmp_path, notes, keys):
+    """A new, copied or restored folder sent a second update from the same parameters, and forgot its privacy steps."""
+    agreement = FederationConfig("lab", SITES, list(I2B2_2014.labels), TAGGER, n_epochs=2, mask_keys=keys, step=0.5)
+    server, own = agreement.new_server(), settings(tmp_path, "a", notes / "a")
+    site = MaskedSite(agreement, own, "a", pause=0.01)
+    site.begin(server.download(1.0).to_bytes("float16"), 0)
+    update = SparseUpdate(np.arange(server.size), np.zeros(server.size, np.float32), server.size, server.model)
+    replies = {"ready": {"round": 0}, "upload": {}, "sum": {"sum": "added"}}
+    site.exchange(
+        lambda fields, body=b"": ({"status": "ok", **replies[fields["ask"]]}, b""), update.to_bytes(), bool, str
+    )
+    training = SiteTraining(agreement, own, "a")
+    with pytest.raises(ExchangeError, match="sent more updates than its state folder knows"):
+        training.run_session(Host(agreement, server).ask("a"), lambda: True)
+
+
 def test_a_process_that_waits_for_the_lock_reads_the_last_round_afterwards(tmp_path, notes, keys):
     """A site that was suspended masks a round while the next process of this site is starting."""
     agreement = FederationConfig("lab", SITES, list(I2B2_2014.labels), TAGGER, n_epochs=2, mask_keys=keys, step=0.5)
