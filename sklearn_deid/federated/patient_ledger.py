@@ -178,7 +178,8 @@ class PatientLedger:
         Raises
         ------
         ExchangeError
-            If the plan does not permit the steps. Nothing is charged in this case.
+            If the plan does not permit the steps, or if another training has charged the same file in the meantime.
+            Nothing is charged in this case.
         """
         if n_steps < 1:
             raise ExchangeError("At least one step must be charged.")
@@ -187,6 +188,9 @@ class PatientLedger:
                 f"The privacy budget is spent: {self.n_left} of {self.n_planned} steps are left, and {n_steps} are "
                 "needed."
             )
+        # The number of this object would replace the larger one of the file, and the steps of the other be forgotten.
+        if self.path is not None and Path(self.path).exists() and _read(self.path)["n_spent"] != self.n_spent:
+            raise ExchangeError("Another training has charged the privacy ledger.", path=_text(self.path))
         self.n_spent += n_steps
         try:
             self._write()
@@ -218,18 +222,23 @@ class PatientLedger:
         ExchangeError
             If the file cannot be read, is not a ledger, or holds too little noise for its epsilon.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="ascii"))
-        except (OSError, ValueError, RecursionError):
-            raise ExchangeError("The privacy ledger cannot be read.", path=str(path)) from None
-        if not isinstance(content, dict) or set(content) != {"kind", *_NUMBERS, *_COUNTS} or content["kind"] != _KIND:
-            raise ExchangeError("The file is not a privacy ledger.", path=str(path))
+        content = _read(path)
         ledger = cls(**{name: content[name] for name in (*_NUMBERS, *_COUNTS)}, path=path)
         # The noise is the only number that no option repeats: an edited one would break the promise.
         planned = epsilon_of_steps(ledger.noise_multiplier, ledger.sampling_rate, ledger.n_planned, ledger.delta)
         if planned > 1.001 * ledger.epsilon:
             raise ExchangeError("The ledger holds less noise than its epsilon needs. It was edited.", path=str(path))
         return ledger
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    try:
+        content = json.loads(Path(path).read_text(encoding="ascii"))
+    except (OSError, ValueError, RecursionError):
+        raise ExchangeError("The privacy ledger cannot be read.", path=str(path)) from None
+    if not isinstance(content, dict) or set(content) != {"kind", *_NUMBERS, *_COUNTS} or content["kind"] != _KIND:
+        raise ExchangeError("The file is not a privacy ledger.", path=str(path))
+    return content
 
 
 def _text(path: str | os.PathLike[str] | None) -> str | None:

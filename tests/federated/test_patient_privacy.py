@@ -258,6 +258,17 @@ class TestLedger:
             learner.train_epoch()
         assert PatientLedger.load(path).n_spent == 4
 
+    def test_two_trainings_with_one_ledger_forget_no_step(self, tmp_path, without_accountant):
+        """The second one wrote its own number of steps over the larger one."""
+        path = tmp_path / "ledger.json"
+        first, second = (PatientPrivacy(8.0, ledger=path).open_ledger(6, 2) for _ in range(2))
+        first.charge(4)
+        with pytest.raises(ExchangeError, match="Another training has charged the privacy ledger"):
+            second.charge(4)
+        assert (PatientLedger.load(path).n_spent, second.n_spent) == (4, 0)
+        PatientLedger.load(path).charge(4)
+        assert PatientLedger.load(path).n_left == 0
+
     def test_other_plans_are_refused(self, tmp_path, without_accountant):
         path = tmp_path / "ledger.json"
         learner_of(PatientPrivacy(8.0, ledger=path))
