@@ -22,6 +22,7 @@ from .ensemble_plan import averaging_of, length_of, patient_privacy_of, plan_of,
 from .federated_averaging import FederatedAveraging
 from .noise import GaussianUpload, SparseVectorUpload
 from .patient_privacy import PatientPrivacy
+from .patient_steps import check_trainable
 from .privacy_ledger import spent_epsilon
 from .random_delay import RandomDelay
 from .record import ExchangeRecord
@@ -125,7 +126,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         this index. The strategy "local" has no global network.
     privacy : None, PatientPrivacy, GaussianUpload or SparseVectorUpload, default=None
         `PatientPrivacy` trains every worker with differential privacy for each patient, under any strategy. `fit` then
-        needs ``groups`` and ``labels``, and all workers have the same weight in an average.
+        needs ``groups`` and ``labels``, and all workers have the same weight in an average. The division of the patients
+        over the workers counts as public: `fit` divides them by the numbers of sentences of all patients.
 
         The other two add noise to the uploads ("dssgd" only). Their guarantee protects all data of a worker. The
         guarantee covers all values that the server receives, and therefore the global network. The guarantee does not
@@ -394,6 +396,10 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         if strategy_of(self) == "centralized":
             parts = [data] if isinstance(data, WorkerData) else data
             check_alike(parts)
+            if patient_privacy_of(self) is not None:
+                # Joined parts have numbers of sentences where patients are missing, each of them with an epsilon.
+                for part in parts:
+                    check_trainable(self._checked_tagger(), part)
             return [joined(parts)]
         return divided(data, n_workers, known, rng) if isinstance(data, WorkerData) else data
 

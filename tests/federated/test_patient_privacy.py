@@ -189,6 +189,11 @@ class TestTraining:
         X, y, _ = make_sentences(8)
         with pytest.raises(ExchangeError, match="pass 'groups'"):
             make_learner(DeidTagger(**TINY), X, y, None, LABELS, n_epochs=1, privacy=PatientPrivacy(1.0))
+        parts = [part[:2] for part in parts_of(make_sentences(16))]
+        for strategy in ("centralized", "fedavg"):
+            # Joined parts got numbers of sentences as patients: an epsilon for each sentence.
+            with pytest.raises(ExchangeError, match="pass 'groups'"):
+                ensemble_of(strategy=strategy, privacy=PatientPrivacy(1.0), labels=LABELS).fit_workers(parts)
         with pytest.raises(ExchangeError, match="'class_weight' that is not counted"):
             learner_of(PatientPrivacy(1.0), class_weight="balanced")
         with pytest.raises(ExchangeError, match="Use fit or fit_workers"):
