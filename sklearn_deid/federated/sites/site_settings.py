@@ -106,8 +106,10 @@ class SiteSettings:
         if self.report_f1 and not is_fraction:
             # F1 of patients who take turns would be that of patients in the training.
             raise ExchangeError("'report_f1' needs held-out patients: set 'validation_fraction' to a number.")
-        if type(self.notes_are_patients) is not bool:
-            raise ExchangeError("'notes_are_patients' must be true or false.")
+        for name in ("notes_are_patients", "report_f1", "error_feedback"):
+            # Text counts as true: a site with "false" in its file would tell its F1.
+            if type(getattr(self, name)) is not bool:
+                raise ExchangeError(f"'{name}' must be true or false.")
         # bool is a subclass of int, so that True needs its own test.
         for name in ("random_state", "threads"):
             value = getattr(self, name)

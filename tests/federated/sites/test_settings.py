@@ -179,6 +179,8 @@ def test_agreements_that_are_refused(wrong, reason):
         ({"random_state": -1}, "whole number"),
         ({"report_f1": True}, "needs held-out patients"),
         ({"report_f1": True, "validation_fraction": None}, "needs held-out patients"),
+        ({"report_f1": "false", "validation_fraction": 0.5}, "'report_f1' must be true or false"),
+        ({"error_feedback": "false"}, "'error_feedback' must be true or false"),
         ({"noise_multiplier": 1e-200, "norm_bound": 1.0, "threshold": 0.0}, "'noise_multiplier'"),
         ({"epsilon": 10**400}, "'epsilon'"),
         ({"patient_epsilon": 10**400}, "'epsilon'"),
