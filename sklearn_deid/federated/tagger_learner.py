@@ -357,7 +357,9 @@ class TaggerLearner:
         """Remove the sentences. After an interruption, also replace the weights by their average so far."""
         self._end()
         freeze_encoder(self.tagger.module_, False)
-        self._data = self._rotating = None
+        # A hash of few patient ids can be searched, and lengths of sentences tell notes apart.
+        self._data = self._rotating = self._held_out = None
+        self._lengths = []
         if self._vectors is not None:
             (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None
 

@@ -2,6 +2,8 @@
 
 import math
 import pickle
+from hashlib import sha256
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -391,6 +393,9 @@ class TestScikitLearn:
         assert_rows_equal(pickle.loads(stored).predict_proba(X), trained.predict_proba(X))
         for text in ("Juniper", "Northwick", "patient-"):
             assert text.encode() not in stored
+        # A hash of few patients can be searched.
+        for held_out in (some for n in (1, 2, 3) for some in combinations(sorted(set(groups)), n)):
+            assert sha256(repr(list(held_out)).encode()).hexdigest().encode() not in stored
         with pytest.raises(ValueError, match="The workers of the patients are unknown.*partial_fit_workers"):
             pickle.loads(stored).partial_fit(X, y, groups=groups)
         more = pickle.loads(stored).partial_fit_workers(parts_of(data, 3))
