@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions, check_constraints, with_objects
+from .._compat import Interval, StrOptions, check_constraints, unfitted_if_failed, with_objects
 from .._randomness import own_generator
-from ..exceptions import SequenceError
+from ..exceptions import ExchangeError, SequenceError
 from ..sequences import object_rows
 from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
@@ -21,7 +21,7 @@ from .derived_settings import worker_settings
 from .ensemble_plan import averaging_of, length_of, patient_privacy_of, plan_of, strategy_of
 from .federated_averaging import FederatedAveraging
 from .noise import GaussianUpload, SparseVectorUpload
-from .patient_privacy import PatientPrivacy
+from .patient_privacy import ONE_PLAN, PatientPrivacy
 from .patient_steps import check_trainable
 from .privacy_ledger import spent_epsilon
 from .random_delay import RandomDelay
@@ -126,8 +126,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         this index. The strategy "local" has no global network.
     privacy : None, PatientPrivacy, GaussianUpload or SparseVectorUpload, default=None
         `PatientPrivacy` trains every worker with differential privacy for each patient, under any strategy. `fit` then
-        needs ``groups`` and ``labels``, and all workers have the same weight in an average. The division of the patients
-        over the workers counts as public: `fit` divides them by the numbers of sentences of all patients.
+        needs ``groups`` and ``labels``, and all workers have the same weight in an average. The division of the
+        patients over the workers counts as public: `fit` divides them by the numbers of sentences of all patients.
 
         The other two add noise to the uploads ("dssgd" only). Their guarantee protects all data of a worker. The
         guarantee covers all values that the server receives, and therefore the global network. The guarantee does not
@@ -420,23 +420,27 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             planned, n_parts = length_of(self, n_epochs, sum(len(part.X.data) for part in parts))
         plan = plan_of(self, parts, planned or 1)
         tested = None if planned is None else plan.tested(self.validation_fraction)
-        learners = self._learners(parts, rng)
+        check_alike(parts)
+        labels = agreed_labels(parts, self.labels)
+        learners = self._learners(parts, labels, rng)
         for learner, part in zip(learners.values(), parts, strict=True):
             learner.plan(part, planned, tested, n_parts)
-        # A new training begins a new record. `_watching` creates the record if it is asked for.
-        self.__dict__.pop("exchange_", None)
         # All workers begin with the weights of the first learner.
         first = next(iter(learners.values()))
-        training = run_strategy(
-            plan, learners, first.get_flat(), first.layout.fingerprint, random_state=rng, **self._watching(planned)
-        )
-        self._rng, self._trained_by, self._patients = rng, strategy_of(self), known
-        return self._keep(training)
+        start = first.get_flat(), first.layout.fingerprint
+        # A new training begins a new record. `_watching` creates the record if it is asked for.
+        for name in ("exchange_", "_training"):
+            self.__dict__.pop(name, None)
+        with unfitted_if_failed(self):
+            training = run_strategy(plan, learners, *start, random_state=rng, **self._watching(planned))
+            self._rng, self._trained_by, self._patients = rng, strategy_of(self), known
+            self.labels_ = labels
+            return self._keep(training)
 
-    def _learners(self, parts: Sequence[WorkerData], rng: np.random.Generator) -> dict[str, TaggerLearner]:
+    def _learners(
+        self, parts: Sequence[WorkerData], labels: list[str], rng: np.random.Generator
+    ) -> dict[str, TaggerLearner]:
         """Create one learner for each worker, with one label set for all workers."""
-        check_alike(parts)
-        self.labels_ = agreed_labels(parts, self.labels)
         tagger = self._checked_tagger(parts)
         privacy, averaging, proximal = patient_privacy_of(self), averaging_of(self), 0.0
         if strategy_of(self) == "fedavg":
@@ -446,9 +450,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         # Own seeds: with a common one all workers would drop the same units and swap the same spans.
         seeds = rng.integers(2**31, size=len(parts)).tolist()
         return {
-            f"worker-{i}": TaggerLearner(
-                clone(tagger).set_params(random_state=seed), part, self.labels_, privacy, proximal
-            )
+            f"worker-{i}": TaggerLearner(clone(tagger).set_params(random_state=seed), part, labels, privacy, proximal)
             for i, (part, seed) in enumerate(zip(parts, seeds, strict=True))
         }
 
@@ -457,6 +459,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         training = self._training
         if strategy_of(self) != self._trained_by:
             raise ValueError(f"These workers were trained with strategy={self._trained_by!r}; call fit to begin anew.")
+        if patient_privacy_of(self) is not None:
+            raise ExchangeError(ONE_PLAN)
         # Data that are split already draw no random numbers.
         splitting = self._rng.spawn(1)[0] if isinstance(data, WorkerData) else None
         parts = self._parts(data, len(training.workers), self._patients, splitting)
@@ -592,7 +596,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         With `PatientPrivacy` this is the epsilon of each patient, at the delta of `PatientPrivacy`. Otherwise the
         guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
         guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. The guarantee does not cover
-        ``history_`` and the workers' own taggers.
+        ``history_`` and the workers' own taggers. Infinite if a worker has also sent updates without noise, because
+        ``privacy`` was changed between two rounds.
 
         Raises
         ------
@@ -600,15 +605,21 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             If the noise is Gaussian and the extra ``privacy`` is not installed.
         """
         check_is_fitted(self)
-        learners: list[Any] = [worker.learner for worker in self._training.workers]
+        workers = self._training.workers
+        learners: list[Any] = [worker.learner for worker in workers]
         if learners[0].ledger is not None:
             return np.array([learner.ledger.spent_epsilon() for learner in learners])
-        ledgers = [worker.ledger for worker in self._training.workers]
-        if self.privacy is None and not any(map(len, ledgers)):
+        # The parameter may have changed since the training: the workers know what they have done.
+        if not any(worker.privacy is not None or len(worker.ledger) for worker in workers):
             raise AttributeError(
                 "epsilon_ exists only if 'privacy' is set: uploads without noise have no formal guarantee."
             )
-        return np.array([spent_epsilon(ledger, self.delta) for ledger in ledgers])
+        return np.array(
+            [
+                spent_epsilon(worker.ledger, self.delta) if len(worker.ledger) == worker.sequence else math.inf
+                for worker in workers
+            ]
+        )
 
 
 class _Progress:

@@ -17,6 +17,8 @@ from .privacy_ledger import LARGEST_EPSILON
 # more is no promise. A sampling rate of 1 is plain gradient descent.
 _RANGES = {"epsilon": (1e-15, 1e15), "delta": (1e-100, 1.0), "clip": (1e-6, 1e6), "sampling_rate": (1e-6, 1.0)}
 
+ONE_PLAN = "PatientPrivacy plans the noise for all epochs. Use fit or fit_workers, not partial_fit."
+
 
 @dataclass(frozen=True)
 class PatientPrivacy:

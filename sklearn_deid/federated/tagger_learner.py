@@ -27,7 +27,7 @@ from ..tagging.training_loop import RATE_FROM_TAGGER
 from ..tagging.warm_start import start_tagger, start_weights
 from .layout import ParameterLayout
 from .patient_ledger import PatientLedger
-from .patient_privacy import PatientPrivacy
+from .patient_privacy import ONE_PLAN, PatientPrivacy
 from .patient_steps import PatientSteps, check_trainable, freeze_encoder, rate_of_last_layers
 from .proximal_term import ProximalTerm
 from .rotating_patients import ROTATING, RotatingPatients
@@ -341,9 +341,7 @@ class TaggerLearner:
         if self.privacy is None:
             return None
         if n_epochs is None:
-            raise ExchangeError(
-                "PatientPrivacy plans the noise for all epochs. Use fit or fit_workers, not partial_fit."
-            )
+            raise ExchangeError(ONE_PLAN)
         check_trainable(self.tagger, part)
         assert part.groups is not None, "check_trainable has checked"
         self.ledger = self.privacy.open_ledger(len(np.unique(part.groups[rows])), n_epochs)

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, load, save
 from sklearn_deid.embeddings import SubwordTable
-from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.exceptions import ExchangeError, SequenceError
 from sklearn_deid.federated import FederatedAveraging, RandomDelay
 from sklearn_deid.federated.worker_data import split_patients
 from sklearn_deid.metrics import phi_f1_score
@@ -351,6 +351,17 @@ class TestWhoPredicts:
         X, y, groups = data
         with pytest.raises(ValueError, match="strategy='local' has no global network"):
             ensemble_of(strategy="local").fit(X, y, groups=groups)
+
+    def test_a_failed_fit_leaves_nothing_of_an_earlier_one(self, data):
+        """The labels were those of the failed training, and the taggers those of the earlier one."""
+        ensemble = ensemble_of(n_epochs=1).fit_workers(parts_of(data))
+        ensemble.set_params(estimator__lr=1e30, labels=["AGE", "CITY", "DATE", "PATIENT"], n_epochs=2)
+        with pytest.raises(ExchangeError, match="Lower its learning rate"):
+            ensemble.fit_workers(parts_of(data))
+        with pytest.raises(NotFittedError):
+            ensemble.predict(data[0][:1])
+        ensemble.set_params(estimator__lr=0.01).partial_fit_workers(parts_of(data))
+        assert ensemble.history_.column("epoch") == [1, 1]
 
     def test_unfitted(self):
         for ask in (lambda e: e.predict([["a"]]), lambda e: e.epsilon_, lambda e: e.score_workers([["a"]], [["O"]])):

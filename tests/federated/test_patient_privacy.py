@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from sklearn_deid import DeidTagger
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError
-from sklearn_deid.federated import PatientLedger, PatientPrivacy, epsilon_of_steps, make_learner, noisy_mean
+from sklearn_deid.federated import (
+    PatientLedger,
+    PatientPrivacy,
+    SparseVectorUpload,
+    epsilon_of_steps,
+    make_learner,
+    noisy_mean,
+)
 from sklearn_deid.federated.ensemble_plan import plan_of
 from sklearn_deid.federated.patient_steps import clipped
 from sklearn_deid.federated.worker_data import checked_parts
@@ -184,6 +191,23 @@ class TestTraining:
             ensemble_of(**{"privacy": PatientPrivacy(1.0), "labels": LABELS, **own}).fit_workers(
                 parts_of(make_sentences(16))
             )
+
+    def test_no_epsilon_without_noise(self, without_accountant):
+        """An epsilon of 0 was told of workers without noise, and a training without noise went on."""
+        parts = parts_of(make_sentences(16))
+        ensemble = ensemble_of(strategy="fedavg", labels=LABELS, n_epochs=1).fit_workers(parts)
+        ensemble.set_params(privacy=PatientPrivacy(1.0))
+        assert not hasattr(ensemble, "epsilon_")
+        with pytest.raises(ExchangeError, match="Use fit or fit_workers"):
+            ensemble.partial_fit_workers(parts)
+
+    @pytest.mark.parametrize("order", [(True, False), (False, True)])
+    def test_one_round_without_noise_has_no_epsilon(self, order):
+        parts, noise = parts_of(make_sentences(16)), SparseVectorUpload(1.0)
+        ensemble = ensemble_of(labels=LABELS, n_epochs=1, upload_fraction=0.01, clip=0.001, random_state=None)
+        for is_noisy in order:
+            ensemble.set_params(privacy=noise if is_noisy else None).partial_fit_workers(parts)
+        assert ensemble.epsilon_.tolist() == [math.inf, math.inf]
 
     def test_patients_must_be_known(self, without_accountant):
         X, y, _ = make_sentences(8)
