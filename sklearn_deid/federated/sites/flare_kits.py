@@ -51,7 +51,16 @@ def write_federation(
         Port of the server. No other port must be open.
     lead : str
         E-mail address of the person who may start sessions.
+
+    Raises
+    ------
+    DeidError
+        If the name of the server or of the person is none that a file can have.
     """
+    for name in (host, lead):
+        # Each participant has a file of this name.
+        if not name or name.startswith(".") or set(name) & set("/\\\0"):
+            raise DeidError("The name of the server, and the address of the lead, must be names of files.")
     root = Path(folder)
     # An existing folder raises an error: a second call must not replace the files of a running federation.
     (root / "participants").mkdir(parents=True)

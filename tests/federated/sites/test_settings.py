@@ -119,6 +119,14 @@ def test_wrong_kits_are_refused(kits):
         harden_site(kits / "site", AGREEMENT, SiteSettings("/n", "/s", 0))
 
 
+@pytest.mark.parametrize("names", [("../server", "a@b.org"), ("b.org", "x/a@b.org"), ("", "a@b.org"), ("b.org", "..")])
+def test_participants_are_files_of_the_folder(tmp_path, names):
+    """A file was written wherever the name of the server pointed."""
+    with pytest.raises(DeidError, match="must be names of files"):
+        write_federation(tmp_path / "lab", AGREEMENT, names[0], 8002, names[1])
+    assert not list(tmp_path.iterdir())
+
+
 def test_federation_and_session_are_plain_files(tmp_path):
     write_federation(tmp_path / "lab", AGREEMENT, "deid.example.org", 8002, "lead@example.org")
     write_session(tmp_path / "lab" / "session", SessionRules(n_epochs=2))
