@@ -110,6 +110,7 @@ def site(arguments: argparse.Namespace) -> int:
         FederationConfig,
         SiteSettings,
         check_masks,
+        check_parts,
         check_robust,
         harden_site,
         read_settings,
@@ -135,6 +136,8 @@ def site(arguments: argparse.Namespace) -> int:
         raise DeidError(
             f"The notes have {len(unknown)} labels that the agreement does not name, such as {min(unknown)!r}."
         )
+    if agreement.n_parts > 1:
+        check_parts(agreement, settings, len(corpus.to_sentences().X))
     if agreement.mask_keys:
         check_masks(agreement, settings)
     if agreement.has_rounds:

@@ -89,11 +89,17 @@ def learner_from_state(
 
 
 def _check_spent(learner: TaggerLearner, state: Mapping[str, Any]) -> None:
-    """Refuse a ledger that counts fewer steps than the saved training has charged: they would be spent twice."""
+    """Refuse a ledger that counts fewer steps than the saved training has charged, and epochs without any charge."""
     if learner.privacy is None or learner.ledger is None:
         return
     # States of earlier versions do not tell the charged steps, which are at least those of the epochs.
-    charged = state.get("spent", state["n_epochs"] * learner.privacy.n_steps)
+    least = state["n_epochs"] * learner.privacy.n_steps
+    charged = state.get("spent", least)
+    if charged < least:
+        raise ExchangeError(
+            "Earlier epochs of the saved training had no noise for each patient: an epsilon would not cover them. "
+            "Leave out 'patient_epsilon'."
+        )
     if learner.ledger.n_spent < charged:
         raise ExchangeError(
             f"The privacy ledger counts {learner.ledger.n_spent} steps, but the saved training has charged {charged}. "

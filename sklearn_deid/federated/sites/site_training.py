@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
@@ -27,9 +27,16 @@ from .robust_site import RobustSite
 from .site_settings import SiteSettings
 from .state_lock import StateLock
 
+if TYPE_CHECKING:
+    from ..tagger_learner import TaggerLearner
+
 _KIND = "learner"
 _WORKER = "worker.state"
 _GOOD, _GOOD_FILE = "good model", "good.state"
+# Sentences of a part. Parts as `federate plan` chooses them have hundreds, and those of a small site dozens.
+_FEWEST = 10
+# Numbers of a `RotatingGuard` that outlive a session
+_MEASURED = ("n_refused", "first_loss", "least_loss")
 
 
 class SiteTraining:
@@ -63,8 +70,6 @@ class SiteTraining:
     """
 
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
-        from ..tagger_learner import make_learner
-
         _check(agreement, settings, name)
         self.agreement, self.settings, self.name = agreement, settings, name
         self.promised = settings.promise(agreement.n_epochs)
@@ -72,10 +77,38 @@ class SiteTraining:
         self.folder = Path(settings.state)
         # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
         make_private(self.folder)
+        self._f1: float | None = None
+        self._is_taken = True
+        # First of all: until another process of this site ends, it may charge the ledger or mask a round.
+        self._lock = StateLock(self.folder)
+        with ExitStack() as if_it_fails:
+            if_it_fails.callback(self._lock.release)
+            self.learner = self._new_learner()
+            self.worker = Worker(
+                name,
+                self.learner,
+                self.learner.layout.fingerprint,
+                settings.worker_settings(),
+                privacy=settings.privacy(),
+                # Noise from a seed that lies in a file could be subtracted by whoever reads the file.
+                random_state=settings.random_state if settings.privacy() is None else None,
+                guard=_guard(settings.validation_fraction),
+            )
+            self.masks = MaskedSite(agreement, settings, name) if agreement.mask_keys else None
+            if (self.folder / _WORKER).exists():
+                self._restore()
+            # `pop_all` cancels the release of the lock. The lock is released here only if the start fails.
+            if_it_fails.pop_all()
+
+    def _new_learner(self) -> TaggerLearner:
+        """Read the notes, and create a learner for the whole training on them."""
+        from ..tagger_learner import make_learner
+
+        agreement, settings = self.agreement, self.settings
         data = read_site_corpus(settings).to_sentences()
-        tagger = agreement.tagger_to_train().set_params(random_state=settings.random_state, device=settings.device)
-        self.learner = make_learner(
-            tagger,
+        check_parts(agreement, settings, len(data.X))
+        return make_learner(
+            agreement.tagger_to_train().set_params(random_state=settings.random_state, device=settings.device),
             data.X,
             data.y,
             data.groups,
@@ -86,27 +119,6 @@ class SiteTraining:
             privacy=settings.patient_privacy(),
             proximal=agreement.proximal,
         )
-        self.worker = Worker(
-            name,
-            self.learner,
-            self.learner.layout.fingerprint,
-            settings.worker_settings(),
-            privacy=settings.privacy(),
-            # Noise from a seed that lies in a file could be subtracted by whoever reads the file.
-            random_state=settings.random_state if settings.privacy() is None else None,
-            guard=_guard(settings.validation_fraction),
-        )
-        self._f1: float | None = None
-        self._is_taken = True
-        self._lock = StateLock(self.folder)
-        with ExitStack() as if_it_fails:
-            if_it_fails.callback(self._lock.release)
-            # Read under the lock: another process of this site may have masked a round since the start of this one.
-            self.masks = MaskedSite(agreement, settings, name) if agreement.mask_keys else None
-            if (self.folder / _WORKER).exists():
-                self._restore()
-            # `pop_all` cancels the release of the lock. The lock is released here only if the restoration fails.
-            if_it_fails.pop_all()
 
     @property
     def n_left(self) -> int:
@@ -311,9 +323,12 @@ class SiteTraining:
         """Save the learner, then the worker. The worker's file names the epoch of the learner's file to use."""
         from ..learner_state import learner_to_state
 
-        worker = self.worker
-        write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
-        guard = worker.guard
+        worker, guard = self.worker, self.worker.guard
+        state, arrays = learner_to_state(self.learner)
+        if isinstance(guard, RotatingGuard):
+            # The next session would otherwise compare downloads with a loss that a hostile server has raised by then.
+            state["guard"] = {name: getattr(guard, name) for name in _MEASURED}
+        write_state(self._learner_file(worker.n_epochs), _KIND, state, arrays)
         if isinstance(guard, HeldOutGuard) and guard.good is not None:
             measured = {
                 "f1": guard.best_f1,
@@ -332,9 +347,19 @@ class SiteTraining:
         from ..learner_state import learner_from_state
 
         self.worker.restore(self.folder / _WORKER)
-        state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
+        if self.promised is not None and len(self.worker.ledger) < self.worker.sequence:
+            raise ExchangeError(
+                "Earlier updates of this site had no noise: an epsilon would not cover them. Leave the noise out of "
+                "the settings."
+            )
+        path, guard = self._learner_file(self.worker.n_epochs), self.worker.guard
+        state, arrays = read_state(path, _KIND)
         learner_from_state(self.learner, state, arrays)
-        guard = self.worker.guard
+        # States of earlier versions, and of sites with another test, hold no numbers of this one.
+        if isinstance(guard, RotatingGuard) and "guard" in state:
+            with valid_fields(path, _KIND):
+                for name in _MEASURED:
+                    setattr(guard, name, type(getattr(guard, name))(state["guard"][name]))
         if isinstance(guard, HeldOutGuard) and (self.folder / _GOOD_FILE).exists():
             with valid_fields(self.folder / _GOOD_FILE, _GOOD):
                 measured, arrays = read_state(self.folder / _GOOD_FILE, _GOOD)
@@ -374,6 +399,23 @@ def _check(agreement: FederationConfig, settings: SiteSettings, name: str) -> No
         )
     if agreement.mask_keys:
         check_masks(agreement, settings, name)
+
+
+def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences: int) -> None:
+    """Refuse an agreement that divides the notes of a site into parts of very few sentences.
+
+    Raises
+    ------
+    ExchangeError
+        If it does. The update of a part of one sentence is the gradient of this sentence, from which its words can be
+        computed: a coordinator could ask for as many parts as a site has sentences.
+    """
+    # With privacy for each patient, steps draw patients, and parts have no effect.
+    if settings.patient_epsilon is None and agreement.n_parts > 1 and n_sentences < _FEWEST * agreement.n_parts:
+        raise ExchangeError(
+            f"The agreement divides the {n_sentences} sentences of this site into {agreement.n_parts} parts. An update "
+            f"of fewer than {_FEWEST} sentences can reveal their words. Plan the federation with fewer --parts."
+        )
 
 
 def read_site_corpus(settings: SiteSettings) -> Any:

@@ -1,10 +1,12 @@
 """A site over sessions, without a network: stopped anywhere, it ends where an uninterrupted one does."""
 
 import json
+import math
 import shutil
 from dataclasses import replace
 from functools import partial
-from threading import Thread
+from threading import Event, Thread
+from time import sleep
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from sklearn_deid.federated.sites import (
     SessionRules,
     SiteSettings,
     SiteTraining,
+    check_parts,
     pack,
     read_site_corpus,
     unpack,
@@ -410,6 +413,34 @@ def test_a_site_tests_every_download_by_default_and_keeps_its_last_good_model(tm
     assert told == ([3] if is_tested else [])
 
 
+def test_an_update_is_never_that_of_a_few_sentences(tmp_path, notes):
+    """A coordinator could ask for as many parts as a site has sentences, and compute the words of each of them."""
+    own = SiteSettings(str(notes / "site-1"), str(tmp_path / "s"), 7, format="brat")
+    with pytest.raises(ExchangeError, match="fewer than 10 sentences can reveal their words"):
+        SiteTraining(agreement(n_parts=1000), own, "site-1")
+    private = replace(own, patient_epsilon=8.0, patient_sampling_rate=1.0)
+    check_parts(agreement(n_parts=1000), private, 1)
+    check_parts(agreement(n_parts=3), own, 30)
+
+
+def test_the_test_of_downloads_remembers_the_sessions_before(tmp_path, notes):
+    """Each session compared downloads with its own losses only, so that many sessions led anywhere."""
+    federation, saved = Federation(tmp_path, notes, n_epochs=3), {}
+    for number in range(2):
+        training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+        guard = training.worker.guard
+        assert {name: getattr(guard, name) for name in saved} == saved
+        service = ExchangeService(federation.server, SITES, SessionRules(1), lambda event: None)
+        training.run_session(direct(service, "site-1"))
+        saved = read_state(tmp_path / "site-1" / f"learner-{number + 1}.state", "learner")[0]["guard"]
+        assert math.isfinite(saved["first_loss"])
+    path = tmp_path / "site-1" / "learner-2.state"
+    state, arrays = read_state(path, "learner")
+    write_state(path, "learner", {**state, "guard": {"first_loss": "x"}}, arrays)
+    with pytest.raises(ExchangeError, match="a field is missing or invalid"):
+        SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+
 def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, notes):
     (tmp_path / "n1.txt").write_text("Seen by Dr. Who.")
     (tmp_path / "n1.ann").write_text("")
@@ -507,6 +538,31 @@ class TestPatientPrivacy:
         for _ in range(2):  # a new ledger that the first start has written is refused, too
             with pytest.raises(ExchangeError, match="the saved training has charged 2"):
                 SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+
+    @pytest.mark.parametrize(
+        "noise", [OWN, {"epsilon": 1.0, "clip": 0.01}, {"noise_multiplier": 9.0, "norm_bound": 1.0, "threshold": 0.0}]
+    )
+    def test_noise_after_epochs_without_noise_is_refused(self, tmp_path, notes, noise):
+        """The officer read an epsilon of 0 that was spent so far, although plain updates had been sent."""
+        federation = Federation(tmp_path, notes, n_epochs=4)
+        federation.session(1)
+        with pytest.raises(ExchangeError, match="Earlier .* had no noise"):
+            SiteTraining(federation.agreement, replace(federation.settings("site-1"), **noise), "site-1")
+
+    def test_a_process_that_waits_for_the_lock_reads_the_ledger_afterwards(self, tmp_path, notes):
+        """The one that trained charged an epoch in the meantime, which the waiting one did not count."""
+        federation, started = Federation(tmp_path, notes, n_epochs=4, **self.OWN), Event()
+        new = partial(SiteTraining, federation.agreement, federation.settings("site-1"), "site-1")
+        first, second = new(), []
+        waiting = Thread(target=lambda: started.set() or second.append(new()))
+        waiting.start()
+        started.wait()
+        sleep(0.5)  # time to read the ledger, if it is read too early
+        first.learner.ledger.charge(1)
+        first._lock.release()
+        waiting.join()
+        assert second[0].learner.ledger.n_spent == 1
+        second[0]._lock.release()
 
     def test_notes_of_unknown_patients_are_refused(self, tmp_path, notes):
         """Each of them counted as a patient: a patient with two notes had more than the promised epsilon."""
