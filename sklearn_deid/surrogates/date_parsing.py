@@ -52,6 +52,7 @@ _DAYS_BEHIND = re.compile(
 _DAY_AND_MONTH = re.compile(r"(?<!\d)(?<!\d{4}[-/.])(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b")
 # A month and the last digits of a year, or the first day of a range of such dates.
 _TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*/\s*(\d{2})\s*")
+_NAME_AND_YEAR = re.compile(r"(.*?)(?:([\s,]+(?:of\s+|de\s+)?)(\d{4})(\s*))?", re.DOTALL)
 # Norwegian: 4/3-11 is the 4th of March 2011, and "mars -11" is March 2011.
 _DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
 _YEAR_SIGNS = (" -", " \u2013")
@@ -85,20 +86,16 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
     >>> parse_dates("14 de marzo de 2011", locale_words("es"), day_first=True)
     (WrittenDate(day, month_name, year),)
     """
-    found = _days_behind_month(text, words)
-    if found is not None:
+    if (found := _days_behind_month(text, words)) is not None:
         return found
-    whole = _parse_one(text, words, day_first)
-    if whole is not None:
+    if (whole := _parse_one(text, words, day_first)) is not None:
         return (whole,)
     # Each separator is tried at each of its places, since hyphens and strokes also stand inside of dates.
     for pattern in _RANGES:
         for between in pattern.finditer(text):
-            left = _parse_one(text[: between.start()], words, day_first)
-            right = _parse_one(text[between.end() :], words, day_first)
-            if left is not None and right is not None:
-                left = _as_month(left, right)
-            if left is not None and right is not None and _are_alike(left, right):
+            halves = text[: between.start()], text[between.end() :]
+            left, right = (_parse_one(half, words, day_first) for half in halves)
+            if left and right and _are_alike(left := _as_month(left, right), right):
                 first, last = _padded_as(_filled(left, right), right), _padded_as(_with_year_of(left, right), left)
                 return first, WrittenDate(((between[0], LITERAL),)), last
     return None
@@ -144,10 +141,9 @@ def compact_readings(text: str) -> list[WrittenDate]:
 
 def _days_behind_month(text: str, words: LocaleWords) -> tuple[WrittenDate, ...] | None:
     found = _DAYS_BEHIND.fullmatch(text)
-    if found is None or int(found["day"]) <= int(found["first"]):
+    # "Mar 3-07" is a day with a year.
+    if found is None or int(found["day"]) <= int(found["first"]) or found["day"][0] == "0" != found["first"][0]:
         return None
-    if found["day"][0] == "0" != found["first"][0]:
-        return None  # "Mar 3-07" is a day with a year
     left = _parse_one(text[: found.start("between")], words, False)
     right = _parse_one(found["month"] + found["last"], words, False)
     if left is None or right is None or None in (left.month, left.day, right.month, right.day):
@@ -255,14 +251,12 @@ def month_and_year(text: str) -> WrittenDate | None:
     found = _TWO_NUMBERS.fullmatch(text)
     if found is None or not 1 <= int(found[1]) <= 12:
         return None
-    (a, b), (c, d) = found.span(1), found.span(2)
-    pieces = ((text[:a], LITERAL), (found[1], MONTH), (text[b:c], LITERAL), (found[2], YEAR), (text[d:], LITERAL))
-    return WrittenDate(tuple(one for one in pieces if one[0]), _full_year(found[2]), int(found[1]))
+    roles = iter((MONTH, YEAR))
+    pieces = tuple((piece, next(roles) if piece.isdecimal() else LITERAL) for piece in _PIECES.findall(text))
+    return WrittenDate(pieces, _full_year(found[2]), int(found[1]))
 
 
 def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
-    if not text.strip():
-        return None
     # A time of day, or "yesterday", names no day of the calendar and stays as it is.
     if is_time(text) or fold(text) in words.numbered("relative days"):
         return WrittenDate(((without_distance(text), LITERAL),))
@@ -275,13 +269,8 @@ def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         # "24/12 und 04.03" are two days.
         if before is None or not is_possible or (may_be_date(text[clock:]) and _is_open(before)):
             return None
-        return _joined(before, without_distance(text[clock:]))
+        return replace(before, pieces=(*before.pieces, (without_distance(text[clock:]), LITERAL)))
     return _holiday_date(text, words) or _by_pieces(text, words, day_first)
-
-
-def _joined(before: WrittenDate, literal: str) -> WrittenDate:
-    pieces = (*before.pieces, (literal, LITERAL))
-    return WrittenDate(pieces, before.year, before.month, before.day, before.season)
 
 
 def _is_open(before: WrittenDate) -> bool:
@@ -291,19 +280,12 @@ def _is_open(before: WrittenDate) -> bool:
 
 
 def _holiday_date(text: str, words: LocaleWords) -> WrittenDate | None:
-    bare = re.sub(r"[\s,]+(?:of\s+|de\s+)?(\d{4})\s*$", "", text)
-    days = words.numbered("holidays")
-    if fold(bare) not in days:
+    found = _NAME_AND_YEAR.fullmatch(text)
+    if found is None or (listed := words.numbered("holidays").get(fold(found[1]))) is None:
         return None
-    month, day = map(int, days[fold(bare)].split("-"))
-    pieces = [(bare, HOLIDAY)]
-    year = None
-    if len(bare) < len(text):
-        year = int(text.strip()[-4:])
-        rest = text[len(bare) :]
-        at = rest.index(str(year))
-        pieces += [(rest[:at], LITERAL), (str(year), YEAR), (rest[at + 4 :], LITERAL)]
-    return WrittenDate(tuple(piece for piece in pieces if piece[0]), year, month, day)
+    month, day = map(int, listed.split("-"))
+    pieces = zip(found.groups(""), (HOLIDAY, LITERAL, YEAR, LITERAL), strict=True)
+    return WrittenDate(tuple(piece for piece in pieces if piece[0]), int(found[3]) if found[3] else None, month, day)
 
 
 def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
@@ -319,9 +301,10 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         split = _compact(raw[i], day_first)
         if split is None:
             return None
-        pieces = [*zip(raw[:i], roles[:i], strict=True), *split, *zip(raw[i + 1 :], roles[i + 1 :], strict=True)]
+        raw[i : i + 1], roles[i : i + 1] = [text for text, _ in split], [role for _, role in split]
     else:
-        short = _are_short_years(raw, numbers, words)
+        # "fall 15", "Herbst 18"
+        short = [len(raw[i]) == 2 for i in numbers] if SEASON in roles else _are_short_years(raw, numbers, words)
         found = _number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
         if _is_list(raw, numbers, roles) and not (words.locale == "nb" and _DAY_MONTH_YEAR.fullmatch("".join(raw))):
             found = None
@@ -330,26 +313,20 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         for i, role in zip(numbers, found, strict=True):
             # "1990s" is a decade; "1995s" is none, and moves as a year.
             sign = "er" if words.locale == "de" else "s"
-            is_decade = role == YEAR and raw[i + 1 : i + 2] == [sign] and raw[i].endswith("0")
-            roles[i] = DECADE if is_decade else role
-            if is_decade:
-                roles[i + 1] = LITERAL
-            elif sign == "er" and raw[i + 1 : i + 2] == [sign]:
+            has_sign = raw[i + 1 : i + 2] == [sign]
+            roles[i] = role
+            if has_sign and role == YEAR and raw[i].endswith("0"):
+                roles[i : i + 2] = DECADE, LITERAL
+            elif has_sign and sign == "er":
                 return None
-        pieces = list(zip(raw, roles, strict=True))
-    return _valued(tuple((text, str(role)) for text, role in pieces), words)
+    return _valued(tuple((text, str(role)) for text, role in zip(raw, roles, strict=True)), words)
 
 
 def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
-    literal = words.numbered("date words")
-    seasons = words.numbered("seasons")
     has_number = any(piece.isdecimal() for piece in raw)
     for i, piece in enumerate(raw):
         after_number = i > 0 and raw[i - 1].isdecimal()
         is_ordinal = after_number and (piece == "\u00aa" or ordinal_sign(piece) in _ORDINALS)
-        if not piece[0].isalpha() and not is_ordinal:
-            yield LITERAL
-            continue
         is_month = words.month_number(piece) is not None
         if is_ordinal:
             yield ORDINAL
@@ -358,9 +335,9 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
             yield WEEKDAY
         elif is_month:
             yield MONTH_NAME
-        elif fold(piece) in seasons:
+        elif fold(piece) in words.numbered("seasons"):
             yield SEASON
-        elif fold(piece) in literal or (after_number and piece == "s"):
+        elif not piece[0].isalpha() or fold(piece) in words.numbered("date words") or (after_number and piece == "s"):
             yield LITERAL
         else:
             yield None
@@ -420,47 +397,35 @@ def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool]
     # "1430" is a time of day.
     if any(len(n) > 4 or len(n) == 3 or (len(n) == 4 and not _is_year(n)) for n in numbers) or len(numbers) > 3:
         return None
+    if has_month and len(numbers) < 2:
+        return [YEAR if year or value > 31 else DAY for year, value in zip(is_year, values, strict=True)]
     if has_month:
-        if len(numbers) < 2:
-            return [YEAR if year or value > 31 else DAY for year, value in zip(is_year, values, strict=True)]
-        if len(numbers) == 2:
-            roles = [YEAR, DAY] if is_year[0] or values[0] > 31 else [DAY, YEAR]
-            is_possible = 1 <= values[roles.index(DAY)] <= 31 and len(numbers[roles.index(YEAR)]) > 1
-            return roles if is_possible else None
-        return None
-    if len(numbers) == 3:
-        return _three_numbers(values, is_year, day_first)
-    if len(numbers) == 2:
-        return _two_numbers(values, is_year, day_first)
-    if len(numbers) == 1:
-        return _one_number(numbers[0], values[0], is_year[0])
-    return []
+        roles = [YEAR, DAY] if is_year[0] or values[0] > 31 else [DAY, YEAR]
+        is_possible = 1 <= values[roles.index(DAY)] <= 31 and len(numbers[roles.index(YEAR)]) > 1
+        return roles if is_possible and len(numbers) == 2 else None
+    if len(numbers) > 1:
+        return (_two_numbers if len(numbers) == 2 else _three_numbers)(values, is_year, day_first)
+    if not numbers or (1 <= values[0] <= 31 and not is_year[0]):
+        return [DAY for _ in numbers]
+    return [YEAR] if is_year[0] or len(numbers[0]) == 2 else None
 
 
 def _three_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
     # Behind a year, the month comes before the day in every language (ISO 8601).
     if is_year[0] or (values[0] > 31 and not is_year[2]):
         rest = _day_and_month(values[1], values[2], False)
-        return None if rest is None else [YEAR, *rest]
+        return rest and [YEAR, *rest]
     rest = _day_and_month(values[0], values[1], day_first)
-    return None if rest is None else [*rest, YEAR]
+    return rest and [*rest, YEAR]
 
 
 def _two_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
     if is_year[0]:
         return [YEAR, MONTH] if 1 <= values[1] <= 12 else [YEAR, YEAR] if is_year[1] else None
     # Where the day comes first, 04/23 has no day.
-    if not is_year[1] and (not day_first or values[1] <= 12):
-        rest = _day_and_month(values[0], values[1], day_first)
-        if rest is not None:
-            return rest
-    return [MONTH, YEAR] if 1 <= values[0] <= 12 else None
-
-
-def _one_number(number: str, value: int, is_year: bool) -> list[str] | None:
-    if is_year:
-        return [YEAR]
-    return [DAY] if 1 <= value <= 31 else [YEAR] if len(number) == 2 else None
+    may_be_day = not is_year[1] and (not day_first or values[1] <= 12)
+    rest = _day_and_month(values[0], values[1], day_first) if may_be_day else None
+    return rest or ([MONTH, YEAR] if 1 <= values[0] <= 12 else None)
 
 
 def _day_and_month(a: int, b: int, day_first: bool) -> list[str] | None:
@@ -481,42 +446,37 @@ def _is_compact(digits: str) -> bool:
 
 def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
     """Pieces of a date without separators: 20110314, 14032011, 140311."""
-    if (
-        len(digits) == 8
-        and digits[:2] in ("18", "19", "20")
-        and _day_and_month(int(digits[4:6]), int(digits[6:]), False)
-    ):
-        cut, roles = [0, 4, 6, 8], [YEAR, MONTH, DAY]
-    else:
-        cut = [0, 2, 4, len(digits)] if len(digits) > 4 else [0, 2, 4]
-        rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
-        # 110314 may begin with the year, but only where the usual order gives no date.
-        if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
-            return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
-        if rest is None or (len(digits) == 8 and not _is_year(digits[4:])):
-            return None
-        roles = [*rest, YEAR][: len(cut) - 1]
-    return [(digits[a:b], role) for a, b, role in zip(cut[:-1], cut[1:], roles, strict=True)]
+    has_year = len(digits) == 8 and digits[:2] in ("18", "19", "20")
+    if has_year and _day_and_month(int(digits[4:6]), int(digits[6:]), False):
+        return [(digits[:4], YEAR), (digits[4:6], MONTH), (digits[6:], DAY)]
+    rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
+    # 110314 may begin with the year, but only where the usual order gives no date.
+    if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
+        return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
+    if rest is None or (len(digits) == 8 and not _is_year(digits[4:])):
+        return None
+    parts = zip((digits[:2], digits[2:4], digits[4:]), (*rest, YEAR), strict=True)
+    return [(part, role) for part, role in parts if part]
 
 
 def _valued(pieces: tuple[tuple[str, str], ...], words: LocaleWords) -> WrittenDate | None:
     values: dict[str, int] = {}
     for text, role in pieces:
         if role in (YEAR, DECADE):
-            values.setdefault("year", _full_year(text))
+            values.setdefault(YEAR, _full_year(text))
         elif role in (MONTH, DAY):
             values.setdefault(role, int(text))
         elif role == MONTH_NAME:
-            values.setdefault("month", words.month_number(text) or 0)
+            values.setdefault(MONTH, words.month_number(text) or 0)
         elif role == SEASON:
-            values.setdefault("season", int(words.numbered("seasons")[fold(text)]))
-    if not 1 <= values.get("day", 1) <= 31 or not 1 <= values.get("month", 1) <= 12:
+            values.setdefault(SEASON, int(words.numbered("seasons")[fold(text)]))
+    if not 1 <= values.get(DAY, 1) <= 31 or not 1 <= values.get(MONTH, 1) <= 12:
         return None
     # Two years (2009-2011) or two months (May or June) of one date would be moved as one.
     roles = [role for _, role in pieces]
     if roles.count(YEAR) + roles.count(DECADE) > 1 or roles.count(MONTH_NAME) > 1:
         return None
-    return WrittenDate(pieces, values.get("year"), values.get("month"), values.get("day"), values.get("season"))
+    return WrittenDate(pieces, values.get(YEAR), values.get(MONTH), values.get(DAY), values.get(SEASON))
 
 
 def _full_year(text: str) -> int:

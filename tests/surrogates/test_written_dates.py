@@ -104,6 +104,9 @@ def test_no_sign_of_the_first_stays_on_another_day(locale, text):
         *((locale, text, None) for locale in sorted(LOCALES) for text in ("T2 2018", "2T 2018", "2T2018", "1T18")),
         ("nb", "24/12 kl 10", "02/02 kl 10"),
         ("de", "am 10.11", "am 20.12"),
+        ("en", "fall 15", "fall 15"),
+        ("de", "Herbst 18", "Herbst 18"),
+        ("en", "Christmas \uff12\uff10\uff11\uff19", "Valentine's Day 2020"),
     ],
 )
 def test_forms(locale, text, expected):
