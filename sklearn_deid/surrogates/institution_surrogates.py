@@ -58,6 +58,8 @@ class InstitutionSurrogates:
         self._chance, self._words, self._avoided, self._town = chance, words, avoided, town
         self._keeps_gender = keeps_gender
         self._names = OwnNames(chance, words, avoided)
+        # Own names of hospitals of the notes. A hospital keeps its name where its label is that of an organization.
+        self._of_hospitals: set[str] = set()
         # folded profession -> "a" or "an"
         self._articles: dict[str, str] = {}
 
@@ -166,7 +168,10 @@ class InstitutionSurrogates:
             is_female = before in ("santa", "sainte") or self._words.locale in ("en", "de")
             names = self._words.given_names["F" if is_female else "M"]
             return with_case(chance.pick(with_vowel(names) if before == "sant" else names), text)
+        if kind == INSTITUTION:
+            self._of_hospitals.add(fold(text))
         words = text.split()
+        kind = INSTITUTION if fold(text) in self._of_hospitals else kind
         drawn = self._names.drawn(kind, text, len(words), before).split()
         return " ".join(map(with_case, drawn, words))
 

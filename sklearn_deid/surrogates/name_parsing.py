@@ -96,6 +96,8 @@ def parse_name(
     comma = next((i for i, piece in enumerate(pieces) if any(sign in piece for sign in _COMMAS)), len(pieces))
     if kind == "person" and _has_initials_behind(pieces, units, words, role_of):
         roles[units.pop()[0]] = INITIALS
+    elif kind == "person" and _has_initials_in_front(pieces, units, words, role_of):
+        roles[units.pop(0)[0]] = INITIALS
     if kind in ("given name", "surname"):
         found = [GIVEN if kind == "given name" else SURNAME] * len(units)
     elif units and units[0][0] < comma < _last_name(roles):
@@ -393,9 +395,33 @@ def _has_initials_behind(
         return False
     piece, before = pieces[units[-1][0]], pieces[units[-2][-1]]
     # "Linden JB" has initials; "Wei XU" and "LINDEN UTE" may have names.
-    is_told = not set(fold(piece)) & set("aeiouy") and (len(piece) == 2 or not before.isupper())
+    is_told = are_consonants(piece) and (len(piece) == 2 or not before.isupper())
     is_behind_surname = not before.isupper() and role_of(fold(before)) == SURNAME
     return (is_told or is_behind_surname) and _initials_or_name(piece, words, role_of) == INITIALS
+
+
+def _has_initials_in_front(
+    pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: Callable[[str], str | None]
+) -> bool:
+    """Whether capitals in front of a surname are initials: JM Linden."""
+    if len(units) < 2 or len(units[0]) > 1:
+        return False
+    piece, behind = pieces[units[0][0]], pieces[units[1][0]]
+    # "XU Wei" and "LINDEN Ute" begin with surnames.
+    is_surname = role_of(fold(behind)) == SURNAME or (words.is_surname(behind) and not words.may_be_given_name(behind))
+    is_told = not behind.isupper() and (is_surname or (len(piece) == 2 and are_consonants(piece)))
+    return is_told and _initials_or_name(piece, words, role_of) == INITIALS
+
+
+def are_consonants(piece: str) -> bool:
+    """Whether capitals cannot be spoken as a name; `written_form` states it.
+
+    Examples
+    --------
+    >>> are_consonants("JB"), are_consonants("UTE")
+    (True, False)
+    """
+    return not set(fold(piece)) & set("aeiouy")
 
 
 def _initials_or_name(piece: str, words: LocaleWords, role_of: Callable[[str], str | None]) -> str:

@@ -80,7 +80,7 @@ class PatientSurrogates:
         self.chance = chance
         self.words, self._settings = words, settings
         self._people = PersonSurrogates(chance, words, settings.keep_gender, avoided)
-        self._places = PlaceSurrogates(chance, words, avoided)
+        self._places = PlaceSurrogates(chance, words, avoided, lambda text: self._institutions.institution(text))
         self._institutions = InstitutionSurrogates(chance, words, avoided, self._places.town, settings.keep_gender)
         self._numbers = NumberSurrogates(chance, words.locale, settings.check_digits)
         self._net = NetSurrogates(chance, words, self._people.names_in, self._people.initial_of)
@@ -123,6 +123,8 @@ class PatientSurrogates:
         for mention in mentions:
             if mention.kind == "profession":
                 self._institutions.learn(mention.text, mention.before)
+            elif mention.kind == "hospital":
+                self._institutions.institution(mention.text)
             elif mention.kind in PLACES:
                 self._places.learn(mention.text, mention.town, mention.kind)
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])

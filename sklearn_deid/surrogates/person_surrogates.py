@@ -147,6 +147,8 @@ class PersonSurrogates:
             return "".join(str(chance.number(0, 9)) for _ in part.text)
         if part.role == INITIAL:
             return _like(part.text, self._initial(part.text, surnames))
+        if part.role == INITIALS and surnames:  # "JM Linden" is J. M. Linden
+            return _like(part.text, "".join(self._initial(letter, surnames) for letter in part.text))
         if part.role == INITIALS:
             return _like(part.text, self._initials(part.text))
         canonical = self.known.canonical(part.role, part.text)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .folding import fold
 from .locale_words import LocaleWords
 
-KEPT, POSTCODE, TOWN, REGION, COUNTRY, STREET = "kept", "postcode", "town", "region", "country", "street"
+KEPT, POSTCODE, TOWN, REGION, COUNTRY, STREET, HOSPITAL = "kept postcode town region country street hospital".split()
 # "Paris 14e", "LILLE CEDEX 9"
 NUMBERED_TOWN = re.compile(
     r"(?P<town>[^\W\d_]{3}[^\d]*?)(?P<rest>\s+cedex(?:\s+\d{1,2})?|\s+\d{1,2}(?:er?|\u00e8me|\.)?)", re.IGNORECASE
@@ -19,6 +19,11 @@ _CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
 _LETTERS = r"[^\W\d_]{2}"
 _BRACKETS = re.compile(r"([(\[]\s*)?(.*?)(\s*[)\]])?", re.DOTALL)
 _SIGNS = re.compile(r"(\s*[,;(\[)\]/]\s*|\s+[-\u2013]\s+)+")
+# Labels such as LOCATION include hospitals: "St. Mary's Hospital, Boston".
+_HOSPITAL = re.compile(
+    r"\b(?:hospital(?:ier|ar)?|hopital|ospedale|clini(?:c|ca|que)|policlinico|(?:medical|health) cent(?:er|re)"
+    r"|nursing home|centro de sa(?:lud|ude))\b|(?:klini(?:k|kum|kk|ek)|krankenhaus|ziekenhuis|s[yj]u?kehus(?:et)?)\b"
+)
 # "M" was Madrid on number plates.
 _REGION_CODE = re.compile(r"[A-Z]{1,2}")
 # Words and codes have at least two letters or digits: "Coru\u00f1a, A" is one name.
@@ -53,7 +58,7 @@ def is_region_code(text: str, words: LocaleWords) -> bool:
 
 
 def kind_of_place(text: str, words: LocaleWords) -> str:
-    """Kind of a place that is one part, without brackets: postcode, street, region, country or town."""
+    """Kind of a place that is one part, without brackets: postcode, street, region, country, hospital or town."""
     folded = fold(text)
     if any(map(str.isdigit, text)):
         types = words.bare("street types")
@@ -62,10 +67,18 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
         return POSTCODE if NUMBERED_TOWN.fullmatch(text) is None else TOWN
     if folded in words.folded_countries or (text in words.block("country initials") and len(text) > 1):
         return COUNTRY
+    if _is_hospital(folded) and folded not in words.folded_towns:
+        return HOSPITAL
     # Names such as "New York" and "Madrid" are both, and count as towns. So do the provinces of Italy, which have the
     # names of their capitals.
     is_town = folded in words.folded_towns or folded in words.province_codes
     return REGION if is_region_code(text, words) or (folded in words.region_names and not is_town) else TOWN
+
+
+def _is_hospital(folded: str) -> bool:
+    """Whether a name has a word for hospitals and another one: "Zentralkrankenhaus", but not "Hospital"."""
+    own = _HOSPITAL.sub("", folded)
+    return own != folded and sum(map(str.isalnum, own)) >= _LEAST_SIGNS
 
 
 def place_parts(text: str, words: LocaleWords, label_kind: str = "place") -> tuple[Part, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 
@@ -16,6 +16,7 @@ from .own_names import STREET, OwnNames, with_case
 from .patient_chance import PatientChance
 from .place_parts import (
     COUNTRY,
+    HOSPITAL,
     NUMBERED_TOWN,
     POSTCODE,
     REGION,
@@ -70,9 +71,17 @@ class PlaceSurrogates:
         Places of the locale.
     avoided : frozenset of str
         Folded words that no surrogate may be.
+    hospital : callable, optional
+        Surrogate of a hospital that is a part of a place; a town by default.
     """
 
-    def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
+    def __init__(
+        self,
+        chance: PatientChance,
+        words: LocaleWords,
+        avoided: frozenset[str],
+        hospital: Callable[[str], str] | None = None,
+    ) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
         self._names = OwnNames(chance, words, avoided)
         self._rules: dict[str, Rule] = {
@@ -81,6 +90,7 @@ class PlaceSurrogates:
             REGION: self.region,
             COUNTRY: lambda text, near: self.country(text),
             STREET_PART: lambda text, near: self.street(text),
+            HOSPITAL: lambda text, near: self.town(text) if hospital is None else hospital(text),
         }
         # Postal code -> town that is written next to it
         self._beside: dict[str, str] = {}

@@ -9,12 +9,12 @@ from .folding import fold
 from .institution_surrogates import LONGEST_CODE
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
-from .name_parsing import long_titles, whole_name, with_signs_apart
+from .name_parsing import are_consonants, long_titles, whole_name, with_signs_apart
 from .net_surrogates import HOSTS
 from .number_surrogates import SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
-from .place_parts import KEPT, POSTCODE, STREET, TOWN, place_parts
+from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, TOWN, place_parts
 from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR, SUFFIXED
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
@@ -106,6 +106,9 @@ def _part(text: str, kind: str, words: LocaleWords) -> str:
         return text
     if kind == POSTCODE:
         return _signs(text)
+    if kind == HOSPITAL:
+        name, legal_form = without_legal_form(text)
+        return f"{_words_form(name, HOSPITAL, words)}{legal_form}"
     if kind == STREET or any(map(str.isdigit, text)):
         return f"{_words_form(text, 'street' if kind == STREET else 'place', words)} {kind}"
     # "Getafe, Madrid": behind a town, such a name counts as its region.
@@ -177,8 +180,11 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     # Up to five capitals may be the code of an institution, whose surrogate has as many.
     longest = LONGEST_CODE if kind in _OF_TOWNS and piece.isupper() else SHORT
     length = len(piece) if len(piece) <= longest else ""
-    listed = _list_of(piece, words) if kind in (*NAMES, "relative") else _end(piece, kind, words)
-    return f"{_casing(piece)}{length}{listed}"
+    if kind not in (*NAMES, "relative"):
+        return f"{_casing(piece)}{length}{_end(piece, kind, words)}"
+    # "JB" in front of or behind a surname counts as initials, and "UT" may be a name.
+    sign = " consonants" if length and piece.isupper() and are_consonants(piece) else ""
+    return f"{_casing(piece)}{length}{sign}{_list_of(piece, words)}"
 
 
 def _end(piece: str, kind: str, words: LocaleWords) -> str:

@@ -181,6 +181,30 @@ def test_a_hospital_in_capitals_has_the_surrogate_of_the_hospital():
         assert capitals == usual.upper()
 
 
+@pytest.mark.parametrize(
+    ("locale", "name", "noun"),
+    [
+        ("en", "Zyxw Hospital", " Hospital"),
+        ("es", "Hospital de Zyxw", "Hospital de "),
+        ("de", "Zyxwenkrankenhaus", "krankenhaus"),
+        ("fr", "Clinique Zyxw", "Clinique "),
+        ("nb", "Zyxw sykehus", " sykehus"),
+        ("pt", "Centro de Sa\u00fade de Zyxw", "Centro de Sa\u00fade de "),
+    ],
+)
+def test_a_hospital_has_one_surrogate_under_each_label(locale, name, noun):
+    """As a LOCATION, the hospital became a town; as an ORGANIZATION, it had another name."""
+    for hospital, place, firm in surrogates(
+        marked(f"[{name}] ... [{name}, Zyxton] ... [{name}]", "HOSPITAL", "LOCATION", "ORGANIZATION"), locale=locale
+    ):
+        assert hospital == place.partition(", ")[0] == firm and noun in hospital and "," in place
+
+
+@pytest.mark.parametrize("text", ["L'Hospitalet de Llobregat", "Hospital"])
+def test_a_town_that_is_called_like_a_hospital_is_a_town(text):
+    assert all("Hospital" not in one for (one,) in surrogates(marked(f"[{text}]", "TERRITORIO")))
+
+
 def test_an_inflected_public_word_stays():
     for (one,) in surrogates(marked("[Klinik der Medizinischen Hochschule Zyxw]", "LOCATION_HOSPITAL"), locale="de"):
         assert one.startswith("Klinik der Medizinischen Hochschule ")

@@ -13,6 +13,8 @@ from sklearn_deid.surrogates import SurrogateEngine, written_form
         ("Quillwyk", "Brambo", "PATIENT", "en"),
         ("12 Quillwyk Street", "34 Brambo Street", "STREET", "en"),
         ("Quillwyk Hospital", "Brambo Hospital", "HOSPITAL", "en"),
+        ("Quillwyk Hospital, Zyxton", "Brambo Hospital, Zyxville", "LOCATION", "en"),
+        ("Quillwyk JB", "Bramb KT", "PATIENT", "en"),
         ("3/5/2011", "9/1/1990", "DATE", "en"),
         ("5 de mayo de 2011", "7 de enero de 1990", "FECHAS", "es"),
         ("12-34 A", "98-76 Z", "MEDICALRECORD", "en"),
@@ -29,6 +31,8 @@ def test_equal_forms(one, other, label, locale):
     ("one", "other", "label", "locale"),
     [
         ("Quillwyk", "QUILLWYK", "PATIENT", "en"),
+        ("Quillwyk JB", "Quillwyk UT", "PATIENT", "en"),
+        ("Quillwyk Hospital, Brambo", "Quillwyk Clinic, Brambo", "LOCATION", "en"),
         ("Dr. Quillwyk", "Quillwyk", "DOCTOR", "en"),
         ("John", "Mary", "PATIENT", "en"),
         ("12 Quillwyk Street", "12 Quillwyk Avenue", "STREET", "en"),

@@ -78,6 +78,10 @@ def test_letters_before_an_apostrophe_tell_nothing_within_a_form(locale):
         ("fr", "Zyxraz JB", ["surname", "initials"]),
         ("fr", "ZYXRAZ JB", ["surname", "initials"]),
         ("en", "Zyxei XU", ["given", "surname"]),
+        ("en", "JM Zyxer", ["initials", "surname"]),
+        ("fr", "XU Zyxei", ["surname", "given"]),
+        ("fr", "JA Dupont", ["initials", "surname"]),
+        ("de", "ZYXER Ute", ["surname", "given"]),
         ("es", "Fco. Javier Zyxeda", ["initial", "given", "surname"]),
         ("es", "M.\u00aa Carmen Zyxeda", ["initial", "given", "surname"]),
         ("pt", "D.\u00aa Maria Zyxeda", ["given", "surname"]),
@@ -104,6 +108,15 @@ def test_one_person_keeps_one_name_in_each_form(key):
     assert (fold(last), fold(login)) == (fold(family), fold(full))
     assert genitive == family + ("'" if family[-1] in "sxzß" else "s")
     assert mail.split("@")[0] == re.sub("[^a-z.]", "", fold(f"{given}.{family}"))
+
+
+@pytest.mark.parametrize("locale", sorted(LOCALES))
+def test_two_capitals_beside_a_surname_are_the_initials_of_the_person(locale):
+    """ "JM Zyxer" became "PADSEY Leon": two names, and another surname than that of "Zyxer"."""
+    for key in KEYS:
+        full, front, behind, last = rewritten(locale, "J. M. Zyxer", "JM Zyxer", "Zyxer JM", "Zyxer", key=key)
+        letters = "".join(re.findall(r"[A-Z](?=\.)", full))
+        assert (front, behind) == (f"{letters} {last}", f"{last} {letters}") and full.endswith(last)
 
 
 @pytest.mark.parametrize("locale", ["fr", "it", "pt"])
