@@ -124,7 +124,7 @@ class PatientSurrogates:
             if mention.kind == "profession":
                 self._institutions.learn(mention.text, mention.before)
             elif mention.kind == "hospital":
-                self._institutions.institution(mention.text)
+                self.surrogate(mention)
             elif mention.kind in PLACES:
                 self._places.learn(mention.text, mention.town, mention.kind)
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])

@@ -190,6 +190,7 @@ def test_no_word_outside_of_public_lists_survives(pairs, locale, before):
         ("when the moon was full", "DATE"),
         ("very old", "AGE"),
         ("...", "PATIENT"),
+        ("...", "HOSPITAL"),
         ("not an address", "EMAIL"),
         ("Zyxwvutski", "OTHER"),
         ("Zyxwvutski", "LABEL-OF-MINE"),
