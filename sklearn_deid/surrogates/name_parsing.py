@@ -427,4 +427,6 @@ def are_consonants(piece: str) -> bool:
 def _initials_or_name(piece: str, words: LocaleWords, role_of: Callable[[str], str | None]) -> str:
     folded = fold(piece)
     is_name = role_of(folded) is not None or words.may_be_given_name(piece) or words.is_surname(piece)
-    return INITIALS if piece.isupper() and 2 <= len(piece) <= 3 and not is_name else SURNAME
+    # "MJGL": two given names and two surnames
+    is_short = 2 <= len(piece) <= 3 or (len(piece) == 4 and are_consonants(piece))
+    return INITIALS if piece.isupper() and is_short and not is_name else SURNAME

@@ -30,6 +30,8 @@ from .patient_chance import PatientChance
 _LETTERS = "ABCDEFGHIJKLMNOPRSTUVW"
 # A tagger that is trained on surrogates must know that names can be words, and that no list has all names.
 _WORD_SHARE, _NEW_SHARE = 0.1, 0.25
+# Draws until a name is that of no other name of the patient.
+_MOST_DRAWS = 21
 
 
 class PersonSurrogates:
@@ -195,13 +197,11 @@ class PersonSurrogates:
             sex = self._sexes.setdefault(canonical, sex or told or self._chance.of("sex", canonical).pick("MF"))
         items = self._words.surnames if role == SURNAME else self._words.given_names[str(sex)]
         chance: KeyedChance = self._chance.of(role, canonical)
-        if role == SURNAME and canonical in self._behind_elided:
-            return draw_other(chance, with_vowel(items), self._avoided)
-        drawn = self._drawn(chance, role, sex, items)
-        for _ in range(20):
+        elided = with_vowel(items) if role == SURNAME and canonical in self._behind_elided else ()
+        for _ in range(_MOST_DRAWS):
+            drawn = draw_other(chance, elided, self._avoided) if elided else self._drawn(chance, role, sex, items)
             if self._owners.setdefault((role, drawn), canonical) == canonical:
                 break
-            drawn = self._drawn(chance, role, sex, items)
         return drawn
 
     def _drawn(self, chance: KeyedChance, role: str, sex: str | None, items: tuple[str, ...]) -> str:

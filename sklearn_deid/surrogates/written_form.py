@@ -183,8 +183,8 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     if kind not in (*NAMES, "relative"):
         return f"{_casing(piece)}{length}{_end(piece, kind, words)}"
     # "JB" in front of or behind a surname counts as initials, and "UT" may be a name.
-    sign = " consonants" if length and piece.isupper() and are_consonants(piece) else ""
-    return f"{_casing(piece)}{length}{sign}{_list_of(piece, words)}"
+    sign = f"{len(piece)} consonants" if piece.isupper() and len(piece) < 5 and are_consonants(piece) else length
+    return f"{_casing(piece)}{sign}{_list_of(piece, words)}"
 
 
 def _end(piece: str, kind: str, words: LocaleWords) -> str:

@@ -32,6 +32,7 @@ def test_equal_forms(one, other, label, locale):
     [
         ("Quillwyk", "QUILLWYK", "PATIENT", "en"),
         ("Quillwyk JB", "Quillwyk UT", "PATIENT", "en"),
+        ("MJGL", "ZYXA", "PATIENT", "es"),
         ("Quillwyk Hospital, Brambo", "Quillwyk Clinic, Brambo", "LOCATION", "en"),
         ("Dr. Quillwyk", "Quillwyk", "DOCTOR", "en"),
         ("John", "Mary", "PATIENT", "en"),

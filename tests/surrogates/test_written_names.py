@@ -79,6 +79,8 @@ def test_letters_before_an_apostrophe_tell_nothing_within_a_form(locale):
         ("fr", "ZYXRAZ JB", ["surname", "initials"]),
         ("en", "Zyxei XU", ["given", "surname"]),
         ("en", "JM Zyxer", ["initials", "surname"]),
+        ("es", "MJGL", ["initials"]),
+        ("es", "ZYXA", ["surname"]),
         ("fr", "XU Zyxei", ["surname", "given"]),
         ("fr", "JA Dupont", ["initials", "surname"]),
         ("de", "ZYXER Ute", ["surname", "given"]),
@@ -124,6 +126,12 @@ def test_an_elided_particle_stands_before_a_vowel(locale):
     for key in KEYS:
         for new in rewritten(locale, "d'Orvezyx", "Zyxa d'Orvezyx", key=key):
             assert fold(new.split("'")[1])[0] in "aeiou"
+
+
+def test_two_elided_surnames_do_not_share_a_surrogate():
+    names = [f"d'{start}rvezyx" for start in "AEIOUYHL"]
+    for key in KEYS:
+        assert len(set(rewritten("fr", *names, key=key))) == len(names)
 
 
 def test_scandinavian_letters_of_surrogates_are_transcribed_in_mail_addresses():
