@@ -19,6 +19,8 @@ _CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
 _LETTERS = r"[^\W\d_]{2}"
 _BRACKETS = re.compile(r"([(\[]\s*)?(.*?)(\s*[)\]])?", re.DOTALL)
 _SIGNS = re.compile(r"(\s*[,;(\[)\]/]\s*|\s+[-\u2013]\s+)+")
+# Between the lines of an address, which has a number.
+_SIGNS_AND_LINES = re.compile(r"(\s*[,;(\[)\]/\n]\s*|\s+[-\u2013]\s+)+")
 # Labels such as LOCATION include hospitals: "St. Mary's Hospital, Boston".
 _HOSPITAL = re.compile(
     r"\b(?:hospital(?:ier|ar)?|hopital|ospedale|clini(?:c|ca|que)|policlinico|(?:medical|health) cent(?:er|re)"
@@ -30,6 +32,8 @@ _REGION_CODE = re.compile(r"[A-Z]{1,2}")
 _LEAST_SIGNS = 2
 # Shortest type of a street, such as Via: "St" is also a saint.
 _SHORTEST_TYPE = 3
+#: Languages that write a name and its type as one word, as in Hauptstra\u00dfe.
+SUFFIXED = ("de", "nl", "nb")
 
 Part = tuple[str, str]
 #: Function from a part and the town beside it to the surrogate of the part.
@@ -61,11 +65,12 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
     """Kind of a place that is one part, without brackets: postcode, street, region, country, hospital or town."""
     folded = fold(text)
     if any(map(str.isdigit, text)):
-        types = words.bare("street types")
-        if any(len(word) >= _SHORTEST_TYPE and word in types for word in re.findall(r"[^\W\d_]+", folded)):
+        if _is_street(folded, words):
             return STREET
         return POSTCODE if NUMBERED_TOWN.fullmatch(text) is None else TOWN
-    if folded in words.folded_countries or (text in words.block("country initials") and len(text) > 1):
+    # "Granada" and "Georgia" are rather at home: a town, and a state.
+    is_abroad = folded in words.folded_countries and folded not in words.folded_towns | words.region_names
+    if is_abroad or (text in words.block("country initials") and len(text) > 1):
         return COUNTRY
     if _is_hospital(folded) and folded not in words.folded_towns:
         return HOSPITAL
@@ -73,6 +78,13 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
     # names of their capitals.
     is_town = folded in words.folded_towns or folded in words.province_codes
     return REGION if is_region_code(text, words) or (folded in words.region_names and not is_town) else TOWN
+
+
+def _is_street(folded: str, words: LocaleWords) -> bool:
+    """Whether a text has the type of a street as a word or, in some languages, as the end of a word."""
+    types = tuple(name for name in words.bare("street types") if len(name) >= _SHORTEST_TYPE)
+    named = re.findall(r"[^\W\d_]+", folded)
+    return any(word.endswith(types) if words.locale in SUFFIXED else word in types for word in named)
 
 
 def _is_hospital(folded: str) -> bool:
@@ -144,7 +156,8 @@ def _split(text: str, words: LocaleWords) -> list[Part]:
 def _pieces(text: str) -> list[tuple[str, bool]]:
     """Text between commas, brackets and slashes, and these signs."""
     out, end = [], 0
-    for sign in _SIGNS.finditer(text):
+    signs = _SIGNS_AND_LINES if any(map(str.isdigit, text)) else _SIGNS
+    for sign in signs.finditer(text):
         out += [(text[end : sign.start()], False), (sign[0], True)]
         end = sign.end()
     return [one for one in (*out, (text[end:], False)) if one[0]]

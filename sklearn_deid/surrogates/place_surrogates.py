@@ -20,6 +20,7 @@ from .place_parts import (
     NUMBERED_TOWN,
     POSTCODE,
     REGION,
+    SUFFIXED,
     TOWN,
     Rule,
     kind_of_place,
@@ -48,7 +49,6 @@ _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u0
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
 _NAME_RUN = re.compile(rf"{_WORD}\.|{_WORD}(?![\w.])(?: {_WORD}(?![\w.]))*|{_WORD}", re.IGNORECASE)
-SUFFIXED = ("de", "nl", "nb")
 # Signs in front of postal codes in international mail.
 _VEHICLE_SIGNS = {"en": "US", "es": "E", "de": "D", "fr": "F", "nb": "N", "it": "I", "nl": "NL", "pt": "P"}
 _MAIN_CODE = re.compile(r"([A-Z]{1,2}-)?(\d{5}(?=\D|\d{4}$|$)|\d{4}(?=\D|$))(.*)", re.DOTALL)

@@ -14,8 +14,8 @@ from .net_surrogates import HOSTS
 from .number_surrogates import SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
-from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, TOWN, place_parts
-from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR, SUFFIXED
+from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, place_parts
+from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")

@@ -12,6 +12,9 @@ from sklearn_deid.surrogates.check_digits import has_valid_check_digits
 from sklearn_deid.surrogates.locale_words import locale_words
 
 KEYS = [bytes([i]) * 32 for i in range(12)]
+EN = locale_words("en")
+STATES = EN.state_names.values()
+COUNTRIES = "|".join(map(re.escape, (*EN.countries, *EN.abroad, EN.home_country)))
 
 
 def rewritten(locale, label, text, key=KEYS[0]):
@@ -45,6 +48,12 @@ def test_long_numbers_of_streets_are_replaced(locale, street):
         ("nl", "HOSPITAL", "St. Zyx Ziekenhuis", r"St\. [\w-]+ Ziekenhuis"),
         ("es", "HOSPITAL", "Hospital Ntra. Sra. del Zyx", r"Hospital Ntra\. Sra\. del \w+"),
         ("de", "HOSPITAL", "Uniklinik Zyxstadt", r"Uniklinik \w+"),
+        ("de", "LOCATION", "Zyxstra\u00dfe 5, 79098 Freiburg", r"\w+stra\u00dfe \d, \d{5} \D+"),
+        ("de", "LOCATION", "Zyxstr. 5", r"\w+str\. \d"),
+        ("nl", "LOCATION", "Zyxlaan 12", r"\w+laan \d\d"),
+        ("en", "LOCATION", "12 Zyx Street\n02115 Boston\nFrance", rf"\d\d \w+ Street\n\d{{5}} [^\n]+\n({COUNTRIES})"),
+        ("en", "LOCATION", "Boston, Georgia", "|".join(rf".+, {name}" for name in STATES)),
+        ("es", "TERRITORIO", "Granada", r"(?!Espa\u00f1a).+"),
         ("de", "PHONE", "+49 761 2701234", r"\+49 (302 3125|899 9998|406 6969|699 0009)\d{3}"),
         ("fr", "PHONE", "+33 1 23 45 67 89", r"\+33 (1 99 00|2 61 91|3 53 01|4 65 71|5 36 49|6 39 98) \d\d \d\d"),
         ("en", "PHONE", "617-234-5678 x123", r"[2-8]\d\d-555-01\d\d x\d{3}"),
