@@ -65,7 +65,7 @@ class DateSurrogates:
 
     Intervals between full dates of the patient stay exact. Dates without a year take the year of the full dates of
     their note. A birth date moves with all other dates, and by ``birth_years`` whole years more. Birth dates of
-    patients over 89 move to the age of 90.
+    patients over 89, and all other full dates so long before the last date of the note, move to the age of 90.
 
     Parameters
     ----------
@@ -184,12 +184,17 @@ class DateSurrogates:
         old = one.resolved(self._reference)
         try:
             new = old + timedelta(days=self.days)
+            # No other date is so long before a note.
+            is_birth = is_birth or (one.is_full and self._age(old) > LAST_AGE)
             return old, self._birth(old, new) if is_birth and one.year is not None else new
         except (OverflowError, ValueError):
             return None
 
+    def _age(self, birth: date) -> int:
+        return years_between(birth, max(self._full)) if self._full else 0
+
     def _birth(self, old: date, new: date) -> date:
-        age = years_between(old, max(self._full)) if self._full else 0
+        age = self._age(old)
         years = age - LAST_AGE - 1 if age > LAST_AGE else -self._birth_years
         # The 29th of February becomes the 28th where the other year has none.
         is_leap_day = (new.month, new.day) == (2, 29)

@@ -77,6 +77,8 @@ class NoteMentions:
     def _mention(self, i: int, kind: str) -> Mention:
         # Text in front of the span in its own line: words such as "Dr" or "Calle" tell how the span is read.
         before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]
+        if kind == "date" and not before.strip():  # below "Date of birth"
+            before = self._text[self._end_before(i) : self._spans[i].start].rstrip().rpartition("\n")[2]
         is_part = kind in ("place", "region", "postcode") and i not in self._towns
         near = self._nearest(i, self._towns) if is_part else ""
         if not near and (kind == "postcode" or i in self._codes):

@@ -239,6 +239,40 @@ def test_birth_dates_of_the_old_move_to_ninety():
     assert years_between(new, date(2011, 3, 14)) == 90
 
 
+def test_a_date_ninety_years_before_a_note_is_a_birth_date():
+    """In a column below "DOB", no word is in front of the date: its distance from the note told an age over 89."""
+    dates = DateSurrogates(500, EN)
+    dates.learn(["03/14/2011", "05/20/1915", "05/20/1931"])
+    seen, old, other = (
+        datetime.strptime(dates.surrogate(text), "%m/%d/%Y").date()
+        for text in ("03/14/2011", "05/20/1915", "05/20/1931")
+    )
+    assert years_between(old, seen) == 90
+    assert other - date(1931, 5, 20) == seen - date(2011, 3, 14) == timedelta(days=500)
+
+
+@pytest.mark.parametrize(
+    ("locale", "before"),
+    [
+        ("en", "DATE OF BIRTH\n"),
+        ("en", "DOB:\n\n  "),
+        ("es", "FN: "),
+        ("fr", "D.N. : "),
+        ("fr", "Date naiss.: "),
+        ("nb", "F.dato: "),
+        ("it", "DdN: "),
+        ("pt", "Nasc.: "),
+    ],
+)
+def test_birth_dates_are_known_by_the_words_before_them(locale, before):
+    text = f"12.12.2019. {before}12.12.1950"
+    spans = (Span(0, 10, "DATE"), Span(len(text) - 10, len(text), "DATE"))
+    for key in range(10):
+        engine = SurrogateEngine(key=bytes([key]) * 32, locale=locale, ages="shift")
+        seen, born = map(int, re.findall(r"\d{4}", engine.rewrite(Document("n", text, spans, "p")).text))
+        assert seen - born != 69
+
+
 def test_birth_dates_follow_moved_ages():
     shift, years = 500, 3
     dates = DateSurrogates(shift, EN, years)
