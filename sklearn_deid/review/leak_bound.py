@@ -39,7 +39,8 @@ class LeakBound:
     Student's quantile (Korn & Graubard 1998). Without any leak, or with leaks only, the variance cannot be estimated.
     The effective number is then at most the number of patients, and smaller if a few of them have most cases (Kish's
     formula). The same number is used for few leaks whose bound would be lower than the bound without a leak. With one
-    case for each patient and equal weights, the bound is the exact Clopper-Pearson bound.
+    case for each patient and equal weights, the bound is the exact Clopper-Pearson bound. With other weights, the
+    effective number is at most the number for which the bound without a leak holds wherever the leaks are.
 
     References
     ----------
@@ -87,7 +88,7 @@ class LeakBound:
         Raises
         ------
         ValueError
-            If a note has more leaks than cases, or ``confidence`` is not between 0 and 1.
+            If a note has more leaks than cases, a weight is not above 0, or ``confidence`` is not between 0 and 1.
         """
         hits, totals = np.asarray(leaks, dtype=float), np.asarray(cases, dtype=float)  # shape: (n_notes,)
         if not 0 < confidence < 1:
@@ -95,6 +96,8 @@ class LeakBound:
         if ((hits < 0) | (hits > totals)).any():
             raise ValueError("A note cannot have more leaks than cases.")
         weight = np.ones(len(hits)) if weights is None else np.asarray(weights, dtype=float)
+        if not ((weight > 0) & np.isfinite(weight)).all():
+            raise ValueError("The weight of a note must be a finite number above 0.")
         numbers = np.unique([str(patient) for patient in patients], return_inverse=True)[1]
         n_hits, n_cases = (np.bincount(numbers, weights=v * weight) for v in (hits, totals))  # shape: (n_patients,)
         counted = n_cases > 0
@@ -107,7 +110,9 @@ class LeakBound:
         # correction.
         effective = float(n)
         if not simple:
-            effective, alone = _effective(n_hits, n_cases, share, n, confidence), _alone(n_cases, n)
+            most = _most(weight, totals, confidence)
+            effective = min(most, _effective(n_hits, n_cases, share, n, confidence))
+            alone = min(most, _alone(n_cases, n))
             # One leak says nothing about the variance between patients: a leak must not give a lower bound than none.
             if upper_bound(share * effective, effective, confidence) < upper_bound(0, alone, confidence):
                 effective = alone
@@ -156,6 +161,23 @@ def upper_bound(hits: float, n: float, confidence: float) -> float:
 
     # A fraction of a case below one is not enough for any statement.
     return 1.0 if hits >= n else float(beta.ppf(confidence, hits + 1, n - hits))
+
+
+def _most(weights: np.ndarray, cases: np.ndarray, confidence: float) -> float:
+    """Number of cases of equal weight that bound a share without a leak as cases of these weights do.
+
+    The bound is the largest weighted mean of the chances ``p`` of a leak for which no leak has a chance of at least
+    one minus the confidence. It has ``1 - p = min(1, c / weight)``: the leaks are where few notes were read.
+    """
+    weights, cases = weights[cases > 0], cases[cases > 0]
+    order = np.argsort(-weights)
+    weights, cases = weights[order] / weights.max(), cases[order]
+    alpha = math.log1p(-confidence)
+    # Shape: (n_notes,). The logarithm of the chance of no leak is a concave function of log c, with one straight piece
+    # for each number of weights above c. The last piece to reach alpha gives c.
+    roots = (alpha + np.cumsum(cases * np.log(weights))) / np.cumsum(cases)
+    chances = np.maximum(0.0, 1 - math.exp(roots.max()) / weights)
+    return alpha / math.log1p(-float((cases * weights * chances).sum() / (cases * weights).sum()))
 
 
 def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, confidence: float) -> float:

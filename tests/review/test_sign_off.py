@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, hypergeom
 
 from sklearn_deid import Document, Span
 from sklearn_deid.exceptions import DeidError
@@ -60,6 +60,21 @@ def test_a_leak_never_gives_a_lower_bound_than_no_leak_with_weights():
     weights = [1.0] * 50 + [1000.0] * 2
     bounds = [LeakBound.from_notes([n, *[0] * 51], [1] * 52, range(52), weights).upper for n in (0, 1)]
     assert bounds[1] >= bounds[0]
+
+
+@pytest.mark.parametrize(("n_big", "n_small"), [(51, 30), (70, 0), (20, 60)])
+def test_the_bound_holds_for_types_of_one_note(n_big, n_small):
+    """60 types of one note make the 40 notes of the large type look like more; 95 % of the bounds must be above."""
+    drawn, types = 40, {**{f"{n}": "large" for n in range(1000)}, **{f"small {n}": n for n in range(60)}}
+    assert len([name for name in SignOff(100).draw(types, types) if types[name] == "large"]) == drawn
+    cases, weights = [1] * 100, [1000 / drawn] * drawn + [1.0] * 60
+    chance = hypergeom(1000, n_big, drawn)
+    above = 0.0
+    for n_found in range(min(n_big, drawn) + 1):
+        leaks = [1] * n_found + [0] * (drawn - n_found) + [1] * n_small + [0] * (60 - n_small)
+        bound = LeakBound.from_notes(leaks, cases, range(100), weights)
+        above += chance.pmf(n_found) * (bound.upper >= (n_big + n_small) / 1060)
+    assert above >= 0.95
 
 
 def test_notes_needed_are_the_smallest_number():
