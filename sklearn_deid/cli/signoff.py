@@ -159,6 +159,7 @@ def _asked_for(arguments: argparse.Namespace) -> SignOff:
 def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     from ..review import SignOff, record_html
     from ..review.sign_off import count_hidden
+    from ..review.sign_off_record import verdict
 
     for ending in (".html", ".json"):
         check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
@@ -187,13 +188,11 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
     if mode == "remove":
         sign_off.items_ = None  # removed items leave nothing to count
     record = {"result": sign_off.to_dict(), "provenance": _provenance(plan, read)}
+    # A full disk must not leave the page of an earlier record beside the numbers of this one.
+    (work / f"{_RECORD}.html").unlink(missing_ok=True)
     write_file(work / f"{_RECORD}.json", json.dumps(record, indent=1).encode())
     write_file(work / f"{_RECORD}.html", record_html(record).encode("utf-8"))
-    found = sign_off.notes_
-    print(
-        f"{found.n_leaks} of {found.n} notes leak. With {found.confidence:.0%} confidence at most {found.upper:.2%} of "
-        f"the notes of the release leak; asked for: {sign_off.target:.2%}. Record in {work / _RECORD}.html"
-    )
+    print(f"{verdict(record['result'])} Record in {work / _RECORD}.html")
     return DONE if sign_off.passed_ else SOME_WITHHELD
 
 

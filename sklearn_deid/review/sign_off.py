@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -64,6 +65,8 @@ class SignOff:
 
     Attributes
     ----------
+    sample_ : list of str
+        Ids of the sample, after `draw`.
     notes_ : LeakBound
         Share of notes with at least one leak.
     items_ : LeakBound or None
@@ -136,7 +139,8 @@ class SignOff:
             for members, size in zip(strata.values(), sizes, strict=True)
             for place in rng.permutation(len(members))[:size]
         ]
-        return [chosen[place] for place in rng.permutation(len(chosen))]
+        self.sample_ = [chosen[place] for place in rng.permutation(len(chosen))]
+        return list(self.sample_)
 
     def assess(
         self,
@@ -172,10 +176,11 @@ class SignOff:
         Raises
         ------
         DeidError
-            If no note was read, or a note lacks a type.
+            If no note was read, a note lacks a type or was read twice, or the notes are not those of `draw`.
         """
         if not read:
             raise DeidError("No note was read.")
+        self._check_sample([note.doc_id for note in read])
         notes = [replace(note, spans=tuple(merge_spans(note.spans))) for note in read]
         strata = _strata([note.doc_id for note in notes], types)
         type_of = {doc_id: name for name, members in strata.items() for doc_id in members}
@@ -226,7 +231,18 @@ class SignOff:
         if not hasattr(self, "notes_"):
             return f"SignOff(n_notes={self.n_notes}, nothing read)"
         found = self.notes_
-        return f"SignOff({found.n} notes read, {found.n_leaks} leak, at most {100 * found.upper:.1f} % leak)"
+        # Rounded up: a bound that is rounded down does not hold.
+        upper = math.ceil(1000 * found.upper - 1e-9) / 10
+        return f"SignOff({found.n} notes read, {found.n_leaks} leak, at most {upper} % leak)"
+
+    def _check_sample(self, ids: list[str]) -> None:
+        twice = next((doc_id for doc_id, n in Counter(ids).items() if n > 1), None)
+        if twice is not None:
+            raise DeidError("This note was read twice.", doc_id=twice)
+        # The notes that the reader liked to finish are no random sample.
+        other = set(ids) ^ set(getattr(self, "sample_", ids))
+        if other:
+            raise DeidError("The notes that were read are not the sample; this is the first.", doc_id=min(other))
 
     def _bound(self, leaks: list[int], cases: list[int], patients: list[str], weights: list[float]) -> LeakBound:
         return LeakBound.from_notes(leaks, cases, patients, weights, self.confidence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -39,7 +40,7 @@ def record_html(record: Mapping[str, Any]) -> str:
         bounds.append(("PHI items", result["items"]))
     fields = {
         "CLASS": "passed" if result["passed"] else "failed",
-        "VERDICT": escape(_verdict(result)),
+        "VERDICT": escape(verdict(result)),
         "BOUNDS": _table("Bounds", _HEAD, (_bound_row(name, found) for name, found in bounds)),
         "LABELS": _table("Leaks by label", ("label", "leaks"), result["leaks_by_label"].items()),
         "RECORD": _table("Record", ("what", "value"), {**result["settings"], **record["provenance"]}.items()),
@@ -48,12 +49,13 @@ def record_html(record: Mapping[str, Any]) -> str:
     return _FIELD.sub(lambda field: fields[field[1]], page)
 
 
-def _verdict(result: Mapping[str, Any]) -> str:
+def verdict(result: Mapping[str, Any]) -> str:
+    """Sentences about the notes of `SignOff.to_dict`: leaks, bound, and how many more notes to read."""
     notes, settings = result["notes"], result["settings"]
     found = (
-        f"{notes['n_leaks']} of {notes['n']} notes of a random sample leak PHI. With {settings['confidence']:.0%} "
-        f"confidence at most {notes['upper']:.2%} of the notes of the release leak. "
-        f"Asked for: {settings['target']:.2%}."
+        f"{notes['n_leaks']} of {notes['n']} notes of a random sample leak PHI. With {_exactly(settings['confidence'])} "
+        f"confidence at most {_at_most(notes['upper'])} of the notes of the release leak. "
+        f"Asked for: {_exactly(settings['target'])}."
     )
     if result["passed"]:
         return found
@@ -71,7 +73,17 @@ def _verdict(result: Mapping[str, Any]) -> str:
 
 def _bound_row(name: str, found: Mapping[str, Any]) -> tuple[Any, ...]:
     share = "-" if found["share"] is None else f"{found['share']:.2%}"
-    return (name, found["n_leaks"], found["n"], share, f"{found['upper']:.2%}", found["n_patients"])
+    return (name, found["n_leaks"], found["n"], share, _at_most(found["upper"]), found["n_patients"])
+
+
+def _exactly(share: float) -> str:
+    # A confidence of 99.5 % would be rounded to 100 %.
+    return f"{100 * share:.10g}%"
+
+
+def _at_most(share: float) -> str:
+    # A bound that is rounded down does not hold.
+    return f"{math.ceil(1e4 * share - 1e-9) / 100:.2f}%"
 
 
 def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

@@ -258,6 +258,24 @@ def test_another_reading_is_refused(run, drawn, redacted, tmp_path, change, mess
     assert not (tmp_path / "work" / "signoff-record.json").exists()
 
 
+def test_a_full_disk_leaves_no_page_of_an_earlier_record(run, drawn, redacted, tmp_path, monkeypatch):
+    """The page of a record that passed stayed beside the numbers of one that failed."""
+    write_corpus(drawn, tmp_path / "read.jsonl")
+    command = ["signoff", redacted, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl"]
+    run(*command)
+    page = tmp_path / "work" / "signoff-record.html"
+    assert page.exists()
+
+    def full(path, content, **options):
+        if path == page:
+            raise OSError(28, "No space left on device", str(path))
+        path.write_bytes(content)
+
+    monkeypatch.setattr("sklearn_deid.cli.signoff.write_file", full)
+    code, _, err = run(*command, "--overwrite")
+    assert code == 2 and "No space left" in err and not page.exists()
+
+
 def test_a_release_that_changed_is_refused(run, redacted, tmp_path):
     import shutil
 

@@ -144,6 +144,33 @@ def test_reading_every_note_gives_the_share_itself():
     assert partly.more_notes_["no_more_leaks"] == 2, "not more than there are"
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda read: [*read, read[0]], "read twice"),
+        (lambda read: read[:-1], "not the sample"),
+        (lambda read: [*read[:-1], note(99)], "not the sample"),
+    ],
+)
+def test_only_the_whole_sample_bounds_the_leaks(change, message):
+    """40 copies of one note were 40 notes, and a reader could leave out the notes that take long."""
+    sign_off = SignOff(20)
+    chosen = sign_off.draw([f"n{number:03}" for number in range(99)])
+    read = [note(int(doc_id[1:])) for doc_id in chosen]
+    assert sign_off.assess(read, n_release=99).notes_.n == 20
+    with pytest.raises(DeidError, match=message):
+        sign_off.assess(change(read), n_release=99)
+
+
+def test_bounds_are_rounded_up_and_the_confidence_is_not_rounded():
+    """A confidence of 99.5 % was stated as 100 %, and a bound of 4.8703 % as 4.87 %."""
+    sign_off = SignOff(60, target=0.0005, confidence=0.995).assess([note(number) for number in range(60)])
+    page = record_html({"result": sign_off.to_dict(), "provenance": {}})
+    assert 0.0845 < sign_off.notes_.upper < 0.0846
+    assert "With 99.5% confidence at most 8.46% of" in page and "Asked for: 0.05%." in page
+    assert repr(sign_off).endswith("at most 8.5 % leak)")
+
+
 def test_weights_follow_the_sizes_of_the_types():
     """A small type with leaks, read as often as a large one, counts by its size in the release."""
     read = [note(n, int(n < 10)) for n in range(40)]
