@@ -127,7 +127,8 @@ def _note(note: Document, surrogates: SurrogateEngine | None) -> dict[str, Any]:
         [_units(note.text, s.start), _units(note.text, s.end), s.label, s.category, s.confidence, put.get(s)]
         for s in note.spans
     ]
-    meta = dict(note.meta) or None
+    # As text: JavaScript would round long numbers.
+    meta = json.dumps(dict(note.meta), allow_nan=False) if note.meta else None
     return {"id": note.doc_id, "text": note.text, "patient": note.patient_id, "meta": meta, "spans": spans}
 
 

@@ -53,9 +53,9 @@ def verdict(result: Mapping[str, Any]) -> str:
     """Sentences about the notes of `SignOff.to_dict`: leaks, bound, and how many more notes to read."""
     notes, settings = result["notes"], result["settings"]
     found = (
-        f"{notes['n_leaks']} of {notes['n']} notes of a random sample leak PHI. With {_exactly(settings['confidence'])} "
-        f"confidence at most {_at_most(notes['upper'])} of the notes of the release leak. "
-        f"Asked for: {_exactly(settings['target'])}."
+        f"{notes['n_leaks']} of {notes['n']} notes of a random sample leak PHI. "
+        f"With {_exactly(settings['confidence'])} confidence at most {_at_most(notes['upper'])} of the notes of the "
+        f"release leak. Asked for: {_exactly(settings['target'])}."
     )
     if result["passed"]:
         return found

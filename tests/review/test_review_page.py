@@ -139,6 +139,69 @@ def test_lines_without_valid_spans_are_no_finished_notes(opened, tmp_path, spans
     assert opened.text("#counts") == "0 of 3 notes finished"
 
 
+@pytest.mark.parametrize(
+    ("spans", "n_lines"),
+    [
+        ([{"start": 8, "end": 13, "label": "DATE", "text": "Ann"}], 1),
+        ([{"start": 8, "end": 13, "label": ""}], 1),
+        ([], 2),
+    ],
+)
+def test_lines_that_were_edited_by_hand_are_no_finished_notes(opened, tmp_path, spans, n_lines):
+    """Offsets that miss their text were taken, and the last of two readings of a note, which `train` refuses."""
+    line = json.dumps({"doc_id": "n1", "text": NOTES[0].text, "spans": spans}) + "\n"
+    (tmp_path / "edited.jsonl").write_text(line * n_lines)
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "edited.jsonl"))
+    wait_for(opened, f"0 finished notes are read. {n_lines} are no finished notes of this page.", "#status")
+
+
+def test_a_file_that_replaces_other_work_says_so(opened, tmp_path):
+    """The file of a second reader took away, unseen, what the first one had marked."""
+    opened.select("3 May").choose_label("DATE").click("#mark").click("#finish")
+    lines = [{"doc_id": note.doc_id, "text": note.text, "spans": []} for note in NOTES]
+    (tmp_path / "second.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "second.jsonl"))
+    message = "3 finished notes are read. 1 replace other work on finished notes. Undo takes all of them back."
+    wait_for(opened, message, "#status")
+    opened.click("#undo")
+    assert spans(opened.saved()[0]) == [("Birch", "DOCTOR"), ("3 May", "DATE")]
+
+
+def test_a_browser_that_cannot_store_the_work_says_so_until_the_end(opened):
+    """The next step of the reader wrote over the warning in the same moment."""
+    opened.driver.execute_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    opened.click("#finish")
+    assert "cannot store your work" in opened.text("#status")
+    opened.press("n")
+    assert "cannot store your work" in opened.text("#status")
+
+
+def test_everywhere_covers_the_whole_text_where_a_part_of_it_is_marked(page, tmp_path):
+    """Where a surname was marked, the first name stayed unmarked, and only the number of spans told it."""
+    notes = [Document("n1", "Ann Birch came."), Document("n2", "Seen: Ann Birch.", (Span(10, 15, "DOCTOR"),))]
+    notes.append(Document("n3", "To Ann Birch Ward.", (Span(7, 17, "DATE"),)))
+    notes.append(Document("n4", "To Ann Birch Ward.", (Span(3, 17, "DATE"),)))
+    write_review_page(tmp_path / "review.html", notes, LABELS)
+    page.open(tmp_path / "review.html").select("Ann Birch").choose_label("PATIENT").click("#mark").click("#mark-all")
+    assert page.text("#status") == "2 spans are added. Undo takes all of them back."
+    for _ in notes:
+        page.click("#finish")
+    assert [spans(note) for note in page.saved()] == [
+        [("Ann Birch", "PATIENT")],
+        [("Ann Birch", "PATIENT")],
+        [("Ann Birch", "PATIENT"), ("Birch Ward", "DATE")],
+        [("Ann Birch Ward", "DATE")],
+    ]
+
+
+def test_metadata_comes_back_to_the_last_digit(page, tmp_path):
+    """JavaScript rounds long numbers, such as those of records."""
+    meta = {"record": 12345678901234567890, "version": 1.0, "of": {"2": [None], "1": "\u2028</script>"}}
+    write_review_page(tmp_path / "review.html", [Document("n1", "Fine.", (), None, meta)], LABELS)
+    (note,) = page.open(tmp_path / "review.html").click("#finish").saved()
+    assert json.dumps(note.meta) == json.dumps(meta)
+
+
 def open_until(page, path, text):
     """Chromium opens the page in a new process, which what the old one has stored may reach a moment later."""
     from selenium.webdriver.support.ui import WebDriverWait

@@ -11,7 +11,7 @@
   const indexOf = new Map(notes.map((note, index) => [note.id, index]));
   const work = notes.map((note) => ({ done: false, spans: note.spans.map(fromData) }));
   const history = [];
-  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "";
+  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "", trouble = "";
 
   function fromData([start, end, label, category, confidence, surrogate]) {
     return { start, end, label, category, confidence, surrogate, accepted: false };
@@ -76,7 +76,8 @@
     try {
       localStorage.setItem(slot(index), JSON.stringify({ done, spans: rows }));
     } catch {
-      say("The browser cannot store your work. Save the file often.", true);
+      trouble = "The browser cannot store your work. Save the file often.";
+      say("");
     }
   }
 
@@ -87,7 +88,7 @@
       const spans = saved.spans.map(([start, end, label, accepted]) => ({ ...made(start, end, label, index), accepted }));
       work[index] = { done: saved.done, spans };
     } catch {
-      say("The work of an earlier session cannot be read from the browser. Open the saved file.", true);
+      trouble = "The work of an earlier session cannot be read from the browser. Open the saved file.";
     }
   }
 
@@ -112,9 +113,9 @@
       record.spans.push(row);
     }
     if (note.patient !== null) record.patient_id = note.patient;
-    if (note.meta) record.meta = note.meta;
+    const row = JSON.stringify(record), whole = note.meta ? `${row.slice(0, -1)},"meta":${note.meta}}` : row;
     // Some programs take these characters for the end of a line.
-    return JSON.stringify(record).replace(/[\u0085\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")) + "\n";
+    return whole.replace(/[\u0085\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")) + "\n";
   }
 
   function save() {
@@ -152,9 +153,11 @@
   // A line without spans is no finished note: a file of raw notes would count as notes without PHI.
   function isFinished(record) {
     if (!record || !indexOf.has(record.doc_id) || !Array.isArray(record.spans)) return false;
-    const text = notes[indexOf.get(record.doc_id)].text, length = [...text].length;
-    return text === record.text && record.spans.every((span) => span && typeof span.label === "string"
-      && Number.isInteger(span.start) && Number.isInteger(span.end) && 0 <= span.start && span.start < span.end && span.end <= length);
+    const text = notes[indexOf.get(record.doc_id)].text, points = [...text];
+    return text === record.text && record.spans.every((span) => span && typeof span.label === "string" && span.label
+      && Number.isInteger(span.start) && Number.isInteger(span.end)
+      && 0 <= span.start && span.start < span.end && span.end <= points.length
+      && [undefined, points.slice(span.start, span.end).join("")].includes(span.text));
   }
 
   async function open(file) {
@@ -164,25 +167,34 @@
     } catch {
       return say("This is no file of finished notes.", true);
     }
-    const usable = records.filter(isFinished);
+    // Two readings of one note, as in the joined files of two readers: which of them holds?
+    const times = new Map();
+    for (const record of records) if (record) times.set(record.doc_id, (times.get(record.doc_id) || 0) + 1);
+    const usable = records.filter((record) => isFinished(record) && times.get(record.doc_id) === 1);
     const found = new Map(usable.map((record) => [indexOf.get(record.doc_id), record]));
+    let replaced = 0;
     change(found.keys(), (note, index) => {
-      const text = notes[index].text;
+      const text = notes[index].text, before = line(notes[index], note.spans);
+      const wasDone = note.done;
       note.done = true;
       note.spans = found.get(index).spans.map((span) => made(toUnits(text, span.start), toUnits(text, span.end), span.label, index));
+      replaced += wasDone && line(notes[index], note.spans) !== before;
     });
     showAll();
     const left = records.length - usable.length;
-    say(`${usable.length} finished notes are read.` + (left ? ` ${left} are no finished notes of this page.` : ""), left > 0);
+    say(`${usable.length} finished notes are read.`
+      + (replaced ? ` ${replaced} replace other work on finished notes. Undo takes all of them back.` : "")
+      + (left ? ` ${left} are no finished notes of this page.` : ""), left + replaced > 0);
   }
 
   // ---- what is shown
 
   const finished = () => work.filter((note) => note.done).length;
 
+  // What is wrong with the storage stays: the next step of the reader would otherwise replace it.
   function say(text, isWrong = false) {
-    byId("status").textContent = text;
-    byId("status").className = isWrong ? "wrong" : "";
+    byId("status").textContent = [text, trouble].filter(Boolean).join(" ");
+    byId("status").className = isWrong || trouble ? "wrong" : "";
   }
 
   function colour(span) {
@@ -397,14 +409,20 @@
       const word = notes[now].text.slice(span.start, span.end), label = span.label;
       let count = 0;
       change(indices, (note, index) => {
-        const text = notes[index].text, before = note.spans.length;
-        if (isRemoval) note.spans = note.spans.filter((other) => text.slice(other.start, other.end) !== word);
-        else {
-          for (const [start, end] of occurrences(text, word)) {
-            if (!note.spans.some((other) => other.start < end && other.end > start)) note.spans.push(made(start, end, label, index));
-          }
+        const text = notes[index].text;
+        const others = note.spans.filter((other) => text.slice(other.start, other.end) !== word);
+        if (isRemoval) {
+          count += note.spans.length - others.length;
+          note.spans = others;
+          return;
         }
-        count += Math.abs(note.spans.length - before);
+        for (const [start, end] of occurrences(text, word)) {
+          if (note.spans.some((other) => other.start <= start && other.end >= end)) continue;
+          // A span of a part of the text, such as a surname, would leave the rest unmarked.
+          note.spans = note.spans.filter((other) => other.start < start || other.end > end);
+          note.spans.push(made(start, end, label, index));
+          count++;
+        }
       });
       chosen = work[now].spans.findIndex((other) => other.start === span.start && other.end === span.end);
       showAll();
