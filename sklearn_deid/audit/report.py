@@ -25,6 +25,7 @@ from .report_score import (
     find_warnings,
     is_bound,
     is_weak,
+    two_digits,
 )
 from .report_verdicts import verdicts
 from .report_writers import as_html, as_markdown
@@ -87,7 +88,7 @@ class AuditReport:
     ...                      Estimate.from_counts(340, 1000), 0.01)
     >>> report = AuditReport([found], settings={"random_state": 0}, n_sentences=1000, n_patients=80)
     >>> report
-    AuditReport(score=0.64, 1 valid, 0 invalid, 0 skipped)
+    AuditReport(score=0.63, 1 valid, 0 invalid, 0 skipped)
     >>> report.passed(0.9), report.worst.name
     (False, 'lookup')
     """
@@ -110,7 +111,7 @@ class AuditReport:
         n = {status: len(self.with_status(status)) for status in ("ok", "weak", "invalid", "skipped")}
         weak = f"{n['weak']} too weak, " if n["weak"] else ""
         counts = f"{n['ok']} valid, {weak}{n['invalid']} invalid, {n['skipped']} skipped"
-        return f"AuditReport(score={self.score:.2f}, {counts})"
+        return f"AuditReport(score={two_digits(self.score)}, {counts})"
 
     def with_status(self, status: str) -> tuple[AttackResult, ...]:
         """Attacks with the status "ok", "weak" (the paper's adversary, see above), "invalid" or "skipped"; without
@@ -190,7 +191,7 @@ class AuditReport:
             "settings": _plain(self.settings),
             "versions": dict(self.versions),
             "bounds": _plain(self.bounds),
-            "results": [result.to_dict() for result in self.results],
+            "results": [{**result.to_dict(), **_plain(_advantage(result))} for result in self.results],
         }
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -280,6 +281,12 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def _advantage(result: AttackResult) -> dict[str, float]:
+    """The advantage that the score counts, also that of inverted answers; NaN for a skipped attack."""
+    found = exposure(result)
+    return {"advantage": found.value, "advantage_low": found.low, "advantage_high": found.high}
+
+
 def _row(result: AttackResult) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": result.name,
@@ -294,8 +301,6 @@ def _row(result: AttackResult) -> dict[str, Any]:
         found = getattr(result, arm)
         for end, attribute in (("", "value"), ("_low", "low"), ("_high", "high")):
             row[arm + end] = np.nan if found is None else getattr(found, attribute)
-    low, high = result.advantage_interval
     why = result.reason if result.status == "skipped" else " ".join(result.failures)
     n = 0 if result.attack is None else result.attack.n
-    row |= {"advantage": result.advantage, "advantage_low": low, "advantage_high": high, "n": n}
-    return row | {"seconds": result.seconds, "why": why}
+    return row | _advantage(result) | {"n": n, "seconds": result.seconds, "why": why}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..metrics import Estimate
 from .protocol import THREATS, AttackResult
-from .report_score import exposure, is_bound, is_check, is_weak
+from .report_score import exposure, is_bound, is_check, is_weak, two_digits
 from .report_verdicts import capital, percent
 
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
@@ -149,7 +149,7 @@ def status_of(result: AttackResult) -> str:
 
 
 def _summary(report: Any) -> Iterator[Block]:
-    yield Heading(f"Score: {report.score:.2f}, where 1 is best")
+    yield Heading(f"Score: {two_digits(report.score)}, where 1 is best")
     yield Paragraph(_SCORE)
     if report.blocking_issues:
         yield Alert("This audit cannot be passed, whatever the figures:")

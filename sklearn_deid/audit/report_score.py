@@ -55,6 +55,17 @@ def exposure(result: AttackResult) -> Exposure:
     return Exposure(result.advantage, low, high)
 
 
+def two_digits(score: float) -> str:
+    """A score for readers, rounded down: a score of 0.896 is below 0.9.
+
+    Examples
+    --------
+    >>> two_digits(0.896), two_digits(0.9), two_digits(1.0)
+    ('0.89', '0.90', '1.00')
+    """
+    return f"{math.floor(100 * score + 1e-9) / 100:.2f}"
+
+
 def is_bound(result: AttackResult) -> bool:
     """Whether a result is a proved bound and not the success of an attacker."""
     return bool(result.settings.get("bound"))

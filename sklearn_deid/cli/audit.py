@@ -170,10 +170,12 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def show_report(report: AuditReport) -> None:
     """Print the score, the deciding attack, the verdicts, and the missing parts of the audit."""
-    low, high = report.score_interval
+    from ..audit.report_score import two_digits
+
+    low, high = map(two_digits, report.score_interval)
     # The patients of a recorded exchange are not known.
     patients = "" if report.n_patients is None else f" of {report.n_patients} patients"
-    print(f"Score: {low:.2f} (up to {high:.2f}), on {report.n_sentences} sentences{patients}.")
+    print(f"Score: {low} (up to {high}), on {report.n_sentences} sentences{patients}.")
     if report.worst is not None:
         print(one_line(f"Worst attack: {report.worst.name}."))
     for threat, verdict in report.verdicts.items():

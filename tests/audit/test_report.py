@@ -69,6 +69,22 @@ def test_an_attacker_who_is_always_wrong_has_learnt_all():
     assert "below chance: inverting the answers works" in wrong.verdicts["representation"]
 
 
+def test_a_page_and_the_numbers_state_the_same_advantage_of_inverted_answers():
+    """The page said 0.90, and the .json file and the data frame 0."""
+    report = AuditReport([pairs(50)])
+    (written,), (row,) = report.to_dict()["results"], report.to_rows()
+    assert written["advantage"] == row["advantage"] == pytest.approx(0.9)
+    assert 1 - written["advantage_high"] == 1 - row["advantage_high"] == report.to_dict()["score"]
+    assert f"{written['advantage']:.2f} ({written['advantage_low']:.2f} to" in report.to_html()
+
+
+def test_a_score_below_a_threshold_is_shown_below_it():
+    """0.896 was shown as 0.90, and did not pass 0.9."""
+    report = next(r for n in range(900, 1000) if 0.895 < (r := AuditReport([pairs(n, 1800)])).score < 0.9)
+    assert not report.passed(0.9)
+    assert "Score: 0.89," in report.to_html() and "score=0.89," in repr(report)
+
+
 def test_wrong_answers_among_many_candidates_tell_nothing():
     assert AuditReport([result(0, 1000, baseline=0.1)]).score == 1.0
 

@@ -74,7 +74,7 @@ def test_report_is_printed_and_written(run, folder, corpus, tmp_path):
     assert code == 0 and out.startswith("Score: ") and "representation: " in out
     assert "linkage" in err and out.count("Report saved in") == 3
     written = json.loads(files[2].read_text(encoding="utf-8"))
-    assert f"Score: {written['score']:.2f}" in out and len(written["results"]) == 4
+    assert f"Score: {int(100 * written['score']) / 100:.2f}" in out and len(written["results"]) == 4
     assert_no_note_text(out + err + "".join(file.read_text(encoding="utf-8") for file in files), corpus)
 
 
