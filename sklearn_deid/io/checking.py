@@ -8,9 +8,13 @@ contains note text. ``UnicodeDecodeError`` and ``JSONDecodeError`` carry the who
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Real
 from typing import NamedTuple
 
 from ..exceptions import CorpusFormatError
+from ..text import Document, Span
 from ..text.characters import LONE_SURROGATE, SURROGATES
 
 # Characters that some tools treat as the end of a line, and the tab, which ends a column.
@@ -127,3 +131,30 @@ def check_text(place: SourceLocation, text: str) -> None:
     found = SURROGATES.search(text)
     if found:
         raise place.error(LONE_SURROGATE, None, found.start(), found.end())
+
+
+def writable_document(place: SourceLocation, document: Document) -> Document:
+    """Check what a document does not check itself, and make plain numbers of the offsets and confidences of NumPy.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the document could be written, and its file could not be read.
+    """
+    if not isinstance(document.doc_id, str) or not document.doc_id:
+        raise place.error("A document id must be a string and not empty.")
+    if not isinstance(document.patient_id, str | None) or not isinstance(document.meta, Mapping | None):
+        raise place.error("A patient id must be a string or None, and the meta data a mapping.")
+    check_text(place, document.text)
+    spans = tuple(_writable_span(place, span, f"number {n}") for n, span in enumerate(document.spans, start=1))
+    return replace(document, spans=spans, meta=document.meta or {})
+
+
+def _writable_span(place: SourceLocation, span: Span, annotation_id: str) -> Span:
+    check_label(place, annotation_id, span.label)
+    category, confidence = span.category, span.confidence
+    is_share = confidence is None or (isinstance(confidence, Real) and 0 <= confidence <= 1)
+    if not isinstance(category, str | None) or not is_share:
+        message = "A category must be a string or None, and a confidence a number in [0, 1] or None."
+        raise place.error(message, annotation_id, int(span.start), int(span.end))
+    return Span(int(span.start), int(span.end), span.label, category, None if confidence is None else float(confidence))

@@ -12,7 +12,7 @@ from types import TracebackType
 from .._atomic import naming, write_file
 from ..text import Document
 from ..text.characters import has_surrogate
-from .checking import SourceLocation, check_text
+from .checking import SourceLocation, writable_document
 from .files import already_there, file_name, open_part, part_of
 from .format import Format
 from .formats.jsonl import drop_lines, finished_ids, sort_lines
@@ -241,12 +241,10 @@ class DocumentWriter:
 
     def _render(self, document: Document, ids: set[str]) -> dict[str, bytes]:
         place = SourceLocation(str(self.path), document.doc_id)
-        if not isinstance(document.doc_id, str) or not document.doc_id:
-            raise place.error("A document id must be a string and not empty.")
+        document = writable_document(place, document)
         # Two documents with one id would overwrite each other's files, and readers would refuse the file.
         if document.doc_id in ids:
             raise place.error("The document id occurs twice.")
-        check_text(place, document.text)
         contents = self.format.write(document, self.lossy)
         if any(has_surrogate(content) for content in (document.doc_id, *contents.values())):
             raise place.error("An id, a label or the meta data hold a lone surrogate, which is not a character.")

@@ -1,5 +1,6 @@
 """Reading what was written gives the same documents, whatever stands in them."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -149,3 +150,31 @@ def test_a_label_that_brat_would_read_as_a_border_is_refused(tmp_path):
 def test_categories_that_cannot_be_elements_are_refused(category, tmp_path):
     with pytest.raises(CorpusFormatError, match="category that can be the name of an element.*annotation T1"):
         write_corpus([Document("n", "Ann", (Span(0, 3, "A", category),))], tmp_path, "i2b2")
+
+
+FORMATS = ["jsonl", "i2b2", "meddocan-xml", "brat", "conll", "doccano", "prodigy", "labelstudio"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"patient_id": 7},
+        {"meta": [("a", 1)]},
+        {"spans": (Span(0, 3, ""),)},
+        {"spans": (Span(0, 3, "A", 7),)},
+        *({"spans": (Span(0, 3, "A", None, value),)} for value in (2.0, -0.5, float("nan"), "0.5")),
+    ],
+)
+def test_what_no_reader_takes_is_not_written(name, wrong, tmp_path):
+    """Some formats wrote a file that nobody could read, others left the value out or ended with an error of Python."""
+    with pytest.raises(CorpusFormatError, match=r"must be a string|has no label.*document n"):
+        write_corpus([Document("n", "Ann", **wrong)], tmp_path / "x", name)
+    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "doccano", "prodigy", "labelstudio"])
+def test_numbers_of_numpy_are_numbers(name):
+    """Spans take offsets of NumPy, and Label Studio and Prodigy ended with an error of Python."""
+    span = Span(np.int64(0), np.int32(3), "A", None, np.float32(0.5))
+    assert there_and_back([Document("n", "Ann", (span,))], name)[0].spans == (Span(0, 3, "A", None, 0.5),)

@@ -78,7 +78,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         region: dict[str, Any] = {"id": f"r{number}", "from_name": "label", "to_name": "text", "type": "labels"}
         region["value"] = {**value, "labels": [span.label]}
         if span.confidence is not None:
-            region["score"] = float(span.confidence)
+            region["score"] = span.confidence
         result.append(region)
     data: dict[str, Any] = {"text": document.text, "doc_id": document.doc_id}
     if document.patient_id is not None:
@@ -89,7 +89,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     task: dict[str, Any] = {"data": data, "annotations": [], "predictions": []}
     scores = [span.confidence for span in document.spans if span.confidence is not None]
     if scores:
-        task["predictions"] = [{"model_version": "sklearn-deid", "score": float(min(scores)), "result": result}]
+        task["predictions"] = [{"model_version": "sklearn-deid", "score": min(scores), "result": result}]
     elif result:
         task["annotations"] = [{"result": result}]
     return {".json": dump_line(task) + "\n"}

@@ -41,7 +41,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         row: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
         row["text"] = document.text[span.start : span.end]
         if span.confidence is not None:
-            row["score"] = float(span.confidence)
+            row["score"] = span.confidence
         if span.category is not None:
             row["category"] = span.category
         record["spans"].append(row)
