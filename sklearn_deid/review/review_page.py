@@ -19,7 +19,7 @@ from importlib.resources import files
 from secrets import token_hex
 from typing import Any
 
-from .._atomic import new_file
+from .._atomic import write_file
 from ..surrogates import SurrogateEngine
 from ..text import Document
 
@@ -117,8 +117,7 @@ def write_review_page(path: str | os.PathLike[str], documents: Iterable[Document
     True
     """
     page = make_review_page(documents, *args, **options)
-    with new_file(path, private=True) as stream:
-        stream.write(page.encode("utf-8"))
+    write_file(path, page.encode("utf-8"), private=True)
 
 
 def _note(note: Document, surrogates: SurrogateEngine | None) -> dict[str, Any]:

@@ -71,6 +71,19 @@ def test_existing_target_is_refused(run, gold, tmp_path):
     assert "DST exists already. Use --overwrite to replace it, or another DST." in run(*command)[2]
 
 
+def test_notes_that_stay_in_a_folder_are_counted(run, tmp_path):
+    """With --overwrite, notes of another corpus stayed among the converted ones without a word."""
+    for name in "ab":
+        write_corpus([Document(name, "Ann")], tmp_path / f"{name}.jsonl")
+    assert run("convert", tmp_path / "a.jsonl", tmp_path / "out", "--to", "brat")[2] == ""
+    command = ["convert", tmp_path / "b.jsonl", tmp_path / "out", "--to", "brat", "--overwrite"]
+    assert run(*command) == (
+        0,
+        "1 notes converted, 0 left out.\n",
+        "1 notes that were in DST before stay there beside them.\n",
+    )
+
+
 def test_target_among_the_sources_is_refused(run, gold):
     code, _, err = run("convert", gold, gold / "o.jsonl", "--to", "jsonl")
     assert (code, "must not lie in the folder" in err) == (2, True)

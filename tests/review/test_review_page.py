@@ -316,6 +316,16 @@ def test_wrong_parameters_are_named(options, message):
         make_review_page([Document("n", "Fine.")], {}, **options)
 
 
+def test_a_page_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="review.html"):
+        write_review_page(tmp_path / "review.html", NOTES, LABELS)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_notes_of_one_id_are_refused():
     with pytest.raises(ValueError, match="distinct"):
         make_review_page([NOTES[0], NOTES[0]], LABELS)
