@@ -50,6 +50,7 @@ class ReviewedNotes:
         # Labels are written into the redacted notes.
         check_labels(self._notes.values())
         self._unchanged: list[str] = []
+        self._predicted: list[str] = []
         self._model: Any = None
         parts = ((n.doc_id, n.text, [(s.start, s.end, s.label) for s in n.spans]) for n in self._notes.values())
         self.digest = sha256("\n".join(map(repr, sorted(parts))).encode("utf-8", "surrogatepass")).hexdigest()
@@ -60,10 +61,17 @@ class ReviewedNotes:
         return set(self._notes)
 
     def report(self) -> None:
-        """Print how many notes were written unchanged because nobody has marked a span.
+        """Print how many notes were written unchanged because nobody has marked a span, or with spans of a model.
 
-        Most formats do not record whether somebody has read a note without spans.
+        Most formats do not record whether somebody has read a note.
         """
+        if self._predicted:
+            line = (
+                f"All spans of {len(self._predicted)} reviewed notes have the confidence of a model, such as those of "
+                f"{self._predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, name the file "
+                "that the reader saved."
+            )
+            print(one_line(line), file=sys.stderr)
         if self._unchanged:
             line = (
                 f"{len(self._unchanged)} reviewed notes have no span and were written unchanged, such as "
@@ -111,6 +119,8 @@ class ReviewedNotes:
             return _withheld(document, reason)
         if not reviewed.spans:
             self._unchanged.append(document.doc_id)
+        elif all(span.confidence is not None for span in reviewed.spans):
+            self._predicted.append(document.doc_id)
         return document, reviewed.spans
 
 

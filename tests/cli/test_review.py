@@ -138,6 +138,15 @@ def test_other_notes_are_withheld_without_a_model(run, raw, notes, reviewed, tmp
     assert run("redact", raw, "--output", tmp_path / "other")[0] == 2
 
 
+def test_spans_of_a_model_that_nobody_has_read_are_counted(run, raw, model, notes, reviewed, tmp_path):
+    """The output of `suggest` or `tag` was taken for the work of a reader without a word."""
+    run("suggest", raw, "--model", model, "--notes", 3, "--output", tmp_path / "next.jsonl")
+    command = ["redact", raw, "--model", model, "--output"]
+    code, _, err = run(*command, tmp_path / "a", "--reviewed", tmp_path / "next.jsonl")
+    assert (code, "All spans of 3 reviewed notes have the confidence of a model" in err) == (0, True)
+    assert "confidence" not in run(*command, tmp_path / "b", "--reviewed", reviewed)[2]
+
+
 def test_a_changed_note_is_withheld(run, raw, model, notes, tmp_path):
     changed = Corpus([replace(notes[0], text=notes[0].text + " ")])
     write_corpus(changed, tmp_path / "reviewed.jsonl")
