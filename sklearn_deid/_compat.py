@@ -35,7 +35,7 @@ def check_constraints(estimator: Any) -> None:
 
 @contextmanager
 def unfitted_if_failed(estimator: Any) -> Iterator[None]:
-    """Delete the fitted attributes if the block raises: otherwise they would come from two different fits.
+    """Delete the fitted attributes if the block raises: the attributes would otherwise come from two different fits.
 
     Examples
     --------

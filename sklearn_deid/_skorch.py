@@ -36,14 +36,14 @@ def resolve_device(device: str | torch.device) -> torch.device:
 
 
 def check_bfloat16(device: torch.device) -> None:
-    """Raise if an LSTM cannot compute in bfloat16 on the device: oneDNN has none for processors without AVX-512.
+    """Raise ValueError if an LSTM cannot compute in bfloat16 on the device: oneDNN needs a processor with AVX-512.
 
     Raises
     ------
     ValueError
         If the device is a processor without such instructions.
     """
-    # Neither torch.backends nor torch.cpu tells it. Builds of torch without oneDNN have no such limit.
+    # Neither torch.backends nor torch.cpu reports the support. Builds of torch without oneDNN have no such limit.
     is_supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
     if device.type == "cpu" and not is_supported():
         raise ValueError(
@@ -84,7 +84,7 @@ class SkorchEstimator(NeuralNet):
         return BaseEstimator.__repr__(self, N_CHAR_MAX)
 
     def _with_skorch_defaults(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Given parameters for skorch, completed by their defaults.
+        """Return the given parameters of skorch, completed by their defaults.
 
         Raises
         ------

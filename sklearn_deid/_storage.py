@@ -68,7 +68,7 @@ def write_bundle(
 
 
 def manifest_bytes(content: dict[str, Any]) -> bytes:
-    """Manifest as `write_bundle` writes it: the only form, so that its bytes say nothing but its entries.
+    """Return the bytes of a manifest in the only form that `write_bundle` writes, so that they reveal only the entries.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
 
 
 def _check_folder(target: Path) -> None:
-    """Make and remove a folder where `write_bundle` would make one, or in the next folder above that exists."""
+    """Make and remove a test folder in the nearest existing folder above the bundle."""
     above = next(folder for folder in target.parents if os.path.lexists(folder))
     # The temporary name of a folder is the longest one.
     probe = hidden_name(above / target.name)
@@ -135,7 +135,7 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Read the arrays of a bundle to memory. Call `read_manifest` first, which checks their digest.
+    """Read the arrays of a bundle to memory. Call `read_manifest` first, which checks the digest of the arrays.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 
 def array_stand_ins(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Arrays of zeros with the shapes and types of the arrays of a bundle. They take no memory.
+    """Arrays of zeros with the shapes and types of the arrays of a bundle. The arrays take no memory.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def read_manifest(path: str | os.PathLike[str], *, largest_arrays: int | None = 
 
 
 def bundle_digest(path: str | os.PathLike[str]) -> str:
-    """Digest of a bundle: of its manifest, which holds the digest of the arrays.
+    """Return the digest of the manifest of a bundle; the manifest holds the digest of the arrays.
 
     Raises
     ------
@@ -270,7 +270,7 @@ def plain_json(value: Any, name: str) -> Any:
 
 def _parsed_manifest(folder: Path) -> dict[str, Any]:
     file = folder / _MANIFEST
-    if not file.is_file():  # no link to a device, and no FIFO, at which reading would wait for ever
+    if not file.is_file():  # not a link to a device, and not a FIFO, where reading would wait for ever
         raise BundleError(
             f"There is no saved model or representation: {_MANIFEST} is missing.{_left_beside(folder)}",
             path=str(folder),
@@ -281,7 +281,8 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
     if sum(data.count(sign) for sign in (b",", b"[", b"{")) > _MOST_VALUES:
         raise BundleError(f"The manifest holds more than {_MOST_VALUES:,} values.", path=str(folder))
     try:
-        # A repeated key is refused: only its last value would be checked, and the first one would be handed out.
+        # A repeated key is refused: only the last value would be checked, and the file would be shared with the first
+        # value.
         manifest = load_strict(data.decode("utf-8"))
         digest = manifest.pop("manifest_sha256", None) if isinstance(manifest, dict) else None
         damaged = digest != _manifest_digest(manifest)

@@ -104,7 +104,7 @@ class SequenceError(DeidError, ValueError):
 
 
 class TargetError(DeidError, ValueError):
-    """The held-out patients cannot show a target recall, or show it at a lower precision than the user has stated."""
+    """The held-out patients cannot prove the target recall, or prove it only at a precision below ``min_precision``."""
 
 
 class TrainingDivergedError(DeidError, ValueError):
@@ -131,7 +131,7 @@ class ExchangeError(DeidError, ValueError):
 
 
 class AttackError(DeidError, ValueError):
-    """An audit cannot run the attacks that were asked for on what was given."""
+    """An audit cannot run the requested attacks on the given data."""
 
 
 class DataNotFoundError(DeidError, FileNotFoundError):
@@ -159,7 +159,7 @@ class InsecureReleaseWarning(UserWarning):
 
 
 class FewNotesWarning(UserWarning):
-    """Few notes for the requested bound: taggers of the vectors will find much less PHI than taggers of words."""
+    """A bound was requested with few notes: taggers of the vectors will find much less PHI than taggers of words."""
 
 
 class UnlikeNoteWarning(UserWarning):
@@ -179,7 +179,7 @@ class TrainingInterruptedWarning(UserWarning):
 
 
 class LowPrecisionWarning(UserWarning):
-    """A target recall costs more precision than the user has stated."""
+    """A target recall is reached only at a precision below ``min_precision``."""
 
 
 class WithheldWarning(UserWarning):

@@ -142,7 +142,7 @@ def instead_of(obj: Any) -> str:
     >>> "RuleTagger" in instead_of(None)
     True
     """
-    if hasattr(obj, "strategy") and hasattr(obj, "n_workers"):  # a DSSGDEnsemble, of a room above
+    if hasattr(obj, "strategy") and hasattr(obj, "n_workers"):  # a DSSGDEnsemble, which a higher package defines
         parts = "one of its estimators_" if obj.strategy == "local" else "its global_estimator_ or one of estimators_"
         return f" with the state of its workers' training. Save {parts}; each of them is a DeidTagger."
     if hasattr(obj, "best_estimator_"):

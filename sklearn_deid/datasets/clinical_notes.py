@@ -59,9 +59,9 @@ def make_clinical_notes(
     credentials ("MD") lie outside of the span. Relatives are PATIENT. Every age is AGE. Weekdays, months, seasons,
     holidays and years are DATE. Times of day are not PHI.
 
-    Identifiers come from ranges that are assigned to nobody. Social security numbers are of areas that are not issued,
-    and telephone numbers are 555-01xx. Domains are below example.org, example.com and example.net, and IP addresses are
-    of the documentation blocks.
+    Identifiers come from ranges that are assigned to nobody. Social security numbers have area numbers that are not
+    issued, and telephone numbers are 555-01xx. Domains are below example.org, example.com and example.net, and IP
+    addresses come from the blocks for documentation.
 
     Examples
     --------

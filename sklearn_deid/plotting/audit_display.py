@@ -24,7 +24,7 @@ _CONTROLS = (
     ("positive_control", "control: nothing hidden", 2, "^", -0.2),
     ("negative_control", "control: nothing to learn", 1, "s", -0.2),
 )
-# Characters of a line of a label, inches of a row, and distance of the attack's mark from the middle of its row.
+# Characters per line of a label, inches per row, and distance of the attack's mark from the middle of its row.
 _LABEL_WIDTH, _ROW_HEIGHT, _ATTACK_AT = 48, 0.52, 0.1
 
 
@@ -125,7 +125,7 @@ class AuditDisplay:
         self.axes_, self.figure_ = np.array(drawn, dtype=object), figure_of(drawn[0])
         for ax, threat, rows in zip(drawn, self.threats, own, strict=True):
             self._draw_panel(ax, threat, rows)
-        # The panels share the axis, so that only the last one has a name for it.
+        # The panels share the x axis, so only the last panel names the axis.
         drawn[-1].set_xlabel("Share that is right (0 to 1)")
         self._draw_legend(drawn, axes is None)
         return self

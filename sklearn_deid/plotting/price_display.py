@@ -27,7 +27,8 @@ class RecallPriceDisplay:
     figure_ : matplotlib Figure
         Figure that holds the axes.
     lines_ : list of matplotlib Line2D
-        Precision against the recall, precision against the recall that the patients show, and hidden text.
+        Precision against the recall, precision against the recall that the held-out patients can prove, and hidden
+        text.
 
     Examples
     --------

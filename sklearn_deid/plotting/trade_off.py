@@ -190,7 +190,7 @@ class TradeOffDisplay:
                     raise ValueError(f"The history of {name!r} has no 'f1': set 'validation_fraction'.")
                 # The band shows the range over the workers.
                 low, high = min(values), max(values)
-                mean = min(max(float(np.mean(values)), low), high)  # equal values may round beyond themselves
+                mean = min(max(float(np.mean(values)), low), high)  # rounding of the mean of equal values
                 points.append(TradeOffPoint(name, mean, place + 1, low, high))
         names = {"x_name": "Local epochs of each worker", "y_name": "F1 on held-out patients, mean and range"}
         return cls(points, **{"ranges": "band"} | names | options)
@@ -244,9 +244,9 @@ class TradeOffDisplay:
     ) -> TradeOffDisplay:
         """Create the display of F1 against the privacy score, from the ``cv_results_`` of a search with two scorers.
 
-        The best candidates lie in the upper right corner. Each bar is one standard deviation over the folds; a bar is
-        no confidence interval. A privacy score of 0 can also mean that an audit failed. The title shows the number of
-        candidates without a score, because a fit or an audit failed with an error.
+        The best candidates lie in the upper right corner. Each bar is one standard deviation over the folds, not a
+        confidence interval. A privacy score of 0 can also mean that an audit failed. The title shows the number of
+        candidates without a score, whose fit or audit failed with an error.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ _GAP = 6.0
 
 
 class _Curve(NamedTuple):
-    """Key of a curve in the rows, its name in the legend, and its style; training curves are dashed and hollow."""
+    """Key of a curve in the rows, name in the legend, and style; training curves are dashed, with hollow markers."""
 
     key: str
     label: str
@@ -56,7 +56,7 @@ class TrainingCurvesDisplay:
     Three-part training and gradient reversal show three kinds of attackers: the adversaries of the training, their
     positive control, and fresh probes. An adversary with an accuracy near 0.5 proves nothing if its positive control
     failed. Bounded training has no adversary. The accuracies of bounded training belong to the best possible attacker
-    on single tokens, under ideal noise. They are the mean over pairs and the requested quantile over pairs.
+    on single tokens, under ideal noise. The curves show the mean over pairs and the requested quantile over pairs.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _shade_phases(axes: Sequence[Axes], stretches: Sequence[PhaseStretch]) -> tu
     Parameters
     ----------
     axes : sequence of matplotlib Axes
-        Axes over the same epochs, from top to bottom. Everything else must be drawn already.
+        Axes over the same epochs, from top to bottom. All curves and legends must be drawn before.
     stretches : sequence of PhaseStretch
         Phases with their first and last epochs.
 

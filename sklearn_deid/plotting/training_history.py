@@ -1,4 +1,4 @@
-"""The rows of a training as curves over epochs."""
+"""Rows of a training history as curves over epochs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Measured between epochs, and no epochs themselves.
+# Rows that are measured between epochs and are not epochs.
 _BETWEEN = ("control", "probe")
 _IN_ROUNDS = ("P3a", "P3b", "DANN", "bounded")
 _PART_OF = {"P3a": "P3", "P3b": "P3"}
 
 
 class PhaseStretch(NamedTuple):
-    """Epochs of one phase, the first and the last of them counted from 1 over the whole training."""
+    """First and last epoch of one phase, counted from 1 over the whole training."""
 
     name: str
     first: int
@@ -37,7 +37,7 @@ class TrainingHistory:
     epochs : list of mapping
         Rows that are epochs. Row i has the position i + 1 on the axis.
     stretches : list of PhaseStretch
-        P3a and P3b alternate, and are both "P3".
+        P3a and P3b alternate, so both have the name "P3".
 
     Raises
     ------
@@ -65,7 +65,7 @@ class TrainingHistory:
         self.stretches = self._find_stretches()
 
     def has(self, *keys: str) -> bool:
-        """Whether an epoch recorded one of these keys."""
+        """Whether an epoch holds a value for one of these keys."""
         return any(row.get(key) is not None for row in self.epochs for key in keys)
 
     def curve(self, key: str) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +96,7 @@ class TrainingHistory:
 
     @property
     def n_rounds(self) -> int:
-        """Rounds of P3, or epochs of the other trainings."""
+        """Number of rounds of P3, or number of epochs of the other trainings."""
         return max((row["epoch"] for row in self.epochs if row["phase"] in _IN_ROUNDS), default=0)
 
     def _find_stretches(self) -> list[PhaseStretch]:
@@ -115,7 +115,7 @@ def _check_row(number: int, row: Mapping[str, Any]) -> None:
     if lacking:
         raise ValueError(f"Row {number} of the history lacks {', '.join(lacking)}.")
     for key, value in row.items():
-        # None stands for what could not be computed, as NaN does.
+        # None marks a value that could not be computed, like NaN.
         if key != "phase" and value is not None and not isinstance(value, Real):
             raise ValueError(
                 f"Row {number} of the history must hold numbers. Got {type(value).__name__} for {key!r} instead."

@@ -1,4 +1,4 @@
-"""Work of people with a model: suggestions of notes to read next, the review page, and the sign-off.
+"""Human review of model output: suggestions of notes to annotate next, the review page, and the sign-off.
 
 Names are resolved lazily (PEP 562): a module is imported when one of its names is first used.
 """

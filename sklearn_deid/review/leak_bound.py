@@ -14,7 +14,7 @@ from ..metrics.intervals import ratio_variance
 
 @dataclass(frozen=True)
 class LeakBound:
-    """Measured share of leaks and its upper bound.
+    """Measured share of leaks, and upper bound on the true share.
 
     Attributes
     ----------
@@ -23,14 +23,14 @@ class LeakBound:
     share : float
         Estimated share of leaking cases in [0, 1]; NaN without a case.
     upper : float
-        Upper bound on the share: in ``confidence`` of all random samples the bound is at least the true share.
-        1.0 without a case.
+        Upper bound on the share: for a fraction ``confidence`` of all random samples, the bound is at least the true
+        share. 1.0 without a case.
     confidence : float in (0, 1)
         One-sided confidence level.
     n_patients : int
         Patients with a case. Notes without a patient count as patients of their own.
     n_effective : float
-        Independent cases with as much information as the cases of the sample, at most ``n``.
+        Effective sample size: number of independent cases with as much information as the sample, at most ``n``.
 
     Notes
     -----
@@ -120,12 +120,12 @@ class LeakBound:
         return cls(int(hits.sum()), n, share, upper, confidence, len(n_cases), effective)
 
     def cases_needed(self, bound: float, *, more_leaks: bool) -> float:
-        """Effective number of cases for a bound; infinity if no number of cases reaches it.
+        """Return the effective number of cases that a bound needs; infinity if no number of cases reaches the bound.
 
         Parameters
         ----------
         bound : float in (0, 1)
-            Upper bound asked for.
+            Requested upper bound.
         more_leaks : bool
             Whether further cases leak at the measured share. With False, no further case leaks.
         """
@@ -150,7 +150,7 @@ class LeakBound:
 
 
 def upper_bound(hits: float, n: float, confidence: float) -> float:
-    """One-sided Clopper-Pearson bound; both counts may be fractions, as effective numbers are.
+    """Return the one-sided Clopper-Pearson bound; both counts may be fractions, like the effective number of cases.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def upper_bound(hits: float, n: float, confidence: float) -> float:
     """
     from scipy.stats import beta
 
-    # A fraction of a case below one is not enough for any statement.
+    # Less than one case is not enough for any bound.
     return 1.0 if hits >= n else float(beta.ppf(confidence, hits + 1, n - hits))
 
 
@@ -191,11 +191,12 @@ def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, co
     variance = ratio_variance(n_hits, n_cases, share)
     if variance == 0:
         return _alone(n_cases, n)
-    # As for `Estimate.from_groups`: a variance that is estimated from few patients makes the trials fewer.
+    # A variance that is estimated from few patients is uncertain and reduces the effective number, as in
+    # `Estimate.from_groups`.
     quantiles = float(norm.ppf(confidence) / student.ppf(confidence, n_patients - 1))
     return min(float(n), share * (1 - share) / variance * quantiles**2)
 
 
 def _alone(n_cases: np.ndarray, n: int) -> float:
-    """Kish's number of patients with equal weight; a patient's weight grows with the cases that it stands for."""
+    """Return Kish's effective number of patients; a patient's weight is the weighted number of the patient's cases."""
     return min(float(n), float(n_cases.sum() ** 2 / (n_cases**2).sum()))

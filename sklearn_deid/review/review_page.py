@@ -88,8 +88,8 @@ def make_review_page(
         raise ValueError("The 'labels' parameter must hold at least one label.")
     content: dict[str, Any] = {"mode": mode, "file": _FILES[mode], "labels": list(known.items())}
     content["notes"] = [_note(note, surrogates) for note in notes]
-    # The work in a browser is stored under this key, and stays there for other pages: a digest of the notes would let
-    # whoever reads the storage test guesses of them.
+    # The browser stores the work under this key, where other pages can find it later. A digest of the notes as the key
+    # would let a reader of the storage test guesses of the notes.
     content["key"] = token_hex(16)
     style, script = _part("review.css"), _part("review.js")
     fields = {
@@ -100,7 +100,7 @@ def make_review_page(
         "SCRIPT": script,
         "DATA": json.dumps(content, allow_nan=False).translate(_ESCAPED),
     }
-    # One pass: what is put in is not searched for fields again.
+    # One pass: inserted text is not searched for fields again.
     return _FIELD.sub(lambda field: fields[field[1]], _part("review.html"))
 
 

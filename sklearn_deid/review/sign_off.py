@@ -16,12 +16,12 @@ from ..surrogates.label_kinds import known_labels
 from ..text import BINARY, I2B2_2014, MEDDOCAN, Document, merge_spans
 from .leak_bound import LeakBound
 
-# What `redact` writes for a span in each mode. "[X]" is a box that was ticked, and a row of asterisks is a line.
+# Text that `redact` writes for a span in each mode. "[X]" is a box that was ticked, and a row of asterisks is a line.
 _LABEL, _MASK = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]"), re.compile(r"(?<!\*)\*{3}(?!\*)")
 
 
 def count_hidden(text: str, mode: str | None = None, labels: Iterable[str] = ()) -> int:
-    """Number of the labels or masks in a redacted note.
+    """Return the number of labels or masks in a redacted note.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ def count_hidden(text: str, mode: str | None = None, labels: Iterable[str] = ())
         Mode of the redaction. None counts both.
     labels : iterable of str, default=()
         Labels that mark PHI, in addition to those of the known label schemes. Other capitals in brackets are words of
-        the note, such as ``[SIC]``: counted as hidden items, they would make the share of leaking items too small.
+        the note, such as ``[SIC]``: counting these words as hidden items would make the share of leaking items too
+        small.
 
     Examples
     --------
@@ -261,10 +262,10 @@ class SignOff:
         if self.passed_:
             return 0
         needed = self.notes_.cases_needed(self.target, more_leaks=more_leaks)
-        # Further notes bring as many effective cases as those that were read.
+        # Further notes bring as many effective cases per note as the notes that were read.
         more = needed * n_read / self.notes_.n_effective - n_read
         if more > left:
-            # Reading the rest gives the share itself.
+            # After reading all remaining notes, the share is known.
             return int(left) if self.notes_.share <= self.target else None
         return None if math.isinf(more) else max(1, math.ceil(more))
 

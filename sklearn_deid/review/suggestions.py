@@ -15,11 +15,11 @@ from ..text import Document, unreadable_reason
 
 
 def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 10) -> list[int]:
-    """Choose the notes whose annotation should teach the model most.
+    """Return the positions of the notes whose annotation should improve the model most.
 
     Annotate the suggested notes, train again, and request the next batch among the remaining notes. The function
-    prefers notes with many unsure tokens. Within a batch, further notes with the same words and labels count less, so
-    that a batch does not consist of copies of one letter.
+    prefers notes with many tokens whose tag is uncertain. Within a batch, further notes with the same words and labels
+    count less, so that a batch does not consist of copies of one letter.
 
     Parameters
     ----------
@@ -86,17 +86,18 @@ def note_uncertainties(deidentifier: Any, notes: Sequence[str | Document]) -> np
     Parameters
     ----------
     deidentifier, notes
-        As for `suggest_notes`.
+        Model and notes, as for `suggest_notes`.
 
     Returns
     -------
     ndarray of shape (n_notes,), dtype float64
-        A number of tokens, at least 0. The number is as accurate as the probabilities of the tagger are calibrated.
+        Expected number of wrong tags, at least 0. The number is as accurate as the probabilities of the tagger are
+        calibrated.
 
     Raises
     ------
     DeidError
-        In the same cases as `suggest_notes`.
+        If the tagger returns no probabilities, or a note is no text that the model can read.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def _unsure_tokens(
         cut = cut_notes(texts, tagger.segmenter)
         tags, confidences = flat_tags(tagger.estimator, cut.X)
         if confidences is None:
-            if not tags:  # without tokens the tagger was not asked
+            if not tags:  # the tagger was not called for a note without tokens
                 yield from (([], [], []) for _ in texts)
                 continue
             raise DeidError("The tagger of this model returns no probabilities, so that no note is less certain.")
@@ -149,7 +150,7 @@ def _feature_rows(notes: list[tuple[list[str], list[str], list[float]]]) -> spar
     rows, features, values = [], [], []
     for row, (words, tags, unsure) in enumerate(notes):
         for word, tag, value in zip(words, tags, unsure, strict=True):
-            # Words make a batch varied. Labels make sure that it is not all about one kind of PHI.
+            # Words vary the text of a batch. Labels vary the kinds of PHI.
             for feature in (("word", word.lower()), ("label", tag.rpartition("-")[2])):
                 rows.append(row)
                 features.append(columns.setdefault(feature, len(columns)))

@@ -1,8 +1,8 @@
 """Containers for ragged X and y, and their checks.
 
 X is a sequence of sentences. A sentence is a sequence of tokens or a 2-D array of token vectors. y is a sequence of tag
-sequences. All estimators also accept lists of lists and convert them once to a flat array with offsets. To the
-splitters, caches and joblib of scikit-learn, a container is a 1-D array of ``n`` sentences.
+sequences. All estimators also accept lists of lists and convert them once to a flat array with offsets. The splitters,
+caches and joblib of scikit-learn treat a container as a 1-D array of ``n`` sentences.
 """
 
 from .checks import check_groups, check_sequences, check_tags

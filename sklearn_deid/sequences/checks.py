@@ -37,7 +37,7 @@ def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors
         return X
     check_outer(X, name)
     rows = list(X)
-    # The first row that is not empty decides between tokens and vectors; empty rows do not tell.
+    # The first row that is not empty decides between tokens and vectors; empty rows fit both.
     first = next((row for row in rows if not isinstance(row, NO_ROW) and hasattr(row, "__len__") and len(row)), None)
     vectors = first is not None and np.ndim(first[0]) == 1 and not isinstance(first[0], str)
     return (TokenVectors if vectors else TokenSequences).from_rows(rows, name=name)
@@ -56,7 +56,7 @@ def check_tags(y: Any, X: RaggedArray) -> TokenSequences:
     tags = y if isinstance(y, TokenSequences) else TokenSequences.from_rows(y, name="y")
     if len(tags) != len(X):
         raise SequenceError(f"X has {len(X)} sentences, y has {len(tags)}.")
-    # Both have n rows here, so that the lengths can be compared row by row. Shape: (n_wrong,)
+    # X and y have n rows here, so that the lengths can be compared row by row. Shape: (n_wrong,)
     wrong = np.flatnonzero(tags.lengths != X.lengths)
     if wrong.size:
         i = int(wrong[0])
@@ -70,7 +70,7 @@ def check_tags(y: Any, X: RaggedArray) -> TokenSequences:
 def check_groups(groups: Any, n: int, *, allow_missing: bool = False) -> np.ndarray | None:
     """Check the groups: a patient id for each of ``n`` sentences, or None.
 
-    With ``allow_missing``, ids may be None or NaN, which the caller must not take for one patient.
+    With ``allow_missing``, ids may be None or NaN, and the caller must not treat all missing ids as one patient.
     """
     if groups is None:
         return None
@@ -82,7 +82,7 @@ def check_groups(groups: Any, n: int, *, allow_missing: bool = False) -> np.ndar
     if allow_missing:
         return array
     kinds = {_kind(one) for one in array} if array.dtype == object else set()
-    # Missing ids would make one patient of all sentences without an id, and mixed ids cannot be sorted.
+    # Missing ids would turn all sentences without an id into one patient, and mixed ids cannot be sorted.
     if len(kinds) > 1 or "NoneType" in kinds or (array != array).any():
         found = ", ".join(sorted(kinds)) or "NaN"
         raise SequenceError(f"'groups' must hold ids of one type, and no id may be missing. Got {found} instead.")

@@ -1,4 +1,4 @@
-"""Base class of the transformers of sentences, for their interface to scikit-learn: words in, no tables out."""
+"""Base class of the transformers of sentences: scikit-learn interface that takes words and returns no tables."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import SequenceError
 from .ragged_array import RaggedArray
 
-# Types that can be iterated, but are no sentence: their items are characters, bytes, or in no order.
+# Iterable types that are not sentences: their items are characters, bytes, or unordered.
 NO_ROW = (str, bytes, Mapping, Set)
 
 
@@ -34,7 +34,7 @@ class TokenSequences(RaggedArray):
         flat: list[str] = []
         offsets = [0]
         for number, row in enumerate(rows):
-            # Asking for the type of a list first saves the slow questions to abstract classes.
+            # Testing for a list first avoids the slow tests against abstract classes.
             if type(row) is not list and (isinstance(row, NO_ROW) or not hasattr(row, "__iter__")):
                 raise SequenceError(
                     f"'{name}' must be a sequence of sentences, each a sequence of tokens. Row {number} is a "
@@ -57,7 +57,7 @@ class TokenSequences(RaggedArray):
 
 
 def check_outer(rows: Any, name: str) -> None:
-    """Refuse what is no sequence of rows: a text, and a table or a mapping, whose items are names of columns."""
+    """Refuse values that are not sequences of rows: text, and tables or mappings, whose items are column names."""
     is_table = isinstance(rows, Mapping) or hasattr(rows, "columns")
     if is_table or isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
         hint = f" Pass the column of the sentences, such as {name}['tokens']." if is_table else ""

@@ -120,7 +120,7 @@ class TokenVectors(RaggedArray):
 
 
 def representer_of(X: Any) -> str | None:
-    """Fingerprint of the representer of token vectors; None for other data, or if the origin is not known.
+    """Return the fingerprint of the representer of token vectors; None for other data, or if the origin is unknown.
 
     Examples
     --------
@@ -132,14 +132,14 @@ def representer_of(X: Any) -> str | None:
 
 
 def check_representer(X: Any, trained: str | None) -> None:
-    """Refuse vectors of another representer, in which equal numbers mean other words.
+    """Refuse vectors of another representer, because the same numbers would mean other words.
 
     Parameters
     ----------
     X : TokenVectors, or other data, which passes
         Vectors of new sentences.
     trained : str or None
-        Fingerprint of the representer of the training; None, which accepts all vectors, if it is not known.
+        Fingerprint of the representer of the training; None if unknown, so that all vectors are accepted.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class NoteBuilder:
 
     def phi(self, value: str, label: str) -> NoteBuilder:
         """Append PHI; two calls in a row make two spans that touch, as in ``0412SMITH``."""
-        # Annotators mark no surrounding white space, and tokens have none.
+        # Neither annotated spans nor tokens include surrounding white space.
         if value != value.strip() or not value:
             raise ValueError(f"A span of type {label} must neither be empty nor begin or end with white space.")
         self.pieces.append((value, label))

@@ -15,8 +15,8 @@ CASE_PHRASES = (
     "story",  # sentences of the present illness, in any order
     "findings",  # sentences or lines of the physical examination
     "study",  # the imaging study, in several spellings
-    "imaging",  # sentences of its report
-    "impression",  # its conclusion
+    "imaging",  # sentences of the report on the imaging study
+    "impression",  # conclusion of the report
     "course",  # sentences of the hospital course
     "plan",  # items of assessment and plan
     "drugs",  # lines of a medication list

@@ -110,7 +110,7 @@ class NoteContext:
                 self._write_nodes(self.chance.pick(node.options))
 
     def _write_slot(self, slot: Slot) -> None:
-        # The case holds for everything in the slot, also in nested phrases.
+        # The casing of a slot also applies to nested phrases.
         before = self._case
         if slot.case != "as is":
             self._case = slot.case
@@ -127,7 +127,7 @@ class NoteContext:
             self._case = before
 
     def _write_several(self, slot: Slot) -> None:
-        unused = len(self._left.get(slot.name) or self._phrase(slot.name))  # rather fewer than twice the same
+        unused = len(self._left.get(slot.name) or self._phrase(slot.name))  # fewer rather than repeated
         # The number of alternatives is limited, so that a note rarely repeats a sentence.
         number = min(self.chance.number(slot.low, slot.high), unused)
         for i in range(number):
@@ -137,7 +137,7 @@ class NoteContext:
     def _joint(self, joiner: str, i: int, number: int) -> str:
         if joiner == "list":
             bullet = self.style.bullet
-            # Numbered lists count. All other bullets are the same in each line.
+            # Numbered lists count up. All other bullets are the same in each line.
             mark = f"#{i + 1} " if bullet == "#" else bullet.replace("1", str(i + 1))
             return ("\n" if i else "") + mark
         if not i:

@@ -57,7 +57,7 @@ def compile_template(template: str) -> tuple[Node, ...]:
     Parameters
     ----------
     template : str
-        Text in the language above.
+        Text in the template language of this module.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def compile_template(template: str) -> tuple[Node, ...]:
     Raises
     ------
     ValueError
-        If a bracket is not closed, or a slot is not written as above.
+        If a bracket is not closed, or a slot is not written as in the table of this module.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def compile_template(template: str) -> tuple[Node, ...]:
     ('Na ', Number(low=128.0, high=148.0, places=0), Choice(options=((), (', stable',))))
     """
     tokens = _TOKEN.findall(template)
-    # findall skips what no alternative matches. The comparison finds an unbalanced brace.
+    # findall skips text that matches no alternative. The comparison finds such text, an unbalanced brace.
     if "".join(tokens) != template:
         raise ValueError("A brace of the template is not opened or not closed.")
     nodes, used = _parse(tokens, 0, nested=False)

@@ -28,7 +28,7 @@ class Person:
 
     @property
     def initials(self) -> str:
-        """Such as ``"JMS"``."""
+        """Initials of the person, such as ``"JMS"``."""
         return initials_of(self.given, self.middle, self.family)
 
 

@@ -45,7 +45,7 @@ def header_name(context: NoteContext, person: Person) -> str:
 
 
 def hospital_name(context: NoteContext, hospital: Hospital) -> str:
-    """Write a name in full, shortened, or as initials. Initials need staff, which practices and homes do not have."""
+    """Return the name of a hospital in full, shortened, or as initials; practices and homes have no initials."""
     kind = context.chance.uniform()
     if kind < 0.25:
         return hospital.short
@@ -61,7 +61,7 @@ def written_day(context: NoteContext, day: date) -> str:
 
 
 def told_day(context: NoteContext, day: date, *, month: float = 0.0, weekday: float = 0.0) -> str:
-    """Write a day in running text: in the style of the note, without its year, or as a month or weekday only."""
+    """Return a day for running text: in the style of the note, without its year, or as a month or weekday only."""
     kind = context.chance.uniform()
     if kind < month:
         return dates.month_form(day, context.chance)
@@ -71,7 +71,7 @@ def told_day(context: NoteContext, day: date, *, month: float = 0.0, weekday: fl
 
 
 def earlier(context: NoteContext, low: int, high: int, since_age: int = 0) -> date:
-    """A day ``low`` to ``high`` days before admission, in the patient's lifetime (an adult's: after ``since_age``)."""
+    """A day ``low`` to ``high`` days before admission, within the patient's life (adults: after ``since_age``)."""
     life = (context.stay.admitted - context.patient.birth).days
     if age_of(context) > 17:
         life -= 365 * since_age

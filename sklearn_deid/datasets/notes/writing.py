@@ -22,7 +22,7 @@ from .words import WORDS
 
 _FOLDER = Path(__file__).parent / "templates"
 # Some stays are in a few hospitals that all patients share, so that names of hospitals and doctors recur over patients,
-# as in the notes of one region; the other stays have a hospital of their own.
+# as in the notes of one region. The other stays have separate hospitals.
 _N_SHARED_HOSPITALS = 6
 _N_DOCTORS = 8
 _SHARE_IN_SHARED_HOSPITALS = 0.35
@@ -126,7 +126,7 @@ _STOP = re.compile(r"(?<=[a-z])\.(?=\n| [A-Z]|$)")
 
 
 def add_noise(note: NoteBuilder, style: Style, chance: Chance) -> None:
-    """Add noise to a finished note, according to its style. The gold spans are adjusted.
+    """Add noise to a finished note, according to the style of the note. The offsets of the gold spans are adjusted.
 
     Examples
     --------
