@@ -59,9 +59,9 @@ class ContextUnits:
     def blocks(
         cls, documents: np.ndarray, lengths: np.ndarray, size: int, rng: np.random.Generator | None = None
     ) -> ContextUnits:
-        """Consecutive sentences of one document, as many as have ``size`` tokens together; all of them are tagged.
+        """Return units of consecutive sentences of one document, up to ``size`` tokens each; all sentences are tagged.
 
-        A unit is larger than ``size`` only if a single sentence is. No sentence is in two units.
+        A unit has more than ``size`` tokens only if the unit is a single longer sentence. No sentence is in two units.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class ContextUnits:
         """One unit for each sentence: the sentence to tag, and up to ``size`` sentences of context on either side."""
         order, first, stop = _by_document(documents)
         here = np.arange(len(order))
-        # shape: (n_sentences,): first row of each window, and the row past its last
+        # shape: (n_sentences,): first row of each window, and the row after the last row of the window
         begin, end = np.maximum(first, here - size), np.minimum(stop, here + size + 1)
         counts = end - begin
         offsets = np.concatenate(([0], np.cumsum(counts)))
@@ -100,7 +100,7 @@ class ContextUnits:
         return cls(order[place], offsets, place == np.repeat(here, counts))
 
     def followed_by(self, other: ContextUnits, n_sentences: int) -> ContextUnits:
-        """These units, followed by the units of further sentences, whose numbers begin with ``n_sentences``."""
+        """Return these units, followed by the units of further sentences, with numbers from ``n_sentences`` on."""
         return ContextUnits(
             np.append(self.rows, other.rows + n_sentences),
             np.append(self.offsets, self.offsets[-1] + other.offsets[1:]),
@@ -129,7 +129,7 @@ class ContextUnits:
 
 
 def _by_document(documents: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sentences in the order of their documents and, for each sentence, begin and end of its document."""
+    """Sentences in the order of their documents and, for each sentence, start and end of its document."""
     order = np.argsort(documents, kind="stable")
     ordered = documents[order]
     return order, np.searchsorted(ordered, ordered, side="left"), np.searchsorted(ordered, ordered, side="right")
@@ -252,7 +252,7 @@ class SentenceDataset(Dataset):
         return len(self.lengths)
 
     def __getitem__(self, row: int) -> int:
-        # Only the number: `collate` builds the whole batch with array operations.
+        # Only the number is returned: `collate` builds the whole batch with array operations.
         return int(row)
 
     @property

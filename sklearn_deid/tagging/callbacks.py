@@ -104,7 +104,7 @@ class LearningRateDecay(Callback):
         Size of the altered copies of the whole training, in epochs.
     even_epochs : bool, default=False
         Whether all epochs have an equal part of the decay, for epochs that read different parts of the data. By
-        default, all batches have an equal part, and the first epoch shows how many there are.
+        default, all batches have an equal part, and the first epoch shows the number of batches.
     """
 
     def __init__(
@@ -128,7 +128,8 @@ class LearningRateDecay(Callback):
             # The number of batches differs a little between epochs, so that the rate of the last steps may be zero.
             self.total_ = round((self.n_epochs + self.added_epochs) * net.n_training_batches_)
         warmup = min(self.warmup_steps, self.total_ // 10) or 1
-        # The factor rises to 1 during the warm-up and falls to 0 at the end. The smaller of the two lines counts.
+        # The factor rises to 1 during the warm-up and falls to 0 at the end. The factor is the smaller of the two
+        # lines.
         factor = self.share * min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
         for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
             group["lr"] = base * factor

@@ -1,8 +1,8 @@
-"""Canary of a saved model: the PHI that the model found in a built-in note when it was saved.
+"""Canary of a saved model: the PHI that the model found in a built-in note when the model was saved.
 
-The digests of a bundle notice changed files. The canary notices all other causes for which a loaded model finds other
-PHI than the saved one. Examples are other weights with new digests, another layer under an old name, and a library or
-processor that computes wrongly. The canary does not notice forgery by people who can run the model themselves.
+The digests of a bundle detect changed files. The canary detects other reasons why a loaded model finds different PHI
+than the saved model. Examples are other weights with new digests, another layer under an old name, and a library or
+processor that computes wrongly. The canary does not detect forgery by people who can run the model themselves.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from ..sequences import TokenSequences, TokenVectors
 from ..text import segment
 from .note_tagger import flat_tags
 
-# Tolerance, because processors, precisions and versions of libraries add numbers in another order. Each tag with at
-# least the probability SURE must be the same, and so must be the share SAME_TAGS of all tags. No probability may differ
+# Tolerances, because processors, precisions and versions of libraries add numbers in different orders. Each tag with a
+# probability of at least SURE must be the same, and at least the share SAME_TAGS of all tags. No probability may differ
 # by more than LARGEST_DIFFERENCE, and the mean difference must not exceed MEAN_DIFFERENCE.
 SURE, SAME_TAGS, LARGEST_DIFFERENCE, MEAN_DIFFERENCE = 0.8, 0.98, 0.1, 0.02
 
-# An invented note of `make_clinical_notes`. A changed note would refuse all saved models: add another one instead.
+# An invented note of `make_clinical_notes`. After a change of this note, all saved models would be refused: add a
+# second note instead.
 _NOTE = """\
 Discharge Summary
 Pt: Amy Kessford (F)   MR # 419-7796
@@ -50,7 +51,7 @@ See note of Mar 6th by Chavez.
 ______________________
 MARK M. WARREN, MD PHD
 """
-# A tagger of vectors reads four rows of 16 fixed vectors in place of the note, whose words it does not know.
+# A tagger of vectors reads four rows of 16 fixed vectors instead of the note, because the tagger reads no words.
 _N_VECTORS = 64
 
 

@@ -44,12 +44,12 @@ def compact(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def expanded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Arrays with the types of an ordinary saved tagger; arrays that are not compact stay as they are.
+    """Return arrays with the types of an uncompressed saved tagger; arrays that are not compact are unchanged.
 
     Raises
     ------
     BundleError
-        If the scale of a table is missing, has another shape or type, or has no table.
+        If the scale of a table is missing, has another shape or type, or belongs to no table.
     """
     full: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
@@ -61,7 +61,7 @@ def expanded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def expanded_stand_ins(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return stand-ins for the arrays that `expanded` returns. Like the given stand-ins, they take no memory."""
+    """Return stand-ins for the arrays that `expanded` returns. The returned stand-ins take no memory either."""
     full: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
         if name.endswith(_TABLE) and array.dtype == np.int8:

@@ -63,7 +63,7 @@ def _weighted(left: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
     """Columns of ``left`` times the exponentials of scores, and the largest logarithm of each row as a separate factor.
 
     The largest element of each row is 1 afterwards. With one common maximum, a row that reaches only low scores would
-    be zero, and its gradient no number: in BIOES, "B-NAME" reaches nothing but "I-NAME" and "E-NAME".
+    be zero, and its gradient NaN: in BIOES, "B-NAME" reaches nothing but "I-NAME" and "E-NAME".
     """
     # Smaller numbers are zero: the exponential of the difference below would be infinite.
     reached = left.detach() >= torch.finfo(left.dtype).tiny
@@ -274,7 +274,7 @@ class LinearChainCRF(CRF):
     def decode_all(self, batches: Sequence[tuple[Tensor, Tensor]]) -> list[list[list[int]]]:
         """Results of `decode` for each pair of emissions and mask.
 
-        A CPU takes the steps of all batches together, and none for sentences that obviously have tag 0 throughout: most
+        A CPU computes the steps of all batches together, without sentences that obviously have tag 0 throughout: most
         sentences hold no PHI.
         """
         if batches and batches[0][0].is_cuda:

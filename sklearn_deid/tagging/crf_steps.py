@@ -14,19 +14,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# Overlap of forward and backward sums, each scaled to 1, from which rounding cannot have lost the likely tags.
+# Smallest overlap of forward and backward sums, each scaled to 1, at which rounding cannot have lost the likely tags.
 _LEAST_OVERLAP = 1e-20
-# Sentences from which a step of Viterbi has the sentences, not the tags, in the last dimension.
+# Number of sentences from which a step of Viterbi has the sentences instead of the tags in the last dimension.
 _MANY = 32
-# Tags before a tag up to which a step of Viterbi compares these alone, and tags of which all are compared.
+# Largest number of legal previous tags of a tag for which a step of Viterbi compares only these, and largest number of
+# tags for which a step compares all tags.
 _THIN, _FEW_TAGS = 2, 24
-# Sentences above which a step takes a part at a time, and of a part: the sums of all pairs of tags then stay in the
-# cache of the processor. 2,000 sentences with 49 tags take a fifth of the time.
+# Number of sentences above which a step reads the sentences in parts, and number of sentences of a part: the sums of
+# all pairs of tags then fit into the cache of the processor. 2,000 sentences with 49 tags take a fifth of the time.
 _MANY_SUMS, _PART = 512, 128
 
 
 class TimeOrder:
-    """Order of time of the tokens of sentences.
+    """Tokens of sentences in the order of time: the first tokens of all sentences, then all second tokens, and so on.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class TimeOrder:
     cells : LongTensor of shape (n_tokens,)
         Cell of each token in the flattened batches.
     mirror : LongTensor of shape (n_tokens,)
-        Number of the token that is as far from the end of the sentence as this one is from the start.
+        Number of the token that is as far from the end of the sentence as this token is from the start.
 
     Examples
     --------
@@ -82,8 +83,8 @@ class TimeOrder:
 class LogPartitionBySteps(torch.autograd.Function):
     """Log partition function of each sentence, shape (batch,), with the gradient of the forward-backward algorithm.
 
-    Both directions are one recursion: the backward one reads the sentences reversed, with the transposed transitions.
-    The sums are scaled at each step; the result is NaN if this is not enough.
+    One recursion computes both directions: the backward direction reads reversed sentences with transposed transitions.
+    The sums are scaled at each step; the result is NaN if a sum still underflows.
     """
 
     @staticmethod
@@ -96,7 +97,8 @@ class LogPartitionBySteps(torch.autograd.Function):
         start_peak, step_peak, end_peak = start.max(), transitions.max(), end.max()
         step, stop = (transitions - step_peak).exp(), (end - end_peak).exp()
         first = torch.stack([(start - start_peak).exp(), stop]).unsqueeze(1).expand(-1, order.batch, -1)
-        # shape: (2, n_tokens, K): sums over the tags before (or behind) a token, and the same with its own score
+        # shape: (2, n_tokens, K): sums over the tags before (or behind) a token, and the same sums with the score of
+        # the token
         arrived, states, scales = _recursion(
             torch.stack([local, local.index_select(0, order.mirror)]), torch.stack([step, step.t()]), first, order
         )
@@ -134,7 +136,7 @@ class LogPartitionBySteps(torch.autograd.Function):
 
 
 def _recursion(local: Tensor, step: Tensor, first: Tensor, order: TimeOrder) -> tuple[Tensor, Tensor, Tensor]:
-    """Scaled sums over all tag sequences up to each token, for two readings at once.
+    """Return scaled sums over all tag sequences up to each token, for both reading directions at once.
 
     Parameters
     ----------
@@ -166,10 +168,10 @@ def _recursion(local: Tensor, step: Tensor, first: Tensor, order: TimeOrder) -> 
 
 
 class _Step:
-    """Best scores of the next tags of many sentences, given those of the tags before.
+    """Best scores of the next tags of many sentences, given the scores of the previous tags.
 
-    Most legal transitions lead to a tag that may follow nearly every tag. An I may follow two tags only: these two are
-    compared, and not all tags.
+    Most legal transitions lead to a tag that may follow nearly every tag. An I may follow two tags only: the step
+    compares these two tags, not all tags.
 
     Parameters
     ----------
@@ -179,7 +181,7 @@ class _Step:
 
     def __init__(self, into: Tensor) -> None:
         is_thin = torch.isfinite(into).sum(1) <= _THIN
-        # Few tags are compared faster than they are chosen.
+        # Comparing few tags is faster than selecting some of them.
         is_thin &= len(into) > _FEW_TAGS
         wide, thin = torch.where(~is_thin)[0], torch.where(is_thin)[0]
         self._into, self._wide = into, into[wide].unsqueeze(2)
@@ -189,7 +191,7 @@ class _Step:
         self._order = torch.argsort(torch.cat([wide, thin]))
 
     def __call__(self, best: Tensor) -> Tensor:
-        """Scores (from, n_sentences) to (to, n_sentences)."""
+        """Convert scores of previous tags (from, n_sentences) to best scores of next tags (to, n_sentences)."""
         # Side by side, many sentences fill the registers of the processor better than few tags.
         if best.shape[1] < _MANY:
             return (best.t().unsqueeze(1) + self._into).amax(2).t()
@@ -205,8 +207,9 @@ def stays_at_first(emissions: Tensor, transitions: Tensor, start: Tensor, end: T
     """Sentences whose best path surely has tag 0 at each token, shape (batch,); parameters as of `viterbi_by_steps`.
 
     A path leaves tag 0 in runs of other tags. Each token of a run loses at least the margin of tag 0 over the other
-    tags. A run gains at most what it takes to enter, to leave and, for each token behind the first, to go on. If the
-    smallest margin of a sentence is larger than both gains, no run pays. Rounding is taken into account.
+    tags. A run gains at most the scores of its transitions: into the run, out of the run and, for each token behind the
+    first, within the run. If the smallest margin of a sentence is larger than both gains, no run can have a higher
+    score than tag 0. Rounding is taken into account.
     """
     if emissions.shape[2] == 1:
         return torch.ones_like(mask[:, 0])

@@ -15,18 +15,18 @@ from .note_sentences import NormalizedSegmenter
 from .strategies import ContextBlock
 from .warm_start import STARTERS, starter_folder
 
-#: Characters of training notes up to which a start from the starter was measured to help.
+#: Largest number of characters of training notes for which a start from "starter-en" was measured to help.
 FEW_CHARACTERS = 300_000
 # Largest deviation of the letters of all notes together. English corpora have at most 0.6, German letters 19, French
-# and Spanish ones 34 and more. One note may deviate more, since it is short.
+# and Spanish letters 34 and more. A single note may deviate more, because a note is short.
 _MOST_UNLIKE = 3.0
 
 
 def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
     """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start or random borders of the blocks.
 
-    Few notes start from the starter if they are in a language of `sklearn_deid.surrogates.LOCALES`. Many notes are cut
-    into other blocks in every epoch.
+    Few notes start from "starter-en" if the notes are in a language of `sklearn_deid.surrogates.LOCALES`. With many
+    notes, each epoch cuts the notes into other blocks.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
         # With fewer notes, random borders were not measured.
         settings["context"] = ContextBlock(random_borders=True)
     elif n_characters:
-        # The figures of its training notes alone: the whole model takes a second to load.
+        # Only the statistics of its training notes: loading the whole model takes a second.
         likeness = NoteLikeness.from_state(read_manifest(starter_folder(starter))["state"]["likeness"])
         if _language(notes) not in ("", language) or _are_in_language_of(likeness, notes):
             settings["warm_start_from"] = starter

@@ -34,7 +34,7 @@ _CELLS: dict[str, type[nn.LSTM] | type[nn.GRU]] = {"lstm": nn.LSTM, "gru": nn.GR
 
 
 class _Permuted(torch.autograd.Function):
-    """Rows of a matrix in another order that is its own inverse: its gradient is the same order again."""
+    """Rows of a matrix in another order. The order is its own inverse, so that the gradient has the same order."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ def reversed_cells(lengths: Tensor, time: int) -> Tensor:
     Parameters
     ----------
     lengths : LongTensor of shape (batch,)
-        Length of each row. The cells behind it keep their places.
+        Length of each row. The cells behind this length keep their places.
     time : int
         Number of cells of a row.
 
@@ -117,14 +117,14 @@ class BidirectionalRecurrent(nn.Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        # cuDNN wants the weights of a layer in one piece of memory. Unpickled ones are apart: cuDNN would copy them in
-        # each call, and warn in every process that tags notes.
+        # cuDNN needs the weights of a layer in one piece of memory. Unpickled weights are in several pieces: cuDNN
+        # would copy the weights in each call, and warn in every process that tags notes.
         for layer in (*self.ahead, *self.back):
             layer.flatten_parameters()
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """Encode (batch, time, input_size) to (batch, time, 2 * hidden_size). Ignore the values at padded positions."""
-        # Both directions use one order, and its own gradient is faster than that of `gather`.
+        # Both directions use one order. The gradient of this permutation is faster than the gradient of `gather`.
         order = reversed_cells(lengths, x.shape[1])
         kind, narrow = x.dtype, self.training and self.trains_in_bfloat16 and not x.is_cuda
         x = x.bfloat16() if narrow else x

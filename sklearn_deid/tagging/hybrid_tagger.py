@@ -120,8 +120,8 @@ class HybridTagger(TokenTagger, BaseEstimator):
             Sentences to tag.
         return_confidence : bool, default=False
             Whether to also return the confidence of each tag. The confidence is the probability of the tagger, and
-            ``rules_precision_`` at tokens that only the rules tag. At tokens that both tag, the confidence is the
-            larger of the two numbers.
+            ``rules_precision_`` at tokens that only the rules tag. At tokens that both the rules and the tagger tag,
+            the confidence is the larger of the two numbers.
 
         Returns
         -------

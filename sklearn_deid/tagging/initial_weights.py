@@ -12,7 +12,7 @@ from ..surrogates.locale_words import LISTED_KINDS
 from .batching import CONTEXT_MARKS
 from .network import TaggerModule
 
-# Weights with one row for each tag, and those with a row and a column for each tag.
+# Weights with one row for each tag, and weights with a row and a column for each tag.
 _BY_TAG = ("emit.weight", "emit.bias", "crf.start_transitions", "crf.end_transitions")
 _BY_PAIR = ("crf.transitions",)
 # Weights with one column for each input of the encoder: features of the word, then the marks of `ContextView` in
@@ -27,9 +27,9 @@ def copy_weights(
     """Copy the weights of one network to another; tags are matched by name.
 
     A tag that the source does not know keeps its new weights, and so does each transition from or to such a tag. A tag
-    that the target does not know is dropped. A network that reads several sentences together may start from one that
-    reads single sentences, and a network that reads lists of words from one without lists. The inputs that mark
-    sentences or listed words then have no effect when the training starts.
+    that the target does not know is dropped. A network that reads several sentences together may start from a network
+    that reads single sentences, and a network that reads lists of words from a network without lists. The inputs that
+    mark sentences or listed words then have no effect when the training starts.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def copy_weights(
     Returns
     -------
     bool
-        False if the networks differ in anything but their tags and these marks. The target is then unchanged.
+        False if the networks differ in anything but their tags and the inputs that mark sentences or listed words. The
+        target is then unchanged.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def _with_new_inputs(weight: torch.Tensor, n_inputs: int, target: TaggerModule, 
     """Weight with columns of zeros for the marks that only the target reads."""
     read, known = target.words, source.words
     if read is not None and known is not None and read.vector_dim == known.vector_dim + len(LISTED_KINDS):
-        # The marks of lists are the end of the word vector.
+        # The marks of lists are at the end of the word vector.
         before, after = weight.tensor_split([known.n_casings + known.vector_dim], dim=1)
         weight = torch.cat([pad(before, (0, len(LISTED_KINDS))), after], dim=1)
     return pad(weight, (0, CONTEXT_MARKS)) if weight.shape[1] + CONTEXT_MARKS == n_inputs else weight

@@ -42,7 +42,7 @@ def invent_spans(
 ) -> InventedSpans | None:
     """Draw surrogates of the spans: other names, places and numbers of the same kind, in the language of X.
 
-    Spans have equally many surrogates, or one more. Spans whose label or form has no rule have none.
+    All spans have the same number of surrogates, or one more. Spans whose label or form has no rule have no surrogates.
 
     Parameters
     ----------
@@ -53,14 +53,15 @@ def invent_spans(
     groups : ndarray of shape (n,), or None
         Patient of each sentence.
     n : int
-        Number of surrogates in all, those without a rule included.
+        Number of surrogates in total, spans without a rule included.
     rng : Generator
         Source of random numbers.
 
     Returns
     -------
     InventedSpans or None
-        None without any surrogate: the language is not among `sklearn_deid.surrogates.LOCALES`, or no span has a rule.
+        None if there is no surrogate: the language is not among `sklearn_deid.surrogates.LOCALES`, or no span has a
+        rule.
 
     Examples
     --------

@@ -6,19 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Punctuation that notes lose, and of that the signs that no line break follows.
+# Punctuation that notes can lose, and the part of this punctuation that no line break follows.
 PUNCTUATION, _GLUED = frozenset(".,;:-/()"), frozenset("-/(")
-# Of a document with other line breaks: the highest share of words that a break follows (lines of 20 columns have a
-# break after every third word), the share of words inside of spans, and the share of breaks that are lost.
+# Numbers for a document with other line breaks: highest share of words that a break follows (lines of 20 columns have a
+# break after every third word), share of words inside of spans, and share of breaks that are lost.
 _MOST_BREAKS, _BREAKS_IN_SPANS, _LOST_BREAKS = 0.4, 0.5, 0.3
 
 
 class LayoutChanges:
     """Draw changed layouts of sentences, whose words stay the same.
 
-    Notes lose punctuation, and break lines inside of names, which moves the borders of sentences. A tagger that was
-    trained on whole sentences finds few names in the parts. Each word keeps its tag: a span continues in the next
-    sentence. If a new span began there, the network would have to learn that "Hospital" begins a name.
+    Some notes lose punctuation or break lines inside of names, and line breaks move the borders of sentences. A tagger
+    that was trained on whole sentences finds few names in parts of sentences. Each word keeps its tag: a span continues
+    in the next sentence. If a new span began in the next sentence, the network would have to learn that "Hospital"
+    begins a name.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class LayoutChanges:
     classes : sequence of str
         Tags of the network.
     lost : float
-        Probability that a sentence loses its punctuation. A first or last token of a span stays.
+        Probability that a sentence loses its punctuation. The first and the last token of a span stay.
     breaks : float
         Probability that the lines of a document end at other places: after more words, inside of spans above all, and
         no longer after some of its sentences.

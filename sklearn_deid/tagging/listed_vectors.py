@@ -23,10 +23,11 @@ _LONGEST_NGRAM = 20
 class ListedVectors:
     """Vectors of character n-grams, followed by a 1 for each kind of public list that holds the word.
 
-    A tagger of twelve notes knows only the names in twelve notes. Lists of names, places and professions in many
-    languages show the tagger other possible names. The lists are public and do not depend on the notes; of the notes,
-    only their language chooses the lists. The words are stored as hashes of 32 bits, so that a saved tagger reads the
-    same lists with every version of Faker. Of other words, about one of 50,000 is taken for a listed one.
+    A tagger that was trained on twelve notes knows only the names in these notes. Lists of names, places and
+    professions in many languages show the tagger other possible names. The lists are public and do not depend on the
+    notes; only the language of the notes determines which lists are used. The words are stored as hashes of 32 bits, so
+    that a saved tagger reads the same lists with every version of Faker. About one of 50,000 other words is wrongly
+    treated as listed.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class ListedVectors:
 
     @property
     def is_public(self) -> bool:
-        """Whether the vectors of n-grams are marked as public. The lists always are."""
+        """Whether the vectors of n-grams are marked as public. The lists are always public."""
         return self.ngrams.is_public
 
     @property
@@ -81,7 +82,7 @@ class ListedVectors:
 
     @property
     def lists_checksum(self) -> str:
-        """Checksum of the lists alone, which are those of one version of Faker, 32 hexadecimal digits."""
+        """Checksum of the lists alone, which depends on the version of Faker, 32 hexadecimal digits."""
         return _checksum(b"", self.hashes, self.kinds)
 
     def vectors_for(self, words: Sequence[str]) -> np.ndarray:
@@ -97,7 +98,7 @@ class ListedVectors:
         return np.concatenate([self.ngrams.vectors_for(words), (kinds[:, None] >> bits & 1).astype(np.float32)], axis=1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ListedVectors:
-        # Nothing in it changes, so that copies share it.
+        # The object never changes, so copies share it.
         return self
 
     def __repr__(self) -> str:
@@ -105,13 +106,13 @@ class ListedVectors:
 
 
 def _checksum(begin: bytes, hashes: np.ndarray, kinds: np.ndarray) -> str:
-    # Bytes in one order, so that all machines agree.
+    # One byte order, so that the checksum is the same on all machines.
     written = begin + hashes.astype("<u4").tobytes() + kinds.astype("<u2").tobytes()
     return blake2b(written, digest_size=16).hexdigest()
 
 
 def locale_of(tokens: np.ndarray) -> str:
-    """Language of many tokens of the sentences, as a locale; "" if it is not among `sklearn_deid.surrogates.LOCALES`.
+    """Return the locale of the language of the sentences; "" if the language is not among `surrogates.LOCALES`.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def locale_of(tokens: np.ndarray) -> str:
 
 
 def saved_vectors(vectors: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """JSON values and arrays from which `loaded_vectors` builds the same vectors; nothing for other vectors."""
+    """JSON values and arrays from which `loaded_vectors` builds the same vectors; no arrays for other vectors."""
     state: dict[str, Any] = {"subwords": None}
     arrays: dict[str, np.ndarray] = {}
     if isinstance(vectors, ListedVectors):
@@ -143,7 +144,7 @@ def loaded_vectors(
     Raises
     ------
     BundleError
-        If n-grams are too long, or the arrays of listed words are no hashes with a number for each.
+        If n-grams are too long, or the arrays of listed words do not hold a hash and a number for each word.
     """
     subwords = state["subwords"]
     if subwords is None:
@@ -169,7 +170,7 @@ def _table(locale: str) -> tuple[np.ndarray, np.ndarray]:
             kinds[word] = kinds.get(word, 0) | 1 << bit
     hashes, first = np.unique(_hashes(kinds), return_inverse=True)
     joined = np.zeros(len(hashes), dtype=np.uint16)
-    # Words of equal hashes have the kinds of both.
+    # Words with equal hashes have the kinds of both words.
     np.bitwise_or.at(joined, first, np.fromiter(kinds.values(), dtype=np.uint16, count=len(kinds)))
     hashes.flags.writeable = joined.flags.writeable = False
     return hashes, joined

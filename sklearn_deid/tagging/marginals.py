@@ -242,7 +242,7 @@ class PhiMarginals:
         sure, tagged = self.phi >= 0.5, self.phi >= threshold
         # Sure tokens first, as one best path: the threshold of a caller must not change what the tagger is sure of.
         label, inside = label_runs(begins, goes_on, *_runs(sure, first))
-        # Doubtful tokens get a label each by themselves. On their path, O is likelier than any label.
+        # Each doubtful token has a label of its own: on a joint best path, O would be likelier than any label.
         doubtful = np.flatnonzero(tagged & ~sure)
         label[doubtful] = (begins[doubtful] + goes_on[doubtful]).argmax(axis=1)
         inside[doubtful] = goes_on[doubtful, label[doubtful]] >= begins[doubtful, label[doubtful]]
@@ -334,7 +334,7 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
         return
     places = None
     if hasattr(estimator, "predict_proba"):
-        # Read rows are forgotten: whoever reads the parts may keep as much of each as there was in the rows.
+        # Rows that were read are released: the caller may keep as much memory of each part as the rows took.
         rows = deque(estimator.predict_proba(X))
         places = columns_of(estimator.classes_, labels)
         _check_rows(estimator, rows, sentences.lengths, len(places))
@@ -350,7 +350,7 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
             out[np.arange(stop - start), columns_of(tags.data[start:stop], labels)] = 1.0
         else:
             part = np.concatenate([np.asarray(rows.popleft(), dtype=float) for _ in range(first, last)])
-            # With a probability that is no number, the best tag of every token of the sentence would be "O".
+            # With a NaN probability, the best tag of every token of the sentence would be "O".
             if not ((part > -_ROUNDING) & (part < 1 + _ROUNDING)).all():
                 raise SequenceError(f"{type(estimator).__name__}.predict_proba must give probabilities, from 0 to 1.")
             # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.

@@ -12,7 +12,8 @@ from ..text import split_tag
 from .held_out import HeldOut, gold_items, labels_in, threshold_of
 from .marginals import read_marginals
 
-# 0 is the tagger as trained. At 10, a token is tagged from a probability of 0.00005 on: more hides nearly all text.
+# 0 is the trained tagger without a bias. At 10, a token is tagged from a probability of 0.00005 on; a larger bias would
+# hide nearly all text.
 _BIASES = tuple(np.arange(0.0, 10.01, 0.5).tolist())
 
 
@@ -73,7 +74,7 @@ def curve_of(held: HeldOut, items: tuple[np.ndarray, np.ndarray], confidence: fl
     """Price curve of held-out marginals; ``items`` are the scores and patients of the gold items."""
     scores, patients = items
     thresholds = np.array([threshold_of(bias) for bias in _BIASES])
-    # Raises without PHI, of which no recall can be measured.
+    # Raises an error without PHI, because the recall is then undefined.
     reachable = recall_lower_bounds(scores, patients, thresholds, confidence)
     phi, gold = held.marginals.phi, held.tags.data != "O"
     # shape: (n_biases, n_tokens)

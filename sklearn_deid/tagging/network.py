@@ -178,7 +178,7 @@ class TaggerModule(nn.Module):
 
 
 class _Picked(torch.autograd.Function):
-    """Rows of a matrix, each at most once. The gradient of `index_select` would add them up one by one."""
+    """Select rows of a matrix, each at most once. The gradient of `index_select` would add up the rows one by one."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, rows: Tensor) -> Tensor:
@@ -236,7 +236,7 @@ def legal_tags(classes: np.ndarray, tag_scheme: str, continues_spans: bool = Fal
 
 @lru_cache(maxsize=16)
 def _transitions(tags: tuple[str, ...], tag_scheme: str) -> tuple[list[bool], list[list[bool]], list[bool]]:
-    """Legal tags at the start, after each other tag and at the end: thousands of pairs, three times for each model."""
+    """Legal tags at the start, after each other tag and at the end; cached, as a model needs thousands of pairs."""
     return (
         [is_allowed(None, tag, tag_scheme) for tag in tags],
         [[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags],

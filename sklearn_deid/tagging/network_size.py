@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from .strategies import SelfAttention, strategy
 
-#: Units of each direction if none are asked for.
+#: Units of each direction by default.
 DEFAULT_UNITS = 128
 _RECURRENT_LAYERS, _ATTENTION_LAYERS = 1, 4
 

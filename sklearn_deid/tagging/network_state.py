@@ -1,6 +1,6 @@
 """State of a `DeidTagger` for a saved model: its parameters as JSON values, and its weights.
 
-Apart from `saving`, which models without a network load, too: torch takes two seconds to import.
+The module is separate from `saving`, which models without a network load, too: torch takes two seconds to import.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
     Raises
     ------
     BundleError
-        If the tagger stores vectors of whole words, because the words may come from the training notes. If its classes
-        hold no tag of PHI, or its weights are not finite, too large, or zero.
+        If the tagger stores vectors of whole words, because the words may come from the training notes. If the classes
+        of the tagger hold no tag of PHI, or its weights are not finite, too large, or zero.
     """
     tagger.check_is_fitted()
     state: dict[str, Any] = {
@@ -96,7 +96,7 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
         problem = weight_problem(arrays)
         if problem is not None:
             raise BundleError(f"{problem} The saved tagger would find nothing reliably: train it anew.")
-        # The optimizer is left to the first training: torch imports its compiler for it, which takes two seconds.
+        # The first training builds the optimizer: torch then imports its compiler, which takes two seconds.
         tagger.builds_optimizer = False
         tagger.initialize()
         del tagger.builds_optimizer
@@ -112,7 +112,7 @@ _MOST_LAYERS = 200
 
 
 def tagger_on(device: str | None, state: Any, arrays: dict[str, np.ndarray]) -> DeidTagger:
-    """Build a fitted tagger as `tagger_from_state` does, on a device; None is the one in its parameters."""
+    """Build a fitted tagger as `tagger_from_state` does, on a device; None means the device in the parameters."""
     _check_is_state(state)
     asked = str(device or state["parameters"].get("device"))
     if asked.startswith("cuda") and not torch.cuda.is_available():
@@ -157,7 +157,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     tagger.hidden_size_, tagger.n_layers_ = chosen_size(tagger)
     tagger.classes_ = np.array(state["classes"], dtype=object)
     tagger._reads_words = state["reads_words"]
-    # Taggers of earlier versions have read no note in lower case instead of capitals.
+    # Taggers of earlier versions were not trained on lower case in place of capitals.
     tagger.lowers_uniform_casing_ = bool(state.get("lowers_uniform_casing", False))
     tagger.marks_uniform_casing_ = bool(state.get("marks_uniform_casing", False))
     tagger.continues_spans_ = bool(state.get("continues_spans", False))
@@ -204,7 +204,7 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
     # A path can contain names of people or places.
     plain.pop("encoder__model", None)
     plain.pop("warm_start_from", None)
-    # Without its start, "auto" would be another size. Earlier versions know "auto" for the layers alone.
+    # Without the start model, "auto" would mean another size. Earlier versions accept "auto" only for the layers.
     plain["hidden_size"] = network_size(tagger).hidden_size
     if tagger._pretrained is None and network_size(tagger).n_layers != default_layers(tagger):
         plain["n_layers"] = network_size(tagger).n_layers

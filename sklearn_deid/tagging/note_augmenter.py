@@ -15,7 +15,7 @@ from ..sequences.sentence_transformer import SentenceTransformer
 
 _CASINGS = (str.lower, str.upper, str.title)
 _LOWER = 0
-# What readers of printed letters confuse most: one of the alternatives replaces the character.
+# Printed characters that scanners confuse most: one of the alternatives replaces the character.
 _CONFUSIONS = {
     "0": "OoD", "O": "0Q", "o": "0ce", "Q": "O", "D": "0", "1": "lI", "l": "1Ii", "I": "l1", "i": "lj1", "j": "i",
     "5": "S", "S": "5", "s": "5", "8": "B", "B": "8", "2": "Z", "Z": "2", "z": "2", "6": "Gb", "G": "6C", "b": "6h",
@@ -23,17 +23,17 @@ _CONFUSIONS = {
     "f": "t", "E": "F", "F": "E", "P": "F", "R": "K", "M": "N", "H": "N", "U": "V", "V": "U", "Y": "V", "4": "A",
     "7": "1", "3": "8",
 }  # fmt: skip
-# Letters that are read as two.
+# Letters that scanners read as two letters.
 _CONFUSED_PAIRS = {"m": "rn", "w": "vv", "d": "cl", "n": "ri", "h": "li"}
 _ERRORS = ("typing_errors", "ocr_errors", "lost_punctuation", "line_breaks")
 _SHORTEST = 3  # letters of a word that may have an error
 
 
 class NoteAugmenter(SentenceTransformer):
-    """Show a tagger copies of its training notes in other casings and layouts, and with errors of writing.
+    """Show a tagger copies of its training notes in other casings and layouts, and with writing errors.
 
     Use the object as ``augmenter`` of a `DeidTagger` if the notes to redact are in capitals or lower case, typed in
-    haste, or scanned, and the training notes are not. The tagger reads all training sentences as they are and, in the
+    haste, or scanned, and the training notes are not. The tagger reads all unchanged training sentences and, in the
     first 80 % of the epochs, altered copies of some of them. Each epoch draws the copies anew. Sentences to tag are
     never changed.
 
@@ -41,18 +41,20 @@ class NoteAugmenter(SentenceTransformer):
     ----------
     copies : float in [0, 1], default=0.5
         Proportion of the documents that a `DeidTagger` copies in an epoch; of the sentences, if X does not know their
-        documents. A training takes longer by 80 % of this proportion, unless ``max_epochs="auto"`` sets its length.
+        documents. A training takes longer by 80 % of this proportion, unless ``max_epochs="auto"`` sets the length of
+        the training.
     lower_case, capitals, title_case : float in [0, 1], default=0.7, 0.08, 0.05
         Probability that a copied sentence is written in lower case, in capitals, or with a capital at the start of each
-        word. Their sum is at most 1. If X holds the documents of its sentences, all copied sentences of a document have
-        the same casing.
+        word. The sum of the three numbers is at most 1. If X holds the documents of its sentences, all copied sentences
+        of a document have the same casing.
     typing_errors : float in [0, 1], default=0.02
         Probability that a word of at least three letters loses, doubles or swaps a letter.
     ocr_errors : float in [0, 1], default=0.15
-        Probability that one or two characters of a word become others that scanners confuse with them, such as 0 and O.
+        Probability that one or two characters of a word become characters that scanners confuse with them, such as 0
+        and O.
     lost_punctuation : float in [0, 1], default=0.15
-        Probability that a copied sentence of a `DeidTagger` loses its ``. , ; : - / ( )``. `sample` ignores the
-        parameter, because it keeps the number of tokens.
+        Probability that a copied sentence of a `DeidTagger` loses the punctuation ``. , ; : - / ( )``. `sample` ignores
+        the parameter, because the method keeps the number of tokens.
     line_breaks : float in [0, 1], default=0.3
         Probability that the lines of a copied document end at other places, as in notes that were wrapped: sentences
         are cut, inside of spans above all, and some are joined. `sample` ignores the parameter, and so does a tagger
@@ -123,7 +125,7 @@ class NoteAugmenter(SentenceTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
-        """Return the sentences unchanged, so that word vectors are trained on the notes as they are."""
+        """Return the sentences unchanged, so that word vectors are trained on unchanged notes."""
         return self.fit(X, y, groups).transform(X)
 
     def transform(self, X: Any) -> TokenSequences:
@@ -179,14 +181,14 @@ class NoteAugmenter(SentenceTransformer):
 # Batches of copies in an epoch: with 200 notes of MEDDOCAN, 15 were as good as 30, and an epoch is shorter. At most a
 # third of the documents are copied, because with half of them an epoch took too long.
 _COPIED_BATCHES, _FEWEST_COPIES, _MOST_COPIES = 15, 0.1, 1 / 3
-# Of them, batches without punctuation: 15 % of few batches taught a tagger too little of such notes.
+# Number of these batches without punctuation: with 15 % of few batches, a tagger learned too little about such notes.
 _WITHOUT_PUNCTUATION, _LEAST_LOST, _MOST_LOST = 4.5, 0.15, 0.3
 
 
 def default_augmenter(n_tokens: int, batch_size: int) -> NoteAugmenter:
-    """The augmenter of ``augmenter="auto"``: the more notes, the smaller the share of copies, which cost time.
+    """Return the augmenter of ``augmenter="auto"``: with more notes, the share of copies is smaller, to save time.
 
-    Likewise, the fewer the copies, the larger the share of them that has no punctuation.
+    With fewer copies, a larger share of the copies has no punctuation.
 
     Examples
     --------
@@ -211,7 +213,7 @@ def _typing_error(word: str, rng: np.random.Generator) -> str:
 
 
 def _scanning_error(word: str, rng: np.random.Generator) -> str:
-    """A word with one or two confused characters, if it has any that are confused."""
+    """A word with one or two confused characters; unchanged if scanners confuse no character of the word."""
     places = [i for i, c in enumerate(word) if c in _CONFUSIONS or c in _CONFUSED_PAIRS]
     for _ in range(int(rng.integers(1, 3)) if places else 0):
         i = places[int(rng.integers(len(places)))]

@@ -1,4 +1,4 @@
-"""Batches of notes that are tagged together, with the notes of a patient in one batch if words are remembered there."""
+"""Batches of notes that are tagged together; each patient is in one batch if words are remembered over a patient."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from ..text import Document
 
-# Notes of a batch for each note of ``size``: a patient with more notes is remembered in parts.
+# Notes of a batch for each note of ``size``: the words of a patient with more notes are remembered in parts.
 _MOST = 10
 
 
 class NoteBatch(NamedTuple):
-    """Texts that are tagged together, and the number of the patient of each; None if each is remembered alone.
+    """Texts that are tagged together, and the patient number of each text; None if each text is remembered alone.
 
-    Numbers, because the ids of patients need not leave the process of the caller.
+    With numbers, the ids of patients stay in the process of the caller.
     """
 
     texts: list[Any]
@@ -25,10 +25,10 @@ class NoteBatch(NamedTuple):
 
     @classmethod
     def of(cls, notes: list[Any], unit: str) -> NoteBatch:
-        """Batch of notes of any kind; what is no Document is tagged as it is, and belongs to no patient.
+        """Batch of notes of any kind; items other than a Document are tagged unchanged, and belong to no patient.
 
-        Notes of one patient have one number only if they follow one another. Otherwise, a span would depend on which
-        other notes are in the batch.
+        Notes of one patient have the same number only if the notes follow one another. Otherwise, a span would depend
+        on which other notes are in the batch.
 
         Examples
         --------

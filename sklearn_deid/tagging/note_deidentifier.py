@@ -48,17 +48,18 @@ class NoteDeidentifier(BaseEstimator):
     estimator : estimator, optional
         Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`. None means
         ``DeidTagger(context="block")``, which starts from "starter-en" if the training notes are in a language of
-        `sklearn_deid.surrogates.LOCALES` and have at most 300,000 characters together. With more characters, it has
-        ``context=ContextBlock(random_borders=True)``.
+        `sklearn_deid.surrogates.LOCALES` and have at most 300,000 characters together. With more characters, None means
+        ``DeidTagger(context=ContextBlock(random_borders=True))``.
     batch_size : int, default=128
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
         PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the list of the Safe Harbor rule
         (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
-        "hipaa-surrogate" is "hipaa" with states and bare years. `redact` with surrogates uses it instead of "hipaa":
-        a bare year beside shifted dates would tell the shift, and a state would not fit the invented town. With another
-        value than "all", `fit` of a `DeidTagger` from "starter-en" takes notes for annotated by the rule: what the
-        starter finds and the rule lets stay is learned as PHI, and filtered.
+        "hipaa-surrogate" is "hipaa" plus states and bare years. `redact` with surrogates replaces "hipaa" by
+        "hipaa-surrogate": a bare year beside shifted dates would reveal the shift, and a state would not fit the
+        invented town. With other values than "all", `fit` of a `DeidTagger` from "starter-en" assumes that the notes
+        are annotated by the Safe Harbor rule: PHI that the starter finds and the rule keeps is learned as PHI and
+        filtered from the results.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
         continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
@@ -70,22 +71,22 @@ class NoteDeidentifier(BaseEstimator):
         is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the object has a method
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
     rules : {"proven"} or None, default="proven"
-        Rules for PHI that the tagger leaves out (`tagging.rules`). "proven" means the rules whose finds are PHI of one
-        label in the notes of `fit`, such as dates in figures (`ProvenRules.learn`). Their finds become spans where the
-        tagger has found nothing. Without `fit`, there are no rules. None means no rules.
+        Rules for PHI that the tagger leaves out (`tagging.rules`). "proven" means the rules whose matches are PHI of
+        one label in the notes of `fit`, such as dates in digits (`ProvenRules.learn`). Matches of these rules become
+        spans where the tagger has found nothing. Without `fit`, there are no rules. None means no rules.
 
     memory_unit : {"note", "patient"}, default="note"
-        Where a `DeidTagger` remembers the words that it has found. "note" is each note alone. "patient" is all notes
-        that follow one another with the same ``Document.patient_id``; keep the notes of a patient together. They are
-        tagged in one batch, of at most ten times ``batch_size`` notes. A note then has other spans than alone. `save`
-        does not store this parameter.
+        Range of notes over which a `DeidTagger` remembers the words that it has found. "note" is each note alone.
+        "patient" is all notes that follow one another with the same ``Document.patient_id``; keep the notes of a
+        patient together. The notes of a patient are tagged in one batch, of at most ten times ``batch_size`` notes. The
+        spans of a note then depend on the other notes of the patient. `save` does not store this parameter.
     self_training : SelfTraining, optional
         How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
         Number of processes that tag batches at the same time; -1 means all processor cores. None means 1, unless a
         ``joblib.parallel_config`` sets another number. The processes start with the second batch of a call and share
-        large arrays of the model. Each has the threads of this process divided by ``n_jobs``; spans and their order do
-        not depend on ``n_jobs``. `fit` ignores the parameter.
+        large arrays of the model. Each process has the threads of this process divided by ``n_jobs``; spans and their
+        order do not depend on ``n_jobs``. `fit` ignores the parameter.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class NoteDeidentifier(BaseEstimator):
     categories_ : dict
         Category of each label in the corpus of `fit`.
     likeness_ : NoteLikeness or None
-        Figures of the training notes. None with too few notes.
+        Statistics of the training notes, to recognise unlike notes. None with too few training notes.
     alignment_report_ : AlignmentReport
         Spans in the corpus of `fit` whose borders are not token borders, by document id and offsets.
     border_counts_ : dict
@@ -103,7 +104,7 @@ class NoteDeidentifier(BaseEstimator):
     segmenter_ : segmenter
         Fitted segmenter.
     rules_ : ProvenRules or None
-        Rules that the notes of `fit` have proven.
+        Rules whose matches were PHI in the notes of `fit`.
     raw_notes_ : dict
         Counts after `fit` with ``unlabelled``. "read": raw notes that were read. "left out": raw notes that are no
         readable text. "annotated": raw notes that were left out because they are annotated. "sentences" and "used
@@ -171,7 +172,8 @@ class NoteDeidentifier(BaseEstimator):
             Ignored.
         unlabelled : iterable of str or Document, optional
             Raw notes of the same kind, which ``self_training`` and the segmenter learn from. The model depends on these
-            notes as on the annotated ones. Annotations of a Document are ignored, and notes of ``corpus`` are left out.
+            notes and on the annotated notes. Annotations of a Document are ignored, and notes of ``corpus`` are left
+            out.
 
         Returns
         -------
@@ -197,7 +199,7 @@ class NoteDeidentifier(BaseEstimator):
         return self
 
     def _fit(self, corpus: Corpus, raw: list[Document], counts: dict[str, int] | None) -> None:
-        """Fit segmenter, tagger and figures of the notes; ``counts`` are those of the raw notes, if there are any."""
+        """Fit segmenter, tagger and statistics of the notes; ``counts`` are the counts of the raw notes, if any."""
         self.__dict__.pop("raw_notes_", None)  # of an earlier fit
         estimator = _note_tagger(corpus) if self.estimator is None else clone(self.estimator)
         corpus = self._with_staying(corpus, estimator)
@@ -215,19 +217,19 @@ class NoteDeidentifier(BaseEstimator):
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
 
     def _with_staying(self, corpus: Corpus, estimator: Any) -> Corpus:
-        """Notes with what stays by the Safe Harbor rule, if the training starts from a model that keeps to the rule."""
+        """Notes with the PHI that the Safe Harbor rule keeps, if the training starts from a model with this rule."""
         from .warm_start import loaded_start
 
         if self.labels == "all":
             return corpus
-        # Not of a tagger inside of a `RecallTunedTagger`, which would count what stays as PHI that it has found.
+        # Not for a tagger inside of a `RecallTunedTagger`, which would count the kept PHI as PHI that it has found.
         start = loaded_start(estimator.get_params(deep=False).get("warm_start_from"))
         if not isinstance(start, NoteDeidentifier) or start.labels == "all":
             return corpus
         return Corpus(with_staying(corpus, start.finding_all()))
 
     def finding_all(self) -> NoteDeidentifier:
-        """The same fitted model, which returns all PHI that it finds, also in notes unlike its training notes."""
+        """Return the same fitted model with settings to return all PHI, also in notes unlike the training notes."""
         finder = copy(self)
         finder.labels, finder.on_unlike, finder.on_error = "all", "pass", "withhold"
         return finder
@@ -255,8 +257,8 @@ class NoteDeidentifier(BaseEstimator):
         -------
         list of tuple of Span
             Spans of each note, sorted and without overlap. Offsets count characters of the original text.
-            ``confidence`` is the smallest probability among the tokens of the span, of a find of a rule the precision
-            of the rule, or None if the tagger returns no probabilities. The entry of a withheld note is None.
+            ``confidence`` is the smallest probability among the tokens of the span, the precision of the rule for a
+            span of a rule, or None if the tagger returns no probabilities. The entry of a withheld note is None.
 
         Raises
         ------
@@ -279,7 +281,7 @@ class NoteDeidentifier(BaseEstimator):
     ) -> Iterator[tuple[str | Document, tuple[Span, ...] | None]]:
         """Yield the pairs (note, spans) of `annotate`.
 
-        One batch of notes is in memory at a time; with several processes, two batches for each of them.
+        One batch of notes is in memory at a time; with several processes, two batches for each process.
         """
         return self._annotated(checked_notes(texts, "iter_annotate"))
 
@@ -308,7 +310,7 @@ class NoteDeidentifier(BaseEstimator):
             asterisks are not. ``meta`` and confidences are left out. Strings get the ids ``note-0``, ``note-1`` and so
             on.
         locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, optional
-            Language of the surrogates. None means "auto". This parameter and the next two need mode="surrogate".
+            Language of the surrogates. None means "auto". ``locale``, ``key`` and ``date_shift`` need mode="surrogate".
         key : bytes, optional
             Secret key of the surrogates, of at least 16 bytes. None draws a new key at each call.
         date_shift : int, optional
@@ -351,7 +353,7 @@ class NoteDeidentifier(BaseEstimator):
     def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
         """Micro F1 of typed spans, called "strict" in `deid_report`.
 
-        A span counts as found if its borders and its label are right. The spans of a withheld note count as missed.
+        A span counts as found if its borders and its label are correct. The spans of a withheld note count as missed.
         With ``labels="hipaa"``, other spans of the gold annotation do not count.
 
         Parameters
@@ -415,12 +417,12 @@ class NoteDeidentifier(BaseEstimator):
         return self.estimator
 
     def note_tagger(self, mode: str | SurrogateEngine | None = None) -> NoteTagger:
-        """Return a function from texts to spans, or to the reason why a text has none.
+        """Return a function from texts to spans, or to the reason why a text has no spans.
 
         Parameters
         ----------
         mode : str, SurrogateEngine or None, default=None
-            Mode of `redact` that the spans are for. None means that they are for no redaction.
+            Mode of `redact` for which the spans are used. None means that no redaction follows.
 
         Raises
         ------
@@ -455,7 +457,7 @@ class NoteDeidentifier(BaseEstimator):
     ) -> Document | None:
         with TaggerFailure() as failure:
             return rewrite_note(item, spans, rewrite, name=f"note-{number}")
-        # Surrogates are made from the note, so that an error of theirs could hold its text.
+        # Surrogates are made from the note, so an error of the surrogate engine could hold note text.
         self._give_up(number, item, f"The note cannot be rewritten: {type(failure.error).__name__}.", failure.error)
         return None
 
@@ -469,7 +471,7 @@ class NoteDeidentifier(BaseEstimator):
     def _in_batches(
         self, tagger: NoteTagger, notes: Iterable[Any], n_jobs: int
     ) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
-        # Items are taken from here when their results arrive: processes get the texts only, and return no text.
+        # Items are kept here until their results arrive: processes get the texts only, and return no text.
         waiting: deque[list[Any]] = deque()
         number = 0
         with closing(tag_batches(tagger, self._batches(notes, waiting), n_jobs)) as results:
@@ -500,7 +502,7 @@ class NoteDeidentifier(BaseEstimator):
             yield NoteBatch.of(items, self.memory_unit)
 
     def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
-        """Raise, or warn with ``on_error="withhold"``."""
+        """Raise the error of a note, or warn with ``on_error="withhold"``."""
         error = DeidError(message, doc_id=_name(number, item))
         if self.on_error == "raise":
             # A traceback shows the message of the cause, and only the messages of a DeidError never hold note text.
@@ -527,8 +529,8 @@ def _name(number: int, item: Any) -> str:
     return item.doc_id if isinstance(item, Document) else f"number {number}"
 
 
-# A text is an iterable of letters, a table one of column names, and a mapping one of keys. Read as notes, they would
-# return without redaction and without an error.
+# A text is an iterable of letters, a table an iterable of column names, and a mapping an iterable of keys. Read as
+# notes, they would return without redaction and without an error.
 _WAYS_OUT = {
     "text": "A text is read letter by letter. Pass a list with one text: {method}([text]).",
     "bytes": "Decode the bytes and pass a list: {method}([data.decode('utf-8')]).",
@@ -631,7 +633,7 @@ def _kind(notes: Any) -> str | None:
         return "bytes"
     if isinstance(notes, Mapping):
         return "mapping"
-    # Among them the keys of a mapping.
+    # This includes the keys of a mapping.
     if isinstance(notes, Set):
         return "set"
     if isinstance(notes, io.IOBase):

@@ -1,4 +1,4 @@
-"""`NoteLikeness`: whether a note is like the training notes of a model, by figures that hold no word of a note."""
+"""`NoteLikeness`: whether a note is like the training notes of a model, by statistics without any word of a note."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FEATURES = (
     *("capitals", "words in capitals", "digits", "punctuation", "word length", "sentence length"),
     *("letters", "letter pairs", "PHI"),
 )
-#: The figures that tell languages apart and do not depend on the kind of text.
+#: Statistics that distinguish languages and do not depend on the kind of text.
 LANGUAGE = ("letters", "letter pairs")
-# Units (words, tokens or sentences) that pull the figures of a short note to the usual ones.
+# Number of units (words, tokens or sentences) by which the statistics of a short note are shrunk to the usual values.
 _PRIOR = 30.0
 _WORDS_OF_A_NAME = 2
 _SHORTEST = 3  # letters of a word whose casing counts
-# A pair of letters that fewer patients have counts as one that no note has: it can stand for a single rare name.
+# A pair of letters that fewer patients have counts as a pair that no note has: the pair can reveal a single rare name.
 _FEWEST_PATIENTS = 5
 # Share of notes that are flagged, and the fewest notes with which a threshold can promise that share.
 ALPHA = 0.01
@@ -40,7 +40,7 @@ _CLASS[ord("a") : ord("z") + 1] = np.arange(1, 27)
 
 @dataclass(frozen=True)
 class Measured:
-    """Numbers of a note: sums, and the numbers of units that they are sums over. Shape of both: (n_features,).
+    """Sums over the units of a note, and the numbers of these units. Shape of both: (n_features,).
 
     ``pairs`` holds the number of each pair of letters, of shape (28, 28).
     """
@@ -64,7 +64,7 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
     n, words = len(tokens), [t for t in tokens if t.isalpha()]
     long = [w for w in words if len(w) >= _SHORTEST]
     foreign = [w for w in words if not w.isascii()]
-    # A name, such as François Béranger, does not tell the language, and short notes would be unlike because of it.
+    # Names, such as François Béranger, do not show the language of a note, and would make short notes unlike.
     is_name = len(foreign) <= _WORDS_OF_A_NAME and all(map(str.istitle, foreign))
     n_foreign = 0 if is_name else len(foreign)
     codes = _CLASS[np.frombuffer(" ".join(["", *words, ""]).lower().encode("latin-1", "replace"), dtype=np.uint8)]
@@ -87,19 +87,19 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
 class NoteLikeness:
     """Score of the difference between a note and the training notes, with a calibrated threshold.
 
-    The score is the largest deviation among nine figures. The figures are the shares of words with a first capital,
-    words in capitals, tokens with digits, punctuation, letters outside of ASCII and tokens of PHI, the lengths of words
-    and sentences, and the mean surprise of the pairs of letters. A deviation is the distance from the median, divided
-    by the root mean square of the distances on its side. In short notes, every figure is pulled to the mean: a few
-    words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title Case is not
-    judged: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
+    The score is the largest deviation among nine statistics. The statistics are the shares of words with a first
+    capital, words in capitals, tokens with digits, punctuation, letters outside of ASCII and tokens of PHI, the lengths
+    of words and sentences, and the mean surprise of the pairs of letters. A deviation is the distance from the median,
+    divided by the root mean square of the distances on its side. In short notes, every statistic is shrunk to the mean,
+    because a few words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title
+    Case is ignored: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
 
     The notes of a quarter of the patients determine medians, mean squares and counts of pairs. Pairs that fewer than
-    five of these patients have count as pairs that no note has: a saved model shows no rare name by its letters. The
+    five of these patients have count as pairs that no note has: a saved model reveals no rare name by its letters. The
     notes of the other patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)`` among their
     ``n`` scores. If a new note and these ``n`` notes are exchangeable, the note has a higher score with a probability
-    of at most 1 %, for any number of notes (split conformal prediction). Notes of one patient are alike, and a tagger
-    does not find exactly the annotated PHI: in these two ways the notes are exchangeable only approximately.
+    of at most 1 %, for any number of notes (split conformal prediction). The notes are exchangeable only approximately:
+    notes of one patient are alike, and a tagger does not find exactly the annotated PHI.
 
     Attributes
     ----------
@@ -108,9 +108,9 @@ class NoteLikeness:
     n_notes : int
         Number of notes from which the threshold was computed.
     any_casing : bool
-        Whether the casing of notes without mixed casing is not judged.
+        Whether the casing of notes without mixed casing is ignored.
     judged : tuple of str
-        The figures that count, of `FEATURES`.
+        Names of the statistics in use, from `FEATURES`.
 
     References
     ----------
@@ -148,9 +148,9 @@ class NoteLikeness:
         patients : sequence of hashable
             Patient of each note. No patient is in both parts.
         any_casing : bool, default=False
-            Whether the casing of notes without mixed casing is not judged.
+            Whether the casing of notes without mixed casing is ignored.
         judged : sequence of str, default=FEATURES
-            The figures that count.
+            Names of the statistics in use.
         seed : int, default=0
             Random seed of the parts.
         """
@@ -174,9 +174,10 @@ class NoteLikeness:
         # shape: (n_notes, n_features)
         figures = np.array([model._figures(note) for note in first])
         middle = np.median(figures, axis=0)
-        # Root mean squares and not quantiles: one kind of rare notes, such as notes in capitals, widens them.
+        # Root mean squares and not quantiles: one kind of rare notes, such as notes in capitals, increases root mean
+        # squares.
         low, high = (np.sqrt((np.clip(sign * (figures - middle), 0, None) ** 2).mean(0)) for sign in (-1, 1))
-        # A figure that hardly varies must not make every other value unlike.
+        # A statistic that hardly varies must not make every other value unlike.
         floor = 0.02 * np.maximum(np.abs(middle), 0.1)
         model._middle, model._low, model._high = middle, np.maximum(low, floor), np.maximum(high, floor)
         scores = sorted(model.score(note)[0] for note in rest)
@@ -185,7 +186,7 @@ class NoteLikeness:
         return model
 
     def score(self, note: Measured) -> tuple[float, str]:
-        """Score of a note, and the name of the figure that determines it."""
+        """Score of a note, and the name of the statistic that determines the score."""
         distance = self._figures(note) - self._middle
         # shape: (n_features,)
         deviations = np.where(distance < 0, -distance / self._low, distance / self._high)
@@ -194,7 +195,7 @@ class NoteLikeness:
         return float(deviations[largest]), FEATURES[largest]
 
     def problem(self, note: Measured) -> str | None:
-        """Why a note is unlike the training notes, as a sentence without text of the note; None if it is not."""
+        """Reason why a note is unlike the training notes, as a sentence without note text; None for a usual note."""
         score, name = self.score(note)
         if score <= self.threshold:
             return None
@@ -257,7 +258,7 @@ def _shared_pairs(notes: Sequence[Measured], owners: Sequence[Hashable]) -> np.n
 def _parts(
     notes: Sequence[Measured], patients: Sequence[Hashable], seed: int
 ) -> tuple[list[Measured], list[Hashable], list[Measured]]:
-    """Notes for the figures with their patients, and notes for the threshold."""
+    """Notes for the statistics with their patients, and notes for the threshold."""
     distinct = list(dict.fromkeys(patients))
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[i] for i in order[: max(1, round(_FIT_SHARE * len(distinct)))]}
@@ -269,7 +270,7 @@ def _parts(
 def learned_likeness(
     corpus: Sequence[Document], any_casing: bool = False, segmenter: Any = None, judged: Sequence[str] = FEATURES
 ) -> NoteLikeness | None:
-    """Learn from annotated notes, read as notes to tag are read; None with too few notes."""
+    """Learn from annotated notes, which are segmented like notes to tag; None with too few notes."""
     if len(corpus) < FEWEST:
         return None
     notes, segment = [], NormalizedSegmenter(segmenter).segment

@@ -19,28 +19,29 @@ from .marginals import PhiMarginals, columns_of
 _FEWEST_LETTERS = 3
 # Strength of the counts: fitted to held-out notes (docs/architecture.md).
 _STRENGTH = 1.3
-# Words of other labels that each label is taken to have: a label with few repeated words is as reliable as all.
+# Number of words of other labels that are added to the counts of each label: a label with few repeated words is assumed
+# to be as reliable as all labels together.
 _POOLED = 5.0
-# A sentence is decided again if the probability of O falls by more.
+# Decrease of the probability of O above which a sentence is tagged again.
 _CHANGED = 0.1
 _TINY = np.finfo(float).tiny
 
 
 class NoteMemory:
-    """How often a repeated word of a training note is PHI everywhere in the note, for each label.
+    """Counts of how often a repeated word of a training note is PHI everywhere in the note, for each label.
 
-    A second pass over the marginals of a note reads how surely a word is PHI at the other places of the note. The
-    counts say how far this evidence can be trusted: in notes where "Leber" is a doctor at one place and an organ at the
-    next, the evidence is weak. Only words with a capital and at least three letters are remembered. No label of a
-    token becomes less likely. Without repeated PHI in the training notes, nothing changes.
+    A second pass over the marginals of a note uses the probability that the same word is PHI at other places of the
+    note. The counts determine the weight of this evidence: in notes where "Leber" is a doctor at one place and an organ
+    at the next, the evidence is weak. Only words with a capital and at least three letters are remembered. No label of
+    a token becomes less likely. Without repeated PHI in the training notes, nothing changes.
 
     Parameters
     ----------
     labels : sequence of str
         The L labels.
     counts : ndarray of shape (L, 1 + L)
-        For each label: number of words of this label that are repeated in their note, divided by what they are at the
-        other places: O, or each label.
+        For each label: number of repeated words of this label, split by their tags at the other places of the note: O,
+        or each label.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class NoteMemory:
             return np.zeros((len(self.labels), len(self.labels)))
         same, outside = np.trace(self.counts[:, 1:]) / total, self.counts[:, 0].sum() / total
         likely = self.counts[:, 1:] + _POOLED * same * np.eye(len(self.labels))
-        # One more place of O: few counts are no proof that there are none.
+        # One place of O is added: few counts are no proof that there are none.
         return likely / (self.counts[:, :1] + _POOLED * outside + 1)
 
     def correct(self, rows: Mapping[int, np.ndarray] | Sequence[np.ndarray], repeats: Repeats, classes: Any) -> set:
@@ -115,7 +116,7 @@ class NoteMemory:
         found = before @ of_label
         factors = np.ones_like(found)
         factors[:, 1:] = (1 + repeats.best_elsewhere(found)[:, 1:] @ self.odds) ** _STRENGTH
-        # shape: (n_repeated, n_labels): what each label gains, as shares of what O loses
+        # shape: (n_repeated, n_labels): gain of each label, as a share of the loss of O
         gains = found[:, 1:] * (factors[:, 1:] - 1)
         left = found.sum(axis=1) / np.maximum((found * factors).sum(axis=1), _TINY)
         moved = found[:, 0] * (1 - left)
@@ -174,7 +175,7 @@ class Repeats(NamedTuple):
     sentences, positions : ndarray of shape (n_repeated,)
         Sentence of each occurrence, and position in the sentence.
     words : ndarray of shape (n_repeated,)
-        Number of the word in its note; another number in every note.
+        Number of the word; equal words of different notes have different numbers.
     """
 
     places: np.ndarray
@@ -214,7 +215,7 @@ class Repeats(NamedTuple):
         for column in range(values.shape[1]):
             order = np.lexsort((-values[:, column], self.words))
             starts = np.flatnonzero(np.diff(self.words[order], prepend=-1))
-            # The largest value of a word, except at its own place, which has the second.
+            # The largest value of the word; the place with the largest value has the second largest.
             largest = np.repeat(values[order[starts], column], np.diff(starts, append=len(order)))
             largest[starts] = values[order[starts + 1], column]
             best[order, column] = largest

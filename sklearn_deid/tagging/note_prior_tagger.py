@@ -26,8 +26,8 @@ _FLOOR = 1e-9  # of probabilities whose odds are taken
 class NotePriorTagger(TokenTagger, BaseEstimator):
     """Lower the probabilities of PHI in sentences of a note whose other sentences seem to have little PHI.
 
-    A tagger that reads single sentences expects PHI as often as in its training sentences. Many notes have less: in a
-    long note without any name, a doubtful name is most often the name of a test or a drug. This tagger estimates for
+    A tagger that reads single sentences expects PHI as often as in its training sentences. Many notes have less PHI: in
+    a long note without any name, a doubtful name is most often the name of a test or a drug. This tagger estimates for
     each sentence how many of the other sentences of its note have PHI, and corrects the probability that the sentence
     has PHI for the difference to the training sentences. Sentences that surely have PHI hardly change, and neither do
     sentences of notes with as much PHI as the training sentences. A note of one sentence does not change at all.
@@ -37,13 +37,13 @@ class NotePriorTagger(TokenTagger, BaseEstimator):
     estimator : estimator, default=DeidTagger()
         Tagger with ``predict_proba``, or a pipeline that ends with such a tagger.
     share : float in (0, 1) or "auto", default="auto"
-        Share of sentences with PHI that the tagger expects. "auto" is their share in y. Give the share of the sentences
-        on which the tagger was trained if `fit` does not train it.
+        Share of sentences with PHI that the tagger expects. "auto" is the share of sentences with PHI in y. If `fit`
+        does not train the tagger, give the share of sentences with PHI in the training data of the tagger.
     strength : float > 0, default=4.0
-        Number of further sentences, with the expected share, that each note is taken to have. The more, the less a
-        short note changes.
+        Number of sentences with the expected share that are added to each note, as a prior. With a larger number, short
+        notes change less.
     lowest : float in (0, 1), default=0.05
-        A note is not taken to have a smaller share of sentences with PHI, however long it is.
+        Lower limit of the estimated share of sentences with PHI of a note.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class NotePriorTagger(TokenTagger, BaseEstimator):
 
     Notes
     -----
-    Probabilities are only lowered. X must hold the document of each sentence (``X.documents``), as `NoteDeidentifier`
-    gives them; other sentences do not change. The share of a note is the fixed point that Saerens et al. call the EM
-    estimate of new priors, without the sentence itself.
+    Probabilities of PHI never rise. X must hold the document of each sentence (``X.documents``), which
+    `NoteDeidentifier` provides; sentences without documents do not change. The share of a note is the fixed point that
+    Saerens et al. call the EM estimate of new priors, without the sentence itself.
 
     References
     ----------
@@ -117,7 +117,7 @@ class NotePriorTagger(TokenTagger, BaseEstimator):
         with unfitted_if_failed(self):
             self.estimator_ = fit_on(estimator, X, tags, check_groups(groups, len(X)))
             share = np.mean([any(tag != "O" for tag in row) for row in tags]) if self.share == "auto" else self.share
-            # Odds of 0 or 1 would let nothing, or everything, be changed.
+            # With a share of 0 or 1, the odds would be zero or infinite.
             self.share_ = float(np.clip(share, 0.01, 0.99))
             self._labels = labels_in(self.estimator_.classes_)
             self.classes_ = tag_columns(self._labels)
@@ -170,7 +170,7 @@ class NotePriorTagger(TokenTagger, BaseEstimator):
         if X.documents is None:
             yield from parts
             return
-        # The note must be known to its end first. Half of the memory in single precision, in which marginals come.
+        # The whole note must be read first. Single precision, as in the marginals of taggers, takes half of the memory.
         kept = deque((part.data.astype(np.float32), part.offsets) for part in parts)
         likely = np.concatenate([np.zeros(0), *(likeliest(*part) for part in kept)])
         factor = prior_factors(likely, X.documents, self.share_, self.strength, self.lowest)

@@ -27,9 +27,9 @@ from ..exceptions import DeidError
 from .note_batches import NoteBatch
 from .note_tagger import NoteTagger
 
-# Smaller arrays travel with the model: a file for each of them would cost more than it saves.
+# Smaller arrays are sent with the model: a file for each small array would cost more than it saves.
 _LEAST_SHARED_BYTES = 2**16
-# Batches in work or waiting, for each process: one to tag, and one that keeps it from waiting for the next.
+# Batches for each process: one to tag, and one that waits, so that the process never waits.
 _BATCHES_A_PROCESS = 2
 # Seconds after which a process notices that its parent was killed.
 _PARENT_SECONDS = 1.0
@@ -38,14 +38,15 @@ _PARENT_SECONDS = 1.0
 def tag_batches(tagger: NoteTagger, batches: Iterable[NoteBatch], n_jobs: int) -> Generator[list[Any], None, None]:
     """Yield the results of the batches in their order.
 
-    At most two batches for each process are read ahead. One process, or a single batch, is tagged in this process.
+    At most two batches for each process are read ahead. With one process or a single batch, this process tags the
+    notes.
 
     Parameters
     ----------
     tagger : NoteTagger
         Function of a batch.
     batches : iterable of NoteBatch
-        Texts. They are taken in this process.
+        Texts. This process reads the batches.
     n_jobs : int
         Number of processes, at least 1.
 
@@ -82,7 +83,7 @@ def _in_processes(tagger: NoteTagger, batches: Iterator[NoteBatch], n_jobs: int)
                 waiting.extend(pool.submit(_tag, batch) for batch in islice(batches, 1))
                 yield result
         finally:
-            # Also after an error and an interruption: what is not yielded is not needed.
+            # Also after an error and an interruption: results that are not yielded are not needed.
             pool.shutdown(wait=True, kill_workers=True)
 
 
@@ -97,7 +98,7 @@ def _result(future: Any) -> list[Any]:
 
 
 def _threads(n_jobs: int) -> int | None:
-    """Threads of each process; None for a tagger without torch, which loads slowly."""
+    """Threads of each process; None if torch, which loads slowly, is not loaded."""
     torch = sys.modules.get("torch")
     return None if torch is None else max(1, torch.get_num_threads() // n_jobs)
 

@@ -14,7 +14,7 @@ from ..text.segmentation import bounded, check_segmentation
 
 
 class NoteSegmenter:
-    """Check and bound the results of a segmenter of the user. Without one, `text.segment` splits by its rules.
+    """Check and bound the results of a segmenter of the user. By default, `text.segment` splits by its rules.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def fitted_segmenter(segmenter: Any, corpus: Corpus, raw: Sequence[Document] = (
         return segmenter
     texts = [normalize(document.text) for document in (*corpus, *raw)]
     patients = np.array([*corpus.groups, *map(patient_of, raw)], dtype=object)
-    # Own segmenters of users need not know annotations. The library's leaves out what stands in PHI alone.
+    # Segmenters of users may not accept annotations. The segmenter of the library ignores words that occur in PHI
+    # alone.
     known = {}
     if type(segmenter) is LearnedSegmenter:
         known["y"] = [*(_spans_of(text, d) for text, d in zip(texts, corpus, strict=False)), *(None for _ in raw)]

@@ -26,7 +26,7 @@ class NoteFailure(NamedTuple):
     Parameters
     ----------
     reason : str
-        A sentence without text of the note.
+        Reason as a sentence, without text of the note.
     cause : DeidError or None, default=None
         Error of the tagger, if its message is known to hold no text of the note.
     """
@@ -42,9 +42,9 @@ class UnlikeNote:
     Parameters
     ----------
     spans : tuple of Span
-        What the tagger found.
+        Spans that the tagger found.
     reason : str
-        A sentence without text of the note.
+        Reason as a sentence, without text of the note.
     """
 
     spans: tuple[Span, ...]
@@ -52,7 +52,7 @@ class UnlikeNote:
 
 
 class NoteTagger:
-    """Tag batches of texts. Every error becomes a `NoteFailure` of the text that it belongs to.
+    """Tag batches of texts. Every error becomes a `NoteFailure` of the text that caused the error.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class NoteTagger:
     segmenter : object with a method ``segment(text)``, optional
         Splits texts into tokens and sentences. None means `text.segment`.
     borders : mapping of str to pair of int, optional
-        Borders of sentences inside spans, for each label, as `text.joined_at_borders` takes them.
+        Borders of sentences inside spans, for each label, in the format of `text.joined_at_borders`.
     likeness : NoteLikeness, optional
-        Figures of the training notes. None means that no note is unlike.
+        Statistics of the training notes. None means that no note counts as unlike.
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
         "hipaa" keeps the spans for which `is_safe_harbor` is true, and "hipaa-surrogate" also states and bare years.
     rules : ProvenRules, optional
@@ -102,7 +102,8 @@ class NoteTagger:
     ) -> list[tuple[Span, ...] | UnlikeNote | NoteFailure]:
         """Spans of each text, sorted and without overlap, with offsets in the unchanged text.
 
-        The tagger remembers words over the texts with the same number in ``patients``; without numbers, in each text.
+        The tagger remembers words over the texts with the same number in ``patients``; without numbers, in each text
+        alone.
         """
         results: list[Any] = [_failure_of(text) for text in texts]
         readable = [n for n, result in enumerate(results) if result is None]
@@ -183,6 +184,6 @@ def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[st
     checked = check_tags(tags, X)
     sure = np.concatenate([*confidences])
     if [*map(len, confidences)] != checked.lengths.tolist() or not np.isfinite(sure).all():
-        # No number is below a threshold, nor above: whether a span is hidden would depend on the comparison.
+        # NaN is neither below nor above a threshold: whether a span is hidden would depend on the comparison.
         raise ValueError("The tagger returns confidences that are no numbers, or not one for each token.")
     return checked.data.tolist(), np.clip(sure, 0.0, 1.0).tolist()

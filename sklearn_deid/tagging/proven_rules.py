@@ -1,4 +1,4 @@
-"""`ProvenRules`: rules that found nothing but PHI in the training notes, for PHI that a tagger leaves out."""
+"""`ProvenRules`: rules whose matches in the training notes were PHI, for PHI that a tagger misses."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from ..text import Document, Span
 from .rules import LANGUAGES, Rule, find_phi, note_languages, select_rules
 from .weight_checks import class_problem
 
-# A rule needs 18 finds without a mistake, 38 with one, and so on.
+# A rule needs 18 matches without a mistake, 38 matches with one mistake, and so on.
 _LEAST_PRECISION = 0.95
 _MOST_CHARACTERS = 300_000  # of notes, to guess their language
 _BEYOND_LATIN = "\u0100"
 
 
 class ProvenRules:
-    """Add the finds of rules to the spans of a tagger, where the tagger has found nothing.
+    """Add the matches of rules to the spans of a tagger, where the tagger has found nothing.
 
-    A tagger can miss a date or a telephone number in an unusual sentence, although its form shows what it is. `learn`
-    chooses the rules whose finds are spans of one label in annotated notes. These rules are used on other notes.
+    A tagger can miss a date or a telephone number in an unusual sentence, although the form of the number is clear.
+    `learn` chooses the rules whose matches are spans of one label in annotated notes. These rules are used on other
+    notes.
 
     Parameters
     ----------
@@ -48,16 +49,16 @@ class ProvenRules:
         self._rules = tuple(rule for rule in select_rules(language=LANGUAGES) if rule.name in self.labels)
         if len(self._rules) < len(self.labels) or not all(0 < p < 1 for _, p in self.labels.values()):
             raise ValueError("A rule is unknown to this version, or its precision is not between 0 and 1.")
-        # The labels leave with redacted notes, as those of a tagger do.
+        # The labels appear in redacted notes, like the labels of a tagger.
         problem = class_problem(f"B-{label}" for label in {label for label, _ in self.labels.values()})
         if self.labels and problem is not None:
             raise ValueError(f"A rule has a label that cannot be used. {problem}")
 
     @classmethod
     def learn(cls, notes: Iterable[Document]) -> ProvenRules:
-        """Choose the rules of which at most one find in 20 is no span of their label.
+        """Choose the rules of which at most one match in 20 is not a span of the rule's label.
 
-        One right and one wrong find are added, so that a rule needs 18 finds. The rules are those of the language of
+        One right and one wrong match are added, so that a rule needs 18 matches. The rules are those of the language of
         the notes.
 
         Parameters
@@ -69,7 +70,7 @@ class ProvenRules:
         rules = select_rules(language=note_languages(" ".join(note.text for note in notes)[:_MOST_CHARACTERS]))
         while True:
             labels = _proven(notes, rules)
-            # Without the others, a rule finds more: they no longer take characters from it.
+            # Without the other rules, a rule has more matches: the other rules no longer take characters from it.
             if len(labels) == len(rules):
                 return cls(labels)
             rules = tuple(rule for rule in rules if rule.name in labels)
@@ -81,7 +82,7 @@ class ProvenRules:
         categories: Mapping[str, str] | None = None,
         has_confidences: bool = True,
     ) -> list[Span]:
-        """Spans of a tagger, and the finds of the rules that touch none of them.
+        """Spans of a tagger, and the matches of the rules that touch none of these spans.
 
         Parameters
         ----------
@@ -92,7 +93,7 @@ class ProvenRules:
         categories : mapping of str to str, optional
             Category of each label.
         has_confidences : bool, default=True
-            Whether the confidence of a find is the precision of its rule. Otherwise it is None.
+            Whether the confidence of a match is the precision of its rule. Otherwise the confidence is None.
 
         Returns
         -------
@@ -102,8 +103,8 @@ class ProvenRules:
         if not self._rules:
             return list(spans)
         left = _outside(text, spans)
-        # Most rules need a character of which the tagger has found every one, such as the @ of an address. Characters
-        # beyond Latin-1 may stand for others, such as digits.
+        # Most rules need a character, such as the @ of an address. Without this character outside of the spans of the
+        # tagger, a rule is skipped. Characters beyond Latin-1 may be other forms of digits and letters.
         is_plain = max(left, default="") < _BEYOND_LATIN
         rules = tuple(r for r in self._rules if not is_plain or any(c in left for c in r.needs))
         taken = bytearray(len(text))
@@ -131,12 +132,12 @@ def _proven(notes: Sequence[Document], rules: tuple[Rule, ...]) -> dict[str, tup
         label, n_right = max(found.items(), key=lambda one: one[1], default=("", 0))
         precision = (n_right + 1) / (found.total() + 2)
         if label and precision >= _LEAST_PRECISION:
-            # Two digits: exact counts would say more of the training notes than anybody needs.
+            # Two digits: exact counts would reveal more about the training notes than users need.
             labels[name] = label, math.floor(100 * precision) / 100
     return labels
 
 
 def _outside(text: str, spans: Sequence[Span]) -> str:
-    """What a tagger has left of a text."""
+    """Parts of a text outside of the spans of a tagger."""
     borders = [0, *(border for span in spans for border in (span.start, span.end)), len(text)]
     return " ".join(text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True))

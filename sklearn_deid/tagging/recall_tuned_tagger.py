@@ -39,7 +39,7 @@ from .note_deidentifier import default_tagger
 _OWN_DECISION = 0.5
 # cv="auto"
 _FOLDS, _ONE_SET, _MANY_PATIENTS = 5, 0.25, 300
-# Confidence of the price curve if the target is without a margin.
+# Confidence of the price curve if ``confidence`` is None.
 _CONFIDENCE = 0.95
 
 
@@ -86,8 +86,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         raises an error (``on_low_precision``). The message names the highest target that keeps the precision. 0 accepts
         any precision.
     on_low_precision : {"warn", "raise"}, default="warn"
-        What `fit` does below ``min_precision``. "warn" keeps the tagger, which hides too much rather than too little.
-        "raise" refuses the target with a `TargetError`, and the estimator stays unfitted.
+        Reaction of `fit` to a precision below ``min_precision``. "warn" keeps the tagger, which hides too much rather
+        than too little. "raise" refuses the target with a `TargetError`, and the estimator stays unfitted.
     cv : "auto", float in (0, 1), int, splitter or "prefit", default="auto"
         Plan of the held-out patients. A float is the proportion of patients to hold out, an int is the number of folds
         of patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than
@@ -101,7 +101,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         folds, which require it, and False otherwise. With True, other taggers than the final tagger determine the
         threshold, so that the guarantee is only empirical.
     n_jobs : int or None, default=None
-        Number of taggers that are trained at the same time: those of the folds, and the final one of ``refit``.
+        Number of taggers that are trained at the same time: the taggers of the folds, and the final tagger of
+        ``refit``.
     random_state : int, RandomState or None, default=None
         Random seed of the choice of held-out patients.
 
@@ -223,7 +224,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             If X and y do not match, or there are too few patients to hold some out.
         TargetError
             If there are too few held-out patients for the target. The message holds the number of patients needed. If
-            even a tagger without a miss could not show the target, the error is raised before any training. With
+            even a tagger without a miss could not prove the target, the error is raised before any training. With
             ``on_low_precision="raise"``, also if the precision on the held-out patients is below ``min_precision``.
 
         Warns
@@ -334,7 +335,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         return HoldOutPlan(cv, refit, self.n_jobs, self.random_state)
 
     def _check_reachable(self, tags: TokenSequences, patients: np.ndarray | None, plan: HoldOutPlan) -> None:
-        """Refuse a target before the training if the held-out patients could not show it without any miss."""
+        """Refuse a target before the training if the held-out patients could not prove it even without any miss."""
         if not isinstance(self.target_recall, Real) or self.confidence is None or self.decision_bias is not None:
             return
         rows = held_out_rows(plan, len(tags), patients)
@@ -371,7 +372,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             self._check_price(self.report_.precision.value, self.price_curve_, held)
 
     def _check_price(self, precision: float, curve: PriceCurve, held: HeldOut) -> None:
-        """Warn or raise if the precision on the held-out patients is below the parameter, and name what costs it."""
+        """Warn or raise if the precision on the held-out patients is below ``min_precision``, and name the cause."""
         if not precision < self.min_precision:
             return
         best = curve.best_target(self.min_precision)

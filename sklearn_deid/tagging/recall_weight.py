@@ -78,6 +78,6 @@ class RecallWeight(BaseEstimator):
             n_phi, n_missed = n_phi.sum(), n_missed.sum()
         # The 1 in the denominator avoids a division by zero in sentences without PHI.
         rate = n_missed.to(torch.float32) / (1 + n_phi)
-        # The printed form gives a sentence without missed PHI no loss at all. The repaired form leaves it its full
+        # With the printed form, a sentence without missed PHI has no loss. With the repaired form, it keeps its full
         # loss.
         return self.weight * rate if self.form == "printed" else 1 + (self.weight - 1) * rate

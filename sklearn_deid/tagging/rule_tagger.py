@@ -115,7 +115,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         self.label_map_ = infer_label_map(labels) if auto else rule_label_map(self.label_scheme)
         found = sorted({label for rule in self._rules if (label := self.label_map_[rule.kind]) is not None})
         if not found:
-            # Notes would return as they are.
+            # Notes would be returned unchanged.
             raise ValueError("The rules find nothing: 'recognizers' is empty, or 'label_scheme' has none of its kinds.")
         tags = ["O", *(f"{prefix}-{label}" for label in found for prefix in "BI")]
         self.classes_ = np.array(tags, dtype=object)

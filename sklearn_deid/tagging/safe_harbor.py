@@ -10,10 +10,10 @@ from typing import Any
 from ..surrogates import SURROGATE, SurrogateEngine
 from ..text import I2B2_2014, MEDDOCAN, Document, Span, label_map, names_of_i2b2
 
-#: Labels of what the rule lets stay: states and larger areas, professions, and departments, which are no places.
+#: Labels that the rule keeps: states and larger areas, professions, and departments, which are no places.
 STAYING = frozenset({"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"})
-# What surrogates must fit: a bare year beside shifted dates would tell the shift, and a state beside an invented town
-# would contradict its postal code.
+# Labels of spans that must fit the surrogates: a bare year beside shifted dates would reveal the shift, and a state
+# beside an invented town would contradict its postal code.
 _FITTED = frozenset({"DATE", "STATE"})
 LABELS = ("all", "hipaa", "hipaa-surrogate")
 _AS_I2B2 = label_map(MEDDOCAN, I2B2_2014)
@@ -31,7 +31,8 @@ _UNITS = frozenset(
     "año años mes meses semana semanas día días de edad jahr jahre jahren monat monate monaten alt an ans mois".split()
 )
 _OLDEST = 90  # years; ages from here on are removed
-# To tell by which rule notes are marked: spans that stay, and the share of them that other spans may overlap.
+# Annotation by the rule: fewest spans that the rule keeps, and largest share of these spans that annotated spans
+# overlap.
 _ENOUGH, _FEW = 5, 0.1
 _AGE_WORD = re.compile(r"\d+|[^\W\d_]+")
 
@@ -58,9 +59,9 @@ def is_safe_harbor(span: Span, text: str) -> bool:
 
     Notes
     -----
-    The list that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) is another one: doctors and hospitals
-    are not in it. A bare year stays, although the rule also removes a year that shows an age from 90, such as a year of
-    birth. The text of the span does not show this.
+    The list that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) differs: doctors and hospitals are not
+    in that list. A bare year stays, although the rule also removes a year that shows an age from 90, such as a year of
+    birth. The text of the span does not show such an age.
 
     References
     ----------
@@ -97,11 +98,11 @@ def _is_young(words: str) -> bool:
 
 
 def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
-    """Training notes with the spans that the rule lets stay, where a model finds them and nothing is annotated.
+    """Return training notes with added spans: PHI that a model finds and the rule keeps, where nothing is annotated.
 
-    Notes that annotate what the rule removes show a bare year as no date, and an age under 90 as no age. A tagger that
-    learned from them would find full dates and higher ages less well. With these spans, it learns no exception, and
-    `asked_spans` lets them stand.
+    In notes that are annotated by the rule, a bare year is no date, and an age under 90 is no age. A tagger that
+    learned from such notes would find full dates and higher ages less well. With the added spans, the tagger learns no
+    exception, and `asked_spans` keeps such spans in the text.
 
     Parameters
     ----------
@@ -113,7 +114,8 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
     Returns
     -------
     list of Document
-        The notes, with further spans. If all labels of the notes are those of a known scheme, the spans have its names.
+        The notes, with further spans. If all labels of the notes are labels of a known scheme, the spans have the names
+        of this scheme.
     """
     notes = list(notes)
     names = names_of_i2b2(span.label for note in notes for span in note.spans)
@@ -125,7 +127,7 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
 
 
 def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
-    """Whether notes seem to mark only what the rule removes: a model finds more, of which hardly any is marked.
+    """Whether notes seem annotated by the rule: hardly any PHI that a model finds and the rule keeps is annotated.
 
     Parameters
     ----------
@@ -139,7 +141,7 @@ def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
 
 
 def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span, bool]]]:
-    """For each note, what a model finds and the rule lets stay, and whether an annotated span overlaps it."""
+    """For each note, spans that a model finds and the rule keeps, and whether an annotated span overlaps the span."""
     for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True):
         yield [
             (span, any(span.start < own.end and own.start < span.end for own in note.spans))
@@ -149,7 +151,7 @@ def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span
 
 
 def _named(span: Span, names: Mapping[str, str], text: str) -> Span:
-    """Span under the name of its label in a scheme, if the rule lets it stay under this name, too."""
+    """Span with the name of its label in a scheme, if the rule keeps the span under this name, too."""
     named = replace(span, label=names.get(span.label, span.label), confidence=None)
     return replace(span, confidence=None) if is_safe_harbor(named, text) else named
 
@@ -165,7 +167,7 @@ def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ..
 
 
 def labels_to_rewrite(labels: str, mode: str | SurrogateEngine | None) -> str:
-    """Parameter ``labels`` with which notes are rewritten in a mode.
+    """Value of the parameter ``labels`` with which notes are rewritten in a mode.
 
     Examples
     --------

@@ -87,7 +87,8 @@ def _segmenter_state(model: NoteDeidentifier) -> dict[str, Any] | None:
 
 def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
     (tagger,) = taggers
-    # Models of earlier versions hold no record of their training notes, no rules, and no labels: they return all.
+    # Models of earlier versions hold no statistics of their training notes, no rules, and no ``labels``: such models
+    # return all PHI.
     on_unlike, labels, likeness = state.get("on_unlike", "warn"), state.get("labels", "all"), state.get("likeness")
     model = NoteDeidentifier(tagger, batch_size=state["batch_size"], labels=labels, on_error=state["on_error"])
     model.estimator_, model.categories_ = tagger, dict(state["categories"])
@@ -164,7 +165,7 @@ def _recall_tuned_tagger_apart(model: RecallTunedTagger) -> tuple[dict[str, Any]
 def _recall_tuned_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RecallTunedTagger:
     (tagger,) = taggers
     aims = {name: state[name] for name in (*_AIMS, "direct_labels")}
-    # Models of version 0.1.0 know no bar of precision, and earlier ones of this version only warn.
+    # Models of version 0.1.0 have no ``min_precision``, and earlier models of this version only warn.
     bar = {"min_precision": state.get("min_precision", 0.0), "on_low_precision": state.get("on_low_precision", "warn")}
     model = RecallTunedTagger(tagger, **bar, **aims)
     model.price_curve_ = None
@@ -239,8 +240,8 @@ def _probability(value: Any) -> float:
 def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False, compact: bool = False) -> None:
     """Save a fitted tagger or `NoteDeidentifier`. `saving.save` is the public function and lists the saved content.
 
-    The folder also holds the tags that the model predicts for a built-in invented note (`canary`). `load_tagger`
-    compares.
+    The folder also holds the tags that the model predicts for a built-in invented note (`canary`). `load_tagger` tags
+    the same note and compares the tags.
 
     Parameters
     ----------
@@ -272,7 +273,8 @@ def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = F
     if compact:
         arrays = compact_arrays.compact(arrays)
         rounded = _from_state(json.loads(json.dumps(manifest)), compact_arrays.expanded(arrays), None)
-        # A model that the rounding changes would be refused when it is loaded, and the full one may be gone by then.
+        # A model that the rounding changes would be refused when it is loaded, and the full model may be deleted by
+        # then.
         _check_canary(rounded, content, path)
     write_bundle(path, content, arrays, overwrite=overwrite)
 
@@ -295,7 +297,7 @@ def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> A
         no such tags, and only the other checks apply.
     """
     manifest = read_manifest(path, largest_arrays=_LARGEST_ARRAYS)
-    # Stand-ins have shapes and types and no memory. What does not fit together is refused before it is read.
+    # Stand-ins have shapes and types and no memory. Contradictory content is refused before it is read.
     stand_ins = compact_arrays.expanded_stand_ins(array_stand_ins(path))
     unused = set(stand_ins) - _check_state(manifest, stand_ins)
     if unused:

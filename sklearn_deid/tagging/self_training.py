@@ -120,8 +120,8 @@ class SelfTraining(BaseEstimator):
         for number, teacher in enumerate(_teachers(estimator, self.n_teachers), 1):
             self._say(f"Teacher {number} of {self.n_teachers}")
             teachers.append((f"teacher {number}", FrozenEstimator(fit_on(teacher, X, y, groups))))
-        # Teachers with other seeds err at other places, so that the mean of their probabilities is nearer to how often
-        # they are right.
+        # Teachers with different seeds make different errors, so that the mean of their probabilities is better
+        # calibrated.
         vote = VotingTagger(teachers).fit(X, y)
         tagged = [vote.predict(part, return_confidence=True) for part in _parts(raw)]
         # Whole sentences: one unsure tag would teach the student that a missed name is "O".

@@ -26,7 +26,7 @@ class SpanSwapper:
     share : float
         Probability that a span is replaced by a span drawn from all spans of its label, the span itself included.
     more : tuple of three ndarrays of shape (n_more,), optional
-        Starts, ends and labels of spans after the sentences, which are drawn, too, and never replaced.
+        Starts, ends and labels of spans after the sentences: these spans may replace others, and are never replaced.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class SpanSwapper:
         more: Spans | None = None,
     ) -> None:
         self.offsets, self.starts, self.ends, self.share = offsets, starts, ends, share
-        # shape: (n_spans + n_more,): what is drawn
+        # shape: (n_spans + n_more,): spans that can be drawn
         added = tuple(np.empty(0, dtype=np.int64) for _ in range(3)) if more is None else more
         self.begins = np.concatenate([starts, added[0]])
         self.lengths = np.concatenate([ends, added[1]]) - self.begins
@@ -57,9 +57,10 @@ class SpanSwapper:
         Parameters
         ----------
         rng : Generator
-            Source of the random numbers. Their count does not depend on ``is_free``.
+            Source of the random numbers. The number of random numbers does not depend on ``is_free``.
         is_free : ndarray of shape (n_spans + n_more,), bool, optional
-            Which spans may replace others. A span for which another one was drawn stays. By default all.
+            Which spans may replace others. If the drawn span may not replace others, the original span stays. By
+            default all.
 
         Returns
         -------

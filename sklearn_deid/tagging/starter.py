@@ -67,5 +67,5 @@ def load_model(
             )
         tuned = model.fitted_estimator().set_params(decision_bias=float(decision_bias))
         tuned.decision_bias_, tuned.threshold_ = float(decision_bias), threshold_of(decision_bias)
-        tuned.report_ = None  # what was measured holds for the other bias
+        tuned.report_ = None  # the measured results are valid for the other bias only
     return model.set_params(labels=labels)

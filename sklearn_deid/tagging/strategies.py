@@ -117,7 +117,7 @@ class Dropout(BaseEstimator):
 
 
 class SpanSwap(BaseEstimator):
-    """Other PHI in the training sentences, as the ``span_swap`` of a `DeidTagger`, drawn anew in each epoch.
+    """Replacement of PHI spans in training sentences, drawn anew in each epoch: ``span_swap`` of a `DeidTagger`.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ class ContextBlock(BaseEstimator):
         Largest number of tokens of a block. A longer sentence is a block of its own.
     random_borders : bool, default=False
         Whether each epoch of a training cuts the documents into other blocks, so that a sentence is read after and
-        before other sentences. By default, as in tagging, all blocks of a document are as long as they may be. On half
-        of MEDDOCAN, a network of 128 units was better with random borders, and one of 192 units was not.
+        before other sentences. By default, as in tagging, all blocks of a document are as long as ``size`` allows. On
+        half of MEDDOCAN, a network of 128 units was better with random borders, and a network of 192 units was not.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if type(value) not in _SHORT_FORMS:
             plain[name] = value
             continue
-        # The short form of some is a number. The nested parameters below add the rest.
+        # Some short forms are numbers. The nested parameters below add the other settings.
         numbers = {RecallWeight: "weight", SpanSwap: "share"}
         number = numbers.get(type(value))
         plain[name] = _SHORT_FORMS[type(value)] if number is None else getattr(value, number)

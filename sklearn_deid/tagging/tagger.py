@@ -110,9 +110,9 @@ class DeidTagger(TokenTagger, TaggingNet):
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
         Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on the
         words of X outside of PHI that two or more patients have (documents or sentences without ``groups``); these
-        vectors store no word of X. They are followed by the kinds of public lists that hold the word, such as given
-        names, surnames and towns in the language of X (lists of Faker, stored as hashes). "corpus" trains vectors of
-        whole words on X and warns, because these vectors store the words of X.
+        vectors store no word of X. Each vector is followed by the kinds of public lists that hold the word, such as
+        given names, surnames and towns in the language of X (lists of Faker, stored as hashes). "corpus" trains vectors
+        of whole words on X and warns, because these vectors store the words of X.
     hidden_size : int or "auto", default="auto"
         Number of units of each direction of the recurrent network. The width of self-attention is twice this number.
         "auto" is the number of the model that ``warm_start_from`` names, or 128.
@@ -138,10 +138,11 @@ class DeidTagger(TokenTagger, TaggingNet):
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means a `NoteAugmenter` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. Its ``copies`` are about 15 batches an epoch: at least 0.1 and at most a third of the
-        documents. A `NoteAugmenter` adds altered copies to the sentences; with another augmenter the network never sees
-        the original sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences.
-        The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
+        `PretrainedEncoder`. The ``copies`` of this augmenter are about 15 batches an epoch: at least 0.1 and at most a
+        third of the documents. A `NoteAugmenter` adds altered copies to the sentences; with another augmenter the
+        network never sees the original sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before
+        they tag sentences. The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of
+        the tagger.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss, at least 0. The tags are those of ``tag_scheme``, such as "B-DATE". Tags that
         are missing in the dict have weight 1. `fit` warns of keys that are no tags of the network.
@@ -151,7 +152,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
         batches, or 3,000 with a `NoteAugmenter`, or 200 if the training starts from a model (``warm_start_from``) of
-        the language of X. If it starts from the public tagger of X, "auto" is 20.
+        the language of X. If the training starts from the public tagger of X, "auto" is 20.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900
@@ -167,8 +168,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
         ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X follow if the model has none.
         Labels may differ: a new label starts from the label that the model most often assigns to its tokens. `fit`
-        keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not show all
-        kinds of PHI, and say nothing about the others. If X is in another language than the training texts of a model
+        keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not contain all
+        kinds of PHI, and show nothing about the others. If X is in another language than the training texts of a model
         of the package, the training is as long as without a start and reads invented spans (``span_swap``), and the
         score of "O" is lowered by 1 afterwards: without this, a tagger of few notes misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
@@ -178,11 +179,11 @@ class DeidTagger(TokenTagger, TaggingNet):
         Number of epochs without a better F1 on the held-out patients after which training stops. Needs
         ``validation_fraction``. None never stops early.
     mixed_precision : bool, "auto" or "training", default="auto"
-        Whether the network computes in bfloat16. The CRF never does. "auto" means bfloat16 on CUDA devices that have
-        it, in training and with a `PretrainedEncoder`. All other numbers are computed in float32, so that tags depend
-        little on the device. "training" adds bfloat16 in the layers of ``encoder="lstm"`` during training, on
-        processors with fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of the time, and may lose
-        0.1 points of F1. Other processors compute in float32.
+        Whether the network computes in bfloat16. The CRF always computes in float32. "auto" means bfloat16 on CUDA
+        devices that support bfloat16, in training and with a `PretrainedEncoder`. All other numbers are computed in
+        float32, so that tags depend little on the device. "training" adds bfloat16 in the layers of ``encoder="lstm"``
+        during training, on processors with fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of
+        the time, and may lose 0.1 points of F1. Other processors compute in float32.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -216,10 +217,10 @@ class DeidTagger(TokenTagger, TaggingNet):
         breaks lines. `predict` begins a new span with each sentence in any case.
     note_memory_ : NoteMemory or None
         Counts of how often repeated words of the training notes are PHI at all places of their note, without the words.
-        With it, the probability of PHI of a word rises if the word is surely PHI at other places of its note. None
-        without documents, and after `partial_fit` alone. Set it to None to tag each sentence by itself.
+        With these counts, the probability of PHI of a word rises if the word is surely PHI at other places of its note.
+        None without documents, and after `partial_fit` alone. Set the attribute to None to tag each sentence by itself.
     hidden_size_, n_layers_ : int
-        Size of the network: parameters that are "auto" are found in `fit`.
+        Size of the network: `fit` replaces "auto" by numbers.
     starts_from_tagger_ : bool
         Whether the training started from ``warm_start_from`` or from the public tagger of X.
     learns_another_language_ : bool
@@ -460,7 +461,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any, keeps: bool) -> None:
         """Learn the inputs of the network and build it, with new weights or the weights of another tagger.
 
-        With ``keeps``, labels of the other tagger that the sentences do not show stay.
+        With ``keeps``, labels of the other tagger that do not occur in the sentences are kept.
         """
         start = None
         self.learns_another_language_ = False
@@ -473,7 +474,7 @@ class DeidTagger(TokenTagger, TaggingNet):
             kept = unseen_labels(model, start, tags, compared[1]) if keeps else {}
             classes = [f"B-{label}" for label in kept] if keeps else classes
         self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start, groups)
-        # A network that starts from weights without marks would have to learn what they mean.
+        # A network that starts from weights without marks would have to learn the meaning of the marks.
         knows_marks = self._pretrained is None and (start is None or start.marks_uniform_casing_)
         self.marks_uniform_casing_ = self.lowers_uniform_casing_ and knows_marks
         self.continues_spans_ = self._broken_lines() > 0
@@ -552,7 +553,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         return self.augmenter_.sample(X, tags, groups)
 
     def _units_of_epochs(self, X: RaggedArray, held_out: bool) -> dict[str, Any]:
-        """Parameters of a `SwappingDataset`: units of sentences, and how an epoch draws others."""
+        """Parameters of a `SwappingDataset`: units of sentences, and the function that draws the units of an epoch."""
         context = strategy("context", self.context)
         moves = isinstance(context, ContextBlock) and context.random_borders and not held_out
         return {"units": self._units(X), "moved": (lambda rng: self._units(X, rng)) if moves else None}
@@ -560,7 +561,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     def _training_data(
         self, X: Any, tags: Any, groups: Any, rows: Any = slice(None), held_out: bool = False, n_invented: Any = None
     ) -> SwappingDataset:
-        """Data set of the chosen rows; ``n_invented`` replaces that of ``span_swap``."""
+        """Data set of the chosen rows; ``n_invented`` replaces the number of invented spans of ``span_swap``."""
         X, tags, groups = X[rows], tags[rows], None if groups is None else groups[rows]
         unknown = set(tags.data).difference(self.classes_)
         if unknown:
@@ -603,7 +604,7 @@ class DeidTagger(TokenTagger, TaggingNet):
             def arrays(tokens: np.ndarray) -> dict[str, Any]:
                 return self._arrays(TokenSequences(tokens, np.array([0, len(tokens)])))
 
-        # Alone, each sentence is written in a casing of its own; sentences that are read together are written alike.
+        # A sentence that is read alone has a casing of its own; sentences that are read together have the same casing.
         def written(copies: TokenSequences) -> TokenSequences:
             augmenter.set_params(random_state=int(self._rng.integers(2**31)))
             drawn, lowered = augmenter.draw(TokenSequences(copies.data, copies.offsets) if by_sentence else copies)

@@ -82,7 +82,7 @@ def check_labels(tags: Any, classes: np.ndarray) -> None:
 
 
 def check_like_training(X: TokenSequences | TokenVectors, width: int | None) -> None:
-    """Refuse tokens after training on vectors, and vectors of another width than ``width``, which is None of tokens."""
+    """Refuse tokens after training on vectors, and vectors of another width than ``width`` (None: words)."""
     given = X.d if isinstance(X, TokenVectors) else None
     if not len(X.data) or given == width:
         return
@@ -167,7 +167,7 @@ class AlteredCopies:
     units : callable
         ``units(sentences, rng)`` returns the units that the encoder reads in an epoch, or None.
     tokens : ndarray of shape (n_tokens,), optional
-        Tokens of X, and behind them those of further spans that may stand in the sentences.
+        Tokens of X, followed by the tokens of further spans that may replace spans of the sentences.
     """
 
     def __init__(
@@ -319,7 +319,7 @@ class SwappingDataset(SentenceDataset):
         is_read = np.zeros(len(self.offsets) - 1, dtype=bool)
         is_read[self.drawn if self.units is None else self.units.rows[self.units.places(self.drawn.tolist())]] = True
         begins = self._swapper.begins
-        inside = begins < self.offsets[-1]  # the others follow the sentences, and belong to nobody
+        inside = begins < self.offsets[-1]  # the others follow the sentences, and belong to no patient
         is_free = np.ones(len(begins), dtype=bool)
         is_free[inside] = is_read[np.searchsorted(self.offsets, begins[inside], side="right") - 1]
         return is_free
@@ -351,8 +351,8 @@ def tagger_vectors(
     """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
 
     "auto" trains vectors of character n-grams (`train_ngram_table`). These vectors need no download and store no word.
-    They are followed by the kinds of public lists that hold a word (`ListedVectors`).
-    On development data, the tagger was better with these vectors than with characters alone.
+    The vectors are followed by the kinds of public lists that hold a word (`ListedVectors`). On development data, the
+    tagger was better with these vectors than with characters alone.
     """
     # The seed is drawn in any case, so that the choice of word vectors does not change the later random numbers.
     seed = int(rng.integers(2**31))

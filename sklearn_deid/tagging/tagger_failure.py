@@ -37,7 +37,7 @@ class TaggerFailure:
     ) -> bool:
         if not isinstance(error, Exception):
             return False
-        # A traceback of an error that is raised from this one would print the whole chain.
+        # A traceback of an error that is raised from the recorded error would print the whole chain.
         error.__cause__ = error.__context__ = None
         self.error = error.with_traceback(None)
         return True

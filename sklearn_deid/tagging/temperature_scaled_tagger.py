@@ -34,7 +34,8 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
     refit : bool, default=False
         Whether to train the tagger again on all patients after the temperature is chosen. Required with several folds.
     n_jobs : int or None, default=None
-        Number of taggers that are trained at the same time: those of the folds, and the final one of ``refit``.
+        Number of taggers that are trained at the same time: the taggers of the folds, and the final tagger of
+        ``refit``.
     random_state : int, RandomState or None, default=None
         Random seed of the choice of held-out patients.
 

@@ -50,7 +50,7 @@ class SequenceNet(SkorchEstimator):
     """skorch training of sentences of different lengths, with averaged weights and F1 on held-out sentences.
 
     The data set, the splitter and the cached scoring of skorch count a list of token lists as one sample. This class
-    replaces them.
+    replaces all three.
     """
 
     _stops_if_diverged = False
@@ -129,9 +129,9 @@ class SequenceNet(SkorchEstimator):
         self._is_in_epoch = False
 
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
-        """Stop at a loss that is not a finite number: all later weights would be no numbers either."""
+        """Stop at a loss that is not a finite number: all later weights would be NaN, too."""
         super().on_batch_end(net, batch=batch, training=training, **kwargs)
-        # A worker of a federation checks its parameters itself, and returns to those before the training.
+        # A worker of a federation checks its parameters itself, and restores the parameters from before the training.
         watched = training and self._stops_if_diverged
         loss = self.history[-1]["batches"][-1].get("train_loss") if watched else None
         if loss is not None and not math.isfinite(loss):
@@ -228,7 +228,7 @@ class SequenceNet(SkorchEstimator):
 
     @contextmanager
     def _forgotten_if_failed(self) -> Iterator[None]:
-        """Delete the network if the block raises: a network with first weights, or of other classes, must not tag."""
+        """Delete the network if the block raises: a network with initial weights, or of other classes, must not tag."""
         has_ended = False
         try:
             yield
@@ -251,7 +251,7 @@ class SequenceNet(SkorchEstimator):
         )
 
     def _diverged(self, problem: str) -> TrainingDivergedError:
-        # A training can be continued by `partial_fit` or by `warm_start`. Broken weights must not be the start of it.
+        # A training can be continued by `partial_fit` or by `warm_start`, but not from broken weights.
         self.initialized_ = False
         del self.module_
         clip = "" if self.gradient_clip else ", and set 'gradient_clip', such as 1.0"
@@ -291,9 +291,9 @@ class SequenceNet(SkorchEstimator):
             # No inference mode: the marginals of the CRF are gradients, and inference tensors allow none.
             with torch.no_grad(), self._autocast(tagging=True):
                 emissions = self.module_(batch, table)
-            # The extremes of numbers of which one is none are none, and take one pass.
+            # Minimum and maximum are NaN if any number is NaN, and take one pass.
             if not torch.isfinite(torch.stack(torch.aminmax(emissions))).all():
-                # With a score that is no number, every tag would be "O".
+                # With a NaN score, every tag would be "O".
                 raise SequenceError("The network returns scores that are not finite. Train the tagger anew.")
             yield dataset.tagged_rows(units), batch, emissions
 

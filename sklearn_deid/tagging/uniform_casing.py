@@ -6,16 +6,17 @@ import numpy as np
 
 from ..sequences import TokenSequences
 
-# Share of words with a first capital, at which capitals tell nothing. Generated notes and MEDDOCAN have at most .68
-# apart from notes in capitals; both in Title Case have at least .94 (benchmarks/robustness.py writes such notes).
+# Share of words with a first capital above which capitals are uninformative. Generated notes and MEDDOCAN have at most
+# .68 apart from notes in capitals; both in Title Case have at least .94 (benchmarks/robustness.py writes such notes).
 _SHARE = 0.85
-# The same for notes in lower case. Notes of four corpora and generated notes have at least .05.
+# Share of words with a first capital below which a note counts as lower case. Notes of four corpora and generated notes
+# have at least .05.
 _LEAST_SHARE = 0.03
 _FEWEST_WORDS = 20
 _SHORTEST = 3  # letters of a word that counts: units and initials are in capitals in every note
 
-#: First character of a word whose casing tells nothing. A sentence in lower case from a note in lower case is then
-#: another one for the network than a sentence without a name from an ordinary note.
+#: First character of a word whose casing is uninformative. For the network, a sentence from a note in lower case then
+#: differs from a sentence without a name in an ordinary note.
 NO_CASING = "\ue000"
 
 

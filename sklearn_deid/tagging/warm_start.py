@@ -26,12 +26,12 @@ from .safe_harbor import STAYING
 
 #: Names of the models that the package ships, and the language of their training texts.
 STARTERS = {"starter-en": "en"}
-#: By how much the score of "O" is lowered after a training from a model of the package. Such models are shipped with
-#: lower scores of "O", which a training on few notes does not have. With it, 98.3 instead of 97.0 % of the PHI words of
-#: generated notes are found after 20 of them, at equal strict F1, and 89.4 instead of 83.9 % of the PHI of German
-#: letters after 12 of them (five folds, seed 1; docs/architecture.md).
+#: Amount by which the score of "O" is lowered after a training from a model of the package. Such models are shipped
+#: with lower scores of "O", which a training on few notes does not have. With the lower score, 98.3 instead of 97.0 %
+#: of the PHI words of generated notes are found after 20 of them, at equal strict F1, and 89.4 instead of 83.9 % of the
+#: PHI of German letters after 12 of them (five folds, seed 1; docs/architecture.md).
 STARTER_BIAS = 1.0
-# Score of a tag that is as good as illegal.
+# Score that makes a tag practically illegal.
 _CLOSED = -10.0
 # Attributes under which models hold the tagger inside.
 _INSIDE = ("estimator_", "tagger_", "estimator")
@@ -71,8 +71,8 @@ def start_tagger(start: Any) -> Any:
     Parameters
     ----------
     start : str, path or fitted estimator
-        Name of a model of the package, folder of a saved model, or a model. Of a `NoteDeidentifier`, a
-        `RecallTunedTagger` and so on, the tagger inside is taken.
+        Name of a model of the package, folder of a saved model, or a model. If the model is a `NoteDeidentifier`, a
+        `RecallTunedTagger` or another wrapper, the result is the tagger inside.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def start_tagger(start: Any) -> Any:
         If the model is not fitted.
     """
     model = loaded_start(start)
-    # A FrozenEstimator passes attributes of the model inside on, and is no tagger.
+    # A FrozenEstimator forwards attributes of the model inside, and is no tagger.
     while isinstance(model, FrozenEstimator) or not hasattr(model, "module_"):
         inside = next((getattr(model, name) for name in _INSIDE if getattr(model, name, None) is not None), None)
         if inside is None:
@@ -117,7 +117,8 @@ def is_starter(start: Any) -> bool:
 def is_in_another_language(start: Any, X: TokenSequences) -> bool:
     """Whether a training starts from a model of the package that was trained in another language than that of X.
 
-    Nobody knows the language of other models, nor of X if no language of `sklearn_deid.surrogates.LOCALES` is found.
+    False if the language is unknown: for other models, and for an X in no language of
+    `sklearn_deid.surrogates.LOCALES`.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTabl
 def compared_tags(source: Any, X: TokenSequences, tags: TokenSequences) -> tuple[Any, Any]:
     """Annotated tags of training sentences, and the tags that a fitted tagger predicts for them.
 
-    The first sentences with PHI and the first without are enough to see what the labels of one mean to the other.
+    The first sentences with PHI and the first sentences without PHI are enough to match the labels.
     """
     has_phi = np.array([any(tag != "O" for tag in row) for row in tags], dtype=bool)
     rows = np.concatenate([np.flatnonzero(has_phi)[:_MOST_COMPARED], np.flatnonzero(~has_phi)[:_MOST_COMPARED]])
@@ -170,12 +171,12 @@ def compared_tags(source: Any, X: TokenSequences, tags: TokenSequences) -> tuple
 
 
 def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, str]:
-    """Labels of the start that stay, since the training notes say nothing about them.
+    """Labels of the start model that are kept, because the training notes show nothing about them.
 
-    Ten notes without an e-mail address would otherwise train a model that finds none. A label is kept if the notes do
-    not have it and if the start assigns it to no token of the notes: where it does, the notes show whether such tokens
-    are PHI, and under which label. If the labels of the notes are those of a known scheme, kept labels have its names,
-    and a label is not kept if the notes have its name there.
+    After ten notes without an e-mail address, the model would otherwise find no e-mail address. A label is kept if the
+    label is not in the notes and if the start model assigns the label to no token of the notes: otherwise, the notes
+    show whether such tokens are PHI, and under which label. If the notes use a known label scheme, kept labels have the
+    names of this scheme, and a label is not kept if its name in this scheme is in the notes.
 
     Parameters
     ----------
@@ -200,18 +201,19 @@ def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, s
     """
     own = {str(split_tag(tag)[1]) for row in tags for tag in row if tag != "O"}
     if not own:
-        return {}  # notes without annotations are refused, and kept labels must not hide that they have none
+        return {}  # notes without annotations are refused, and kept labels must not hide missing annotations
     seen = own | {split_tag(tag)[1] for row in found for tag in row}
-    # A label that the start finds and lets stand would be hidden.
+    # A label that the start model finds and keeps would be hidden.
     asked = getattr(loaded_start(start), "labels", "all")
     stays = frozenset() if asked == "all" else STAYING
     kept = sorted({str(split_tag(tag)[1]) for tag in source.classes_ if tag != "O"} - seen - stays)
-    # What the Safe Harbor rule lets stay may be of the start (`with_staying`), and not of the scheme of the notes.
+    # Spans that the Safe Harbor rule keeps may have labels of the start model (`with_staying`) outside of the scheme of
+    # the notes.
     names, result = names_of_i2b2(own) or names_of_i2b2(own - {"AGE", *STAYING}), {}
     for label in kept:
         name = names.get(label, label)
         if name not in own:
-            # Two labels would be one tag. The schemes cannot name a label as they name another one, other models can.
+            # Two labels would become one tag. Names of a scheme never coincide in this way, names of other models can.
             result[label if name in result or (name != label and name in kept) else name] = label
     return result
 
@@ -246,8 +248,8 @@ def start_weights(
 def _close_borders(tagger: Any, source: Any, matched: Sequence[str], kept: Mapping[str, str]) -> None:
     """Lower the scores of kept tags at the borders of sentences where they are illegal in the start.
 
-    Spans may go on across lines in the new tagger and not in the start, whose scores there are random. No note would
-    correct those of kept labels.
+    In the new tagger, spans may continue across lines; in the start model they may not, and its scores for this case
+    are random. No training note would correct these scores of kept labels.
     """
     known, crf = source.module_.crf, tagger.module_.crf
     if known is None or crf is None or known.legal_start is None:
@@ -265,9 +267,9 @@ def matched_tags(
 ) -> list[str]:
     """For each tag, the tag of another model whose weights it starts from; "" if there is none.
 
-    A label that the other model has starts from this label, and a kept label from its own. Any other label starts from
-    the label that the other model most often assigns to its tokens. Without any tokens, labels of known
-    schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
+    A label that the other model has starts from this label, and a kept label from its label in the other model. Any
+    other label starts from the label that the other model most often assigns to its tokens. Without any tokens, labels
+    of known schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
 
     Parameters
     ----------
@@ -305,7 +307,7 @@ def matched_tags(
 
 
 def took_public_weights(tagger: Any, X: Any) -> bool:
-    """Copy the weights of the public tagger that token vectors carry. False without one, or if its shape is another.
+    """Copy the weights of the public tagger that token vectors carry. False without a tagger, or with another network.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Checks of weights and classes, without which a broken model would find nothing and report no error.
 
-A single weight that is no number makes all scores of tags not a number, and every token "O".
+A single NaN weight makes all scores of tags NaN, and every token "O".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import BundleError
 
-# Trained weights are below 100. Far larger ones overflow in a layer, and the scores are no numbers any more.
+# Trained weights are below 100. Far larger weights overflow in a layer, and the scores become NaN.
 LARGEST_WEIGHT = 1e6
 MOST_CLASSES = 1000
 _TAG = re.compile(r"[BIES]-(?P<label>\S(?:.*\S)?)")
@@ -95,5 +95,5 @@ def misfit(kind: str, error: Exception) -> BundleError:
     """Error for a saved state whose entries contradict each other."""
     if isinstance(error, BundleError):
         return error
-    # Messages of torch go on with a list of C++ functions.
+    # Messages of torch continue with a list of C++ functions.
     return BundleError(f"The saved {kind} does not fit together: {str(error).partition(chr(10))[0]}")

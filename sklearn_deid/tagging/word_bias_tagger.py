@@ -1,4 +1,4 @@
-"""`WordBiasTagger`: a tagger that needs more evidence to take an ordinary word for PHI."""
+"""`WordBiasTagger`: a tagger that needs more evidence to tag an ordinary word as PHI."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
     """Shift the log odds of PHI of listed words.
 
     A tagger that was trained on few texts does not know that an ordinary word with a capital ("Consent obtained.") is
-    no name. With a list of such words and a negative bias, it needs more evidence to tag one of them. Words that are
-    also names should not be in the list. Words that are seldom names can have a higher level than others.
+    no name. With a list of such words and a negative bias, the tagger needs more evidence to tag a listed word. Words
+    that are also names should not be in the list. Words that are seldom names can have a higher level than others.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
         Tagger of words with ``predict_proba``, or a pipeline that ends with such a tagger.
     words : collection of str, mapping of str to int, WordSet or WordLevels, default=()
         Words, without regard to casing, or words and their levels from 0 to 8. A collection has level 1 for each word.
-        A saved model reveals for any word whether it is in the list: take a public list, never the words of notes.
+        A saved model reveals for any word whether it is in the list: use a public list, never the words of notes.
     bias : float, default=-1.0
         Number that is added to the log odds of PHI of each of these words, once for each level. At most 50 is added or
         subtracted in all.

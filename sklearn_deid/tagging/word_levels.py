@@ -17,8 +17,8 @@ class WordLevels:
     """Levels of words from 0 to 8, without regard to casing: one `WordSet` for each level, which holds all words of at
     least this level.
 
-    A listed word never has less than its level. Of other words, about one of 75 has level 1, and one of 5,600 more.
-    Anyone with the levels can test words: build them from public lists, never from notes.
+    A listed word never has less than its level. About one of 75 other words has level 1, and one of 5,600 a higher
+    level. Anyone with the levels can test words: build them from public lists, never from notes.
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ _BITS, _HASHES = 9, 6  # bits for each word, and bits that a word sets: 1.3 % of
 class WordSet:
     """Set of words, without regard to casing, that answers only whether a word is a member (a Bloom filter).
 
-    A member is always found. Of other words, about one of 75 is taken for a member. Anyone with the set can test words:
-    build it from public lists, never from notes.
+    A member is always found. About one of 75 other words is wrongly reported as a member. Anyone with the set can test
+    words: build the set from public lists, never from notes.
 
     Parameters
     ----------

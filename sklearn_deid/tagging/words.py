@@ -45,7 +45,7 @@ class CharacterCNN(nn.Module):
 
         The method replaces the convolution by a sum of look-ups. Each place of a filter sees one character, so that one
         table for each place can hold the contribution of every character class. The sum of the look-ups equals a
-        convolution of the embedded characters. On a CPU it is computed without padding.
+        convolution of the embedded characters. On a CPU, the look-ups are computed without padding.
         """
         bias = self.convolution.bias
         assert bias is not None
@@ -63,7 +63,7 @@ class CharacterCNN(nn.Module):
         return [self.embedding.weight @ kernel[:, :, place].t() for place in range(kernel.shape[2])]
 
     def _read_padded(self, characters: Tensor) -> Tensor:
-        """Maximum over all positions of all words at once, for a GPU: the loop of `_LargestByWord` would wait."""
+        """Maximum over all positions of all words at once, for a GPU: `_LargestByWord` would stall it in a loop."""
         # Padding columns that are common to all words are cut off to save time.
         longest = max(1, int((characters > 0).sum(1).max())) if characters.numel() else 1
         width = self.convolution.kernel_size[0]
@@ -81,8 +81,7 @@ class CharacterCNN(nn.Module):
 def _by_position(characters: Tensor, width: int) -> tuple[list[Tensor], list[int], Tensor]:
     """Collect the characters around each position of a word, position by position over all words.
 
-    The first positions of all words come first, those of the longest word in front; then the second positions, and so
-    on.
+    The order is: first positions of all words, longest word first; then the second positions, and so on.
 
     Parameters
     ----------

@@ -71,8 +71,8 @@ def note_languages(text: str) -> tuple[str, ...]:
     """Languages whose rules are used for a note with ``language="auto"``.
 
     The language is the one whose frequent words appear most often in the note; only articles, prepositions and pronouns
-    of a single language count. If no such word appears, the languages are all of `LANGUAGES`: too many finds are better
-    than too few.
+    of a single language count. If no such word appears, the languages are all of `LANGUAGES`: too many matches are
+    better than too few.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ def find_phi(
     chosen = rules
     if chosen is None:
         chosen = select_rules(recognizers, note_languages(text) if language == "auto" else language)
-    # Dashes, digits and letters of any form are read as the usual ones. The layout stays, because a text that was
-    # rebuilt from tokens has another one than the note.
+    # Dashes, digits and letters of any form are read as the usual ones. The layout is not normalised, because the
+    # layout of a text that was rebuilt from tokens differs from the layout of the note.
     reading = normalize(text, layout=False)
     found = _found(reading.text, chosen)
     return [replace(s, start=a, end=b) for s in found for a, b in [reading.original(s.start, s.end)]]

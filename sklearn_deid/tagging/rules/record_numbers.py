@@ -59,7 +59,7 @@ _NAMED_ES = (
     ("VISIT", r"episodio|n[úu]mero de episodio", False),
 )
 
-# The same for further languages, whose numbers may all contain capitals.
+# Keywords of further languages, whose numbers may all contain capitals.
 _NAMED: dict[str, dict[str, str]] = {
     "de": {
         "MEDICALRECORD": r"patienten-?(?:nummer|nr|id)|pat-?nr|pat\.-?nr|pid|akten-?(?:zeichen|nummer|nr)|archivnummer",
@@ -165,7 +165,7 @@ NUMBER_RULES = (
         2,
     ),
     Rule("numero-de-colegiado-forma", "id", "LICENSE", rf"{_FREE}\d{{2}} \d{{2}} \d{{5}}{_END}", ("es",), 0),
-    # No check of the parts: readers take also an impossible number of this form for a social security number.
+    # No check of the parts: readers recognise also an impossible number of this form as a social security number.
     Rule("ssn", "ssn", "SSN", rf"{_FREE}\d{{3}}-\d{{2}}-\d{{4}}{_END}(?!\x1f?[A-Z]\b)", ("en",), 1),
     Rule(
         "ssn-named",
@@ -187,8 +187,8 @@ NUMBER_RULES = (
     ),
     Rule("seguridad-social-forma", "ssn", "SSN", rf"{_FREE}\d{{2}} \d{{8}} \d{{2}}{_END}", ("es",), 1),
     *(rule for language in _NAMED for rule in _named_in(language)),
-    # The French number of 13 digits, and of 15 with check digits: in its groups, or digit by digit. No check digits are
-    # asked for, so that a number with a typing error is found.
+    # The French number of 13 digits, and of 15 with check digits: in its groups, or digit by digit. The check digits
+    # are not verified, so that a number with a typing error is found.
     Rule(
         "nir",
         "ssn",
