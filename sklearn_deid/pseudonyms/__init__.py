@@ -1,7 +1,7 @@
-"""Randomised maps of PHI tokens, and the estimators that apply them.
+"""Randomised maps of PHI tokens to surrogates, and the estimators that apply them.
 
-A mechanism determines which tokens move, to which words, and with which probability. Since a mechanism knows its
-probabilities, an audit can compute the information that a release reveals.
+A mechanism determines which tokens are replaced, by which words, and with which probability. Since a mechanism knows
+its probabilities, an audit can compute the information that a release reveals.
 
 Names are resolved on first use (PEP 562): Python loads a file when you first use one of its names.
 """

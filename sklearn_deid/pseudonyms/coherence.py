@@ -29,7 +29,7 @@ def shared_draws(
     words : sequence of str
         Distinct words.
     replaceable : ndarray of bool, shape (n_words,)
-        Whether each word can be replaced through its vector. Other words take the surrogate of such a word where
+        Whether each word can be replaced through its vector. Other words take the surrogate of a replaceable word where
         possible, and never the reverse.
 
     Returns
@@ -72,7 +72,8 @@ def within_one_edit(word: str, other: str) -> bool:
     if abs(len(word) - len(other)) > 1:
         return False
     short, long = sorted((word, other), key=len)
-    # Length of the common prefix. Behind it, skip a letter of both (changed) or of the longer word alone (added).
+    # Length of the common prefix. Behind the prefix, skip a letter of both words (changed) or of the longer word
+    # (added).
     same = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return short[same + (len(short) == len(long)) :] == long[same + 1 :]
 

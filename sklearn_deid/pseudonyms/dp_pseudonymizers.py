@@ -52,26 +52,27 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
     ----------
     epsilon : float, default=10.0
         Privacy parameter. Vectors have length 1, so the distance between two words is at most 2. The typical length of
-        the noise is ``dim / epsilon``. With 50 dimensions, an epsilon of 10 moves nearly every word, and 100 moves few
-        words.
+        the noise is ``dim / epsilon``. With 50 dimensions, an epsilon of 10 replaces nearly every word, and 100
+        replaces few words.
     digits : {"same", "random"}, default="same"
-        "same" moves all-digit tokens like other tokens. "random" moves them to any all-digit word.
+        "same" treats all-digit tokens like other tokens. "random" replaces all-digit tokens by any all-digit word.
     embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
         Same parameters as for `NeighborPseudonymizer`.
 
     Attributes
     ----------
     mechanism_ : NoisyTokenMechanism
-        Randomised map whose probabilities have no closed form; `bayes_reidentification` brackets them.
+        Randomised map whose probabilities have no closed form; `bayes_reidentification` computes a lower and an upper
+        bound.
     statistics_ : dict
         Counts as for `NeighborPseudonymizer`; ranks are not computed.
 
     Notes
     -----
-    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token, for the Euclidean distance
+    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each replaced token, for the Euclidean distance
     between unit vectors: for words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. The
-    guarantee covers one release of one token that has a vector. The guarantee does not cover the choice of the tokens
-    that move, the casing (``keep_casing``), tokens that stay, tokens moved by digits="random", and unknown words. The
+    guarantee covers one release of one token that has a vector. The guarantee does not cover the choice of the replaced
+    tokens, the casing (``keep_casing``), kept tokens, tokens replaced by digits="random", and unknown words. The
     guarantee is for one release of a word: the epsilons of several releases add up.
 
     References
@@ -94,7 +95,7 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
 
 
 class SanTextPseudonymizer(_EpsilonPseudonymizer):
-    """Draw each surrogate from the whole vocabulary, near words more often (SanText).
+    """Draw each surrogate from the whole vocabulary, with a higher probability for nearer words (SanText).
 
     The probability of a word is proportional to ``exp(-epsilon d / 2)``, where d is the Euclidean distance between unit
     vectors (0 to 2).
@@ -105,7 +106,7 @@ class SanTextPseudonymizer(_EpsilonPseudonymizer):
         Privacy parameter. With 400,000 words, the summed probability of far words is large. The word itself has a
         noticeable probability only from an epsilon of about 15.
     digits : {"same", "random"}, default="same"
-        "same" moves all-digit tokens like other tokens. "random" moves them to any all-digit word.
+        "same" treats all-digit tokens like other tokens. "random" replaces all-digit tokens by any all-digit word.
     embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
         Same parameters as for `NeighborPseudonymizer`.
 
@@ -118,9 +119,9 @@ class SanTextPseudonymizer(_EpsilonPseudonymizer):
 
     Notes
     -----
-    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token, as for `MadlibPseudonymizer`,
-    with the same exceptions. Since no distance exceeds 2, the mechanism also has local differential privacy with 2
-    epsilon.
+    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each replaced token, as for
+    `MadlibPseudonymizer`, with the same exceptions. Since no distance exceeds 2, the mechanism also has local
+    differential privacy with 2 epsilon.
 
     References
     ----------
@@ -141,7 +142,7 @@ class SanTextPseudonymizer(_EpsilonPseudonymizer):
 
 
 class CusTextPseudonymizer(TokenPerturber):
-    """Draw each surrogate from the N nearest words, near ones more often (after CusText).
+    """Draw each surrogate from the N nearest words, with a higher probability for nearer words (after CusText).
 
     The probability of a word is proportional to ``exp(epsilon u / 2)``. The score u is the cosine, scaled to 0 for the
     farthest of the N words and to 1 for the word itself. With an epsilon near 0, all N words are about equally likely,

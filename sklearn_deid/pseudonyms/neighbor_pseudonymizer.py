@@ -1,4 +1,4 @@
-"""`NeighborPseudonymizer` moves each PHI token to one of its N nearest neighbours."""
+"""`NeighborPseudonymizer` replaces each PHI token by one of its N nearest neighbours."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .word_moves import UniformNeighbors
 
 
 class NeighborPseudonymizer(TokenPerturber):
-    """Move each PHI token to one of the N nearest words in an embedding, all with equal probability.
+    """Replace each PHI token by one of the N nearest words in an embedding, all with equal probability.
 
-    ``fit_transform(X, y)`` moves tokens, and ``transform(X)`` does not. In a Pipeline, a tagger is therefore trained on
-    pseudonymised sentences, and then tags untouched sentences.
+    ``fit_transform(X, y)`` replaces tokens, and ``transform(X)`` returns X unchanged. In a Pipeline, a tagger is
+    therefore trained on pseudonymised sentences, and then tags untouched sentences.
 
     Parameters
     ----------
@@ -28,25 +28,25 @@ class NeighborPseudonymizer(TokenPerturber):
         vectors, "auto" trains word vectors on X and raises an `UnsafeToShareWarning`, since every surrogate is then a
         word of the notes.
     n_neighbors : int, default=100
-        N of the paper. The word itself is the first of its neighbours, so 1 changes nothing. The size of the vocabulary
-        means a uniform choice among all words.
+        N of the paper. The word itself is the first of its neighbours, so ``n_neighbors=1`` changes nothing. The size
+        of the vocabulary means a uniform choice among all words.
     labels : collection of str or None, default=None
-        Labels of the tokens that move. None means all labels.
+        Labels of the tokens to replace. None means all labels.
     max_replacements : int or None, default=None
-        Largest number of tokens that move in a sentence. The tokens are chosen at random. The value 1 gives pairs of
-        sentences that differ in one token, as in the adversarial training of `PrivateRepresenter`.
+        Largest number of tokens that are replaced in a sentence. The tokens are chosen at random. The value 1 gives
+        pairs of sentences that differ in one token, as in the adversarial training of `PrivateRepresenter`.
     exclude : str, collection of str or None, default="en"
-        Words that stay: your own words, or a language code for the stop words of spaCy. These words stay only if they
-        are written in lower case, since May and Will are names and dates. Tokens without letter and digit stay always.
-        With ``coherence``, a stop word moves if the same word in another casing moves.
+        Words that are kept: your own words, or a language code for the stop words of spaCy. These words are kept only
+        if they are written in lower case, since May and Will are names and dates. Tokens without letter and digit are
+        always kept. With ``coherence``, a stop word is replaced if the same word in another casing is replaced.
     digits : {"near", "same", "random"}, default="near"
-        Where all-digit tokens move. "near": one of the N nearest all-digit words (all of them if there are fewer).
-        "same": the same words as for other tokens, as in the paper; a year may become a month or a word. "random": any
-        all-digit word.
+        Replacement of all-digit tokens. "near": one of the N nearest all-digit words (all of them if there are fewer).
+        "same": the same words as for other tokens, as in the paper; a year may be replaced by a month or a word.
+        "random": any all-digit word.
     unknown : {"shape", "random", "keep", "raise"}, default="shape"
         Treatment of tokens without a vector, which are mostly rare names and numbers. "shape" replaces each letter and
-        digit by a random one. "random" takes any word of the vocabulary. "keep" releases the token unchanged, as in the
-        paper. "raise" raises an error.
+        digit by a random letter or digit. "random" draws any word of the vocabulary. "keep" releases the token
+        unchanged, as in the paper. "raise" raises an error.
     coherence : {"token", "sentence", "document", "patient"}, default="token"
         Range within which the same word has the same surrogate. "token" draws a surrogate for each occurrence.
         "sentence" shares surrogates within a sentence. "document" and "patient" share surrogates within one of the
@@ -59,15 +59,15 @@ class NeighborPseudonymizer(TokenPerturber):
         itself. The next nearest words take their places. With n_neighbors=1, the surrogate is the nearest of the
         remaining words.
     cache_dir : path or None, default=None
-        Folder that keeps the neighbours that were found. The folder reveals words of the notes: protect the folder like
-        the notes.
+        Folder that stores the neighbours that the search has found. The folder reveals words of the notes: protect the
+        folder like the notes.
     n_jobs : int or None, default=None
         Threads of the search.
     verbose : int, default=0
         Above 0, the search shows its progress.
     random_state : int, RandomState or None, default=None
         Random seed. None draws from ChaCha20 with a new key of 256 bits from the operating system at each call. An
-        integer gives the same draw at each call; attackers who know it can repeat the draws.
+        integer gives the same draw at each call; attackers who know the integer can repeat the draws.
 
     Attributes
     ----------
@@ -75,21 +75,21 @@ class NeighborPseudonymizer(TokenPerturber):
         Randomised map that `sklearn_deid.audit.bayes.bayes_reidentification` attacks. The mechanism holds the word
         vectors and no word of X.
     statistics_ : dict
-        Counts for each label: ``tokens``, ``moved``, the kept tokens by reason (``kept_excluded``, ``kept_unknown``,
-        ``kept_limit``), and ``drew_itself``, the moved tokens whose surrogate is their own word. ``mean_rank`` is the
-        mean similarity rank of the surrogates.
+        Counts for each label: ``tokens``, ``moved`` (replaced tokens), the kept tokens by reason (``kept_excluded``,
+        ``kept_unknown``, ``kept_limit``), and ``drew_itself``, the replaced tokens whose surrogate is their own word.
+        ``mean_rank`` is the mean similarity rank of the surrogates.
 
     Notes
     -----
-    **Protection.** An attacker who knows only the vectors and ``n_neighbors=N`` learns about a moved token that the
+    **Protection.** An attacker who knows only the vectors and ``n_neighbors=N`` learns about a replaced token that the
     original is one of the words with the surrogate among their N neighbours. An attacker who also knows word
-    frequencies can do better; `sklearn_deid.audit.bayes.bayes_reidentification` computes exactly how often they name
-    the original.
+    frequencies can do better; `sklearn_deid.audit.bayes.bayes_reidentification` computes exactly how often such an
+    attacker names the original.
 
     **Limits.** The mechanism is neither differentially private nor metric-differentially private: an attacker can
     exclude with certainty every word that lacks the surrogate among its N neighbours. Tokens are drawn independently,
     and the untouched surrounding text may reveal the rest. Several releases of a word narrow down the original. PHI
-    without a label does not move. In one of N cases the surrogate of a word is the word itself.
+    without a label is not replaced. In one of N cases the surrogate of a word is the word itself.
 
     See Also
     --------

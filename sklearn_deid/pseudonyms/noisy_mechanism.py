@@ -1,4 +1,4 @@
-"""Bounds for a mechanism whose probabilities have no closed form: a stronger release and an actual attack."""
+"""Bounds for a mechanism whose probabilities have no closed form: a release that reveals more, and an actual attack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class NoisyTokenMechanism(TokenMechanism):
     def bracket(self) -> tuple[NoisyVectors, WordsTakenForVectors]:
         """Return a mechanism that reveals more than this mechanism, and an attack on this mechanism.
 
-        The best attack on this mechanism is no better than the best attack on the first, and no worse than the second.
+        The best attack on this mechanism is no better than the best attack on the returned mechanism, and no worse than
+        the returned attack.
         """
         return NoisyVectors(self), WordsTakenForVectors(self)
 
@@ -38,9 +39,9 @@ class NoisyTokenMechanism(TokenMechanism):
 class NoisyVectors:
     """Release of the noisy vector before the nearest word is taken, beside a code for all other information.
 
-    The code names the casing of a token that moves, and its spelling if the spelling differs from the table. For a
-    token that stays, the code names the string. The release of the original mechanism can be computed from the noisy
-    vector and the code, so the original mechanism reveals at most as much.
+    The code names the casing of a replaced token, and its spelling if the spelling differs from the table. For a kept
+    token, the code names the string. The release of the original mechanism can be computed from the noisy vector and
+    the code, so the original mechanism reveals at most as much.
     """
 
     def __init__(self, mechanism: NoisyTokenMechanism) -> None:
@@ -73,14 +74,14 @@ class NoisyVectors:
         patterns = self.mechanism.patterns(tokens).tolist()
         for token, action, row, pattern in zip(tokens, actions.tolist(), rows.tolist(), patterns, strict=True):
             regular = action < SHAPE and (action != MOVE or token == apply_casing(words[row], pattern))
-            # What the noise does not hide is released as it is: the action, the casing, and spellings that no pattern
-            # describes.
+            # Information that the noise does not hide is released unchanged: the action, the casing, and spellings that
+            # no pattern describes.
             keys.append((action, pattern) if regular else (action, pattern, token))
         return np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys], dtype=np.float64)
 
 
 class WordsTakenForVectors:
-    """Releases of the mechanism itself, with a likelihood that takes a released word for the noisy vector.
+    """Releases of the mechanism itself, with a likelihood that uses the vector of the released word as noisy vector.
 
     This likelihood is only approximate. An attacker with this likelihood is therefore at most as accurate as the best
     attacker.

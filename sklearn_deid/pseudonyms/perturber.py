@@ -1,4 +1,4 @@
-"""Base classes of the transformers that move PHI tokens: `PhiPerturber`, and `TokenPerturber` for words to words.
+"""Base classes of the transformers that perturb PHI tokens: `PhiPerturber`, and `TokenPerturber` for words to words.
 
 To add a perturbation, write a subclass in a file of its own, and add a line to the table of ``__init__``. The subclass
 stores its parameters, states their constraints, and returns a mechanism from ``_make_mechanism``. The base classes do
@@ -25,7 +25,7 @@ from .phi_tokens import PhiTokens, check_some_labels, find_phi_tokens, limit_per
 from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
 from .word_moves import DigitsApart
 
-# Parameters that each draw reads anew. All others are part of ``mechanism_``, and a change needs a new fit.
+# Parameters that each draw reads anew. All other parameters are part of ``mechanism_``, and a change needs a new fit.
 _OF_A_DRAW = frozenset(
     ("labels", "max_replacements", "coherence", "casing", "random_state", "n_jobs", "cache_dir", "verbose")
 )
@@ -67,11 +67,11 @@ class PhiPerturber(SentenceTransformer):
         "max_replacements": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
-    # Values of two parameters for those subclasses that do not have them.
+    # Values of two parameters for subclasses without these parameters.
     digits, coherence = "same", "token"
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Learn to which words tokens may move, and count the tokens that move.
+        """Build the mechanism, and count the replaced tokens.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class PhiPerturber(SentenceTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Fit, and return X with its PHI tokens moved; ``transform`` does not move tokens.
+        """Fit, and return X with perturbed PHI tokens; ``transform`` perturbs no tokens.
 
         As with scikit-learn's `TargetEncoder`, ``fit(X, y).transform(X)`` has another result than
         ``fit_transform(X, y)``. A Pipeline therefore trains its later steps on perturbed sentences, and these steps
@@ -125,14 +125,14 @@ class PhiPerturber(SentenceTransformer):
         return self._untouched(self._words(X))
 
     def sample(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Draw again, and return X with its PHI tokens moved.
+        """Draw again, and return X with perturbed PHI tokens.
 
         With an integer ``random_state``, every call returns the same draw.
 
         Parameters
         ----------
         X, y, groups
-            Sentences, tags and groups as for `fit`. The sentences need not be those of `fit`.
+            Sentences, tags and groups as for `fit`. The sentences may differ from the sentences of `fit`.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class PhiPerturber(SentenceTransformer):
         raise NotImplementedError
 
     def _with_other_spellings(self, phi: PhiTokens, chosen: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-        """Add to the chosen tokens those tokens that must move with them."""
+        """Add to the chosen tokens the tokens that must be replaced together with them."""
         return chosen
 
     def _untouched(self, X: TokenSequences) -> Any:
@@ -272,7 +272,7 @@ class PhiPerturber(SentenceTransformer):
 
 
 def _is_same(old: Any, new: Any) -> bool:
-    """Whether a parameter has its old value. Word vectors and collections are compared by identity."""
+    """Whether a parameter is unchanged. Word vectors and collections are compared by identity."""
     is_plain = isinstance(old, (str, Real)) and isinstance(new, (str, Real))
     return old is new or (is_plain and old == new)
 
@@ -347,7 +347,7 @@ class TokenPerturber(PhiPerturber):
         shared = self._group_ids(phi.sentences, groups)
         if shared is None:
             return chosen
-        # Without this, "Forty" would move, but the stop word "forty" would stay and reveal the original.
+        # Without this step, "Forty" would be replaced, but the stop word "forty" would stay and reveal the original.
         folded = [phi.words[i].casefold() for i in phi.word_ids.tolist()]
         keys = list(zip(shared.tolist(), folded, strict=True))
         moving = {key for key, moves in zip(keys, chosen.tolist(), strict=True) if moves}
@@ -358,7 +358,7 @@ class TokenPerturber(PhiPerturber):
             return None
         if self.coherence == "sentence":
             return sentences
-        assert groups is not None  # _checked has seen to it
+        assert groups is not None  # `_checked` has checked the type
         number: dict[Any, int] = {}
         ids = np.array([number.setdefault(group, len(number)) for group in groups.tolist()], dtype=np.int64)
         return ids[sentences]

@@ -47,7 +47,7 @@ class PhiTokens:
 
 
 def check_some_labels(transformer: Any) -> None:
-    """Refuse a transformer with an empty collection of labels, which would return the notes as they are.
+    """Refuse a transformer with an empty collection of labels, which would return the notes unchanged.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which PHI words move, which stay, and why."""
+"""Decision which PHI words are replaced, which are kept, and why."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class WordPolicy:
     vectors : WordVectors
         Word vectors. A word without a row, or with a zero vector, is unknown.
     exclude : frozenset of str
-        Lower-case words that stay if they are written in lower case.
+        Lower-case words that are kept if they are written in lower case.
     digits : {"same", "random"}
-        "random" moves all-digit words to a random all-digit word. "same" treats them like other words.
+        "random" replaces all-digit words by a random all-digit word. "same" treats all-digit words like other words.
     unknown : {"shape", "random", "keep", "raise"}
         Treatment of unknown words. With "raise", the caller raises the error, since the caller knows the labels.
     """
@@ -41,7 +41,7 @@ class WordPolicy:
         otherwise = {"shape": SHAPE, "random": RANDOM}.get(self.unknown, UNKNOWN)
         actions = np.where(rows >= 0, MOVE, otherwise).astype(np.int8)
         for i, word in enumerate(words):
-            # The comparison keeps the case: "May" and "Will" move, although "may" and "will" are stop words.
+            # The comparison keeps the case: "May" and "Will" are replaced, although "may" and "will" are stop words.
             if word in self.exclude or not any(map(str.isalnum, word)):
                 actions[i] = EXCLUDED
             elif self.digits == "random" and word.isdigit():

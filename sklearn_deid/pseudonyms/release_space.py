@@ -1,4 +1,4 @@
-"""Numbers for the strings that a mechanism can release; equal strings have equal numbers, other strings differ."""
+"""Numbers for the strings that a mechanism can release; equal strings have equal numbers, different strings do not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class ReleaseSpace:
         self._first_row: np.ndarray | None = None
         # The true number is known only after all words of the table are numbered; until then there is no limit.
         self._n_columns = 2**62
-        # A word in lower case has the first pattern of its form. Tables have 400,000 words: few need the general way.
+        # A word in lower case has the first pattern of its form. Tables have 400,000 words: few words need the general
+        # method.
         n, items = len(_PATTERNS), zip(words, lowered, forms, strict=True)
         stored = [n * form if word == low else self._of_token(word) for word, low, form in items]
         self._stored = np.array(stored, dtype=np.int64)

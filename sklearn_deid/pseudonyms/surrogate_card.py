@@ -1,4 +1,4 @@
-"""Card of sentences with surrogates, for a privacy officer: settings, counts, and what is still told."""
+"""Card of sentences with surrogates, for a privacy officer: settings, counts, and what the surrogates still reveal."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _written(value: Any) -> str:
 
 
 def _told(settings: Mapping[str, Any]) -> list[str]:
-    """What these settings tell beyond what every surrogate tells."""
+    """Information that these settings reveal in addition to the information in every surrogate."""
     told = []
     if settings.get("ages") == "keep":
         told.append("Ages up to 89 years stay as they are.")

@@ -36,19 +36,19 @@ class Annotated(NamedTuple):
 class SurrogatePseudonymizer(SentenceTransformer):
     """Replace PHI by invented names, places, dates and numbers that do not depend on the letters of the originals.
 
-    ``fit_transform(X, y)`` replaces, and ``transform(X)`` does not. In a Pipeline, a tagger is therefore trained on
-    surrogates, and then tags untouched sentences. Each span keeps its number of tokens, so the tags of X are the tags
-    of the result. No word vectors and no training notes are needed.
+    ``fit_transform(X, y)`` replaces PHI, and ``transform(X)`` returns X unchanged. In a Pipeline, a tagger is therefore
+    trained on surrogates, and then tags untouched sentences. Each span keeps its number of tokens, so the tags of X are
+    the tags of the result. No word vectors and no training notes are needed.
 
     Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
     surrogate, and all dates of a patient move by the same number of days. Two calls have different shifts: a recipient
-    of both results can narrow down the dates. A Pipeline with ``memory=...`` writes the result to the disk. It reads
-    this result again instead of drawing new surrogates.
+    of both results can narrow down the dates. A Pipeline with ``memory=...`` writes the result to the disk. The
+    Pipeline then reads this result again instead of drawing new surrogates.
 
     Parameters
     ----------
     locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
-        Language of the surrogates. "auto" takes the language of the sentences of each patient.
+        Language of the surrogates. "auto" uses the language of the sentences of each patient.
     labels : collection of str or None, default=None
         Labels of the spans that are replaced. None means all labels.
     kinds : mapping of str to str or None, default=None
@@ -66,7 +66,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     check_digits : {"invalid", "valid"}, default="invalid"
         Check digits of national numbers.
     avoid_originals : bool, default=False
-        Whether no surrogate is a word of a span of X. The surrogates then reveal which words are not in X.
+        Whether to avoid surrogates that are words of spans of X. The surrogates then reveal which words are not in X.
     random_state : int, RandomState or None, default=None
         Random seed. None draws a key of 256 bits from the operating system at each call. An integer gives the same
         surrogates at each call; anyone who knows the integer can repeat the draws and check guesses.
@@ -80,11 +80,11 @@ class SurrogatePseudonymizer(SentenceTransformer):
 
     Notes
     -----
-    **What it protects.** Spans with a label. Without the key, the surrogates are independent of the letters of the
-    originals, given label and written form; see `sklearn_deid.surrogates.SurrogateEngine`.
+    **Protected.** Spans with a label. Without the key, the surrogates are independent of the letters of the originals,
+    given label and written form; see `sklearn_deid.surrogates.SurrogateEngine`.
 
-    **What it does not protect.** PHI without a label stays in the sentences. The written form, the sex of given names,
-    recurrence, intervals between dates and, by default, ages up to 89 remain visible, and so does all other text.
+    **Not protected.** PHI without a label stays in the sentences. The written form, the sex of given names, recurrence,
+    intervals between dates and, by default, ages up to 89 remain visible, and so does all other text.
 
     See Also
     --------
@@ -162,7 +162,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
-        """Fit, and return X with surrogates; ``transform`` does not replace.
+        """Fit, and return X with surrogates; ``transform`` replaces nothing.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         return surrogates
 
     def transform(self, X: Any) -> TokenSequences:
-        """Check X and return it unchanged, since a tagger must read the original sentences.
+        """Check X and return X unchanged, since a tagger must read the original sentences.
 
         Parameters
         ----------
@@ -186,12 +186,12 @@ class SurrogatePseudonymizer(SentenceTransformer):
         return self._words(X)
 
     def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
-        """Draw again, and return X with surrogates. With an integer ``random_state``, every call is the same draw.
+        """Draw again, and return X with new surrogates. With an integer ``random_state``, every call is the same draw.
 
         Parameters
         ----------
         X, y, groups
-            Sentences, tags and groups as for `fit`. The sentences need not be those of `fit`.
+            Sentences, tags and groups as for `fit`. The sentences may differ from the sentences of `fit`.
         """
         check_is_fitted(self)
         check_constraints(self)
@@ -240,7 +240,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         return result if data.groups is None else (*result, data.groups[order % len(data.X)])
 
     def card(self) -> str:
-        """Card of the sentences of the last fit, as Markdown: settings, counts, and what is still told.
+        """Card of the sentences of the last fit, as Markdown: settings, counts, and what the surrogates still reveal.
 
         Returns
         -------

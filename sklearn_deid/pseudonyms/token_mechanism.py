@@ -39,9 +39,9 @@ class TokenMechanism:
     Parameters
     ----------
     moves : WordMoves
-        Map from words with a vector to the words to which they may move.
+        Map from words with a vector to their possible surrogates.
     policy : WordPolicy
-        Policy that decides which words move and which words stay.
+        Policy that decides which words are replaced and which words are kept.
     candidates : ndarray of bool, shape (n_words,)
         Whether each word of the table can be a surrogate.
     keep_casing : bool

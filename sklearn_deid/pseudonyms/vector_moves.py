@@ -22,14 +22,15 @@ class VectorMechanism:
     Parameters
     ----------
     policy : WordPolicy
-        Policy that decides which words move. With the action "random", an unknown word is a zero vector that moves.
+        Policy that decides which words are perturbed. With the action "random", an unknown word is a zero vector that
+        is perturbed.
     """
 
     def __init__(self, policy: WordPolicy) -> None:
         self.policy = policy
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw the releases of vectors that move, shape (n, dim), float32."""
+        """Draw the releases of perturbed vectors, shape (n, dim), float32."""
         raise NotImplementedError
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
@@ -37,7 +38,7 @@ class VectorMechanism:
         raise NotImplementedError
 
     def moves(self, words: Sequence[str]) -> np.ndarray:
-        """Tell which words move; shape (n_words,), bool."""
+        """Tell which words are perturbed; shape (n_words,), bool."""
         return self.policy.actions(words)[0] <= RANDOM
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
@@ -51,7 +52,7 @@ class VectorMechanism:
         """Compute the log likelihood of each release for each token, shape (n_tokens, n_releases).
 
         A word that stays is released as its own vector with certainty. If a release equals the vector of such a word
-        exactly, no word that moves can be its original.
+        exactly, no perturbed word can be the original.
         """
         vectors = self.policy.vectors.vectors_for(tokens)
         moves = self.moves(tokens)
@@ -93,7 +94,7 @@ class ZeroVectors(VectorMechanism):
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
         """Compute the log likelihood of each release for each token, shape (n_tokens, n_releases).
 
-        A word without a vector that stays looks like a word that moved: both are released as zeros.
+        A kept word without a vector looks like a perturbed word: both are released as zeros.
         """
         vectors = self.policy.vectors.vectors_for(tokens)
         vectors[self.moves(tokens)] = 0.0
@@ -106,7 +107,7 @@ class AddedNoise(VectorMechanism):
     Parameters
     ----------
     policy : WordPolicy
-        Policy that decides which words move.
+        Policy that decides which words are perturbed.
     scale : float
         Standard deviation of the noise; the vectors have length 1.
     """
@@ -140,8 +141,8 @@ def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarra
     """Compute the log density of the direction of a unit vector plus Gaussian noise, on a grid of cosines.
 
     The density at a direction u is the integral over r > 0 of ``r**(dim - 1) exp(-(r**2 - 2 r c) / (2 scale**2))``
-    times a constant, where c is the cosine of u with the vector. This is the projected, or angular, Gaussian
-    distribution.
+    times a constant, where c is the cosine of u with the vector. The result is the density of the projected, or
+    angular, Gaussian distribution.
 
     Returns
     -------

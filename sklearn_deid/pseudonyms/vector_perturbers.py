@@ -26,8 +26,8 @@ class VectorPerturber(PhiPerturber):
     embeddings, labels, max_replacements, exclude, random_state
         Same parameters as for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" moves them like other tokens. "keep" leaves their vectors zero.
-        "raise" raises an error.
+        Treatment of tokens without a vector. "random" perturbs these tokens like other tokens. "keep" leaves their
+        vectors zero. "raise" raises an error.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
     """
@@ -87,8 +87,8 @@ class RandomVectorPerturber(VectorPerturber):
     embeddings, labels, max_replacements, exclude, random_state
         Same parameters as for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" also gives them a random vector. "keep" leaves their vectors zero
-        ("GloVe/UNK" in the thesis). "raise" raises an error.
+        Treatment of tokens without a vector. "random" also draws a random vector for these tokens. "keep" leaves their
+        vectors zero ("GloVe/UNK" in the thesis). "raise" raises an error.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
 
@@ -101,8 +101,8 @@ class RandomVectorPerturber(VectorPerturber):
 
     Notes
     -----
-    **Guarantee.** The vector of a moved token is independent of its word. The vector reveals that the token is PHI, and
-    nothing else about the word. Casing and the surrounding tokens are not perturbed.
+    **Guarantee.** The vector of a replaced token is independent of its word. The vector reveals that the token is PHI,
+    and nothing else about the word. Casing and the surrounding tokens are not perturbed.
 
     References
     ----------
@@ -140,8 +140,8 @@ class ZeroVectorPerturber(VectorPerturber):
 
     Notes
     -----
-    **Guarantee.** Same guarantee as for `RandomVectorPerturber`. The thesis used noise of 1e-6 in place of zeros, for a
-    masking layer.
+    **Guarantee.** The vector of a replaced token is independent of its word, as for `RandomVectorPerturber`. The thesis
+    used noise of 1e-6 in place of zeros, for a masking layer.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class GaussianNoisePerturber(VectorPerturber):
         Standard deviation of the noise in each dimension. The vectors have length 1, and the noise has a length of
         about ``scale * sqrt(dim)``.
     embeddings, labels, max_replacements, exclude, unknown, casing, random_state
-        Same parameters as for `RandomVectorPerturber`. An unknown word that moves becomes a random unit vector.
+        Same parameters as for `RandomVectorPerturber`. An unknown word that is perturbed becomes a random unit vector.
 
     Attributes
     ----------
@@ -176,11 +176,11 @@ class GaussianNoisePerturber(VectorPerturber):
 
     Notes
     -----
-    **Guarantee.** The release of one moved token is Gaussian before scaling, and scaling only loses information. Take
-    two equally likely words at Euclidean distance d. An attacker distinguishes them with probability Phi(d / (2 scale))
-    at most. This is Gaussian differential privacy with mu = d / scale, and mu is at most 2 / scale. The small scales
-    that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly always the nearest word
-    (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
+    **Guarantee.** The release of one perturbed token is Gaussian before scaling, and scaling only loses information.
+    Take two equally likely words at Euclidean distance d. An attacker distinguishes them with probability Phi(d / (2
+    scale)) at most. The mechanism has Gaussian differential privacy with mu = d / scale, and mu is at most 2 / scale.
+    The small scales that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly always
+    the nearest word (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
 
     References
     ----------

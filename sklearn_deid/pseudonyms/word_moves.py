@@ -36,8 +36,8 @@ class UniformNeighbors:
     n_neighbors : int
         N, number of words to choose from.
     guard_substring : bool
-        Whether to leave out words that contain the source word, and words inside the source word. The source word is
-        one of them. The next nearest words take their places.
+        Whether to leave out words that contain the source word, and words inside the source word. The source word
+        itself is also left out. The next nearest words take their places.
     """
 
     def __init__(self, index: NeighborIndex, n_neighbors: int, guard_substring: bool = False) -> None:
@@ -45,7 +45,7 @@ class UniformNeighbors:
         self._guarded: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words to which each word may move, and their ranks, both (n, N); -1 fills up short rows."""
+        """Return the possible surrogates of each word, and their ranks, both (n, N); -1 fills up short rows."""
         if self.guard_substring:
             pairs = self._guarded_support(rows)
             return np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs])
@@ -127,7 +127,7 @@ class ExponentialNeighbors(UniformNeighbors):
         self.epsilon = epsilon
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A weighted choice for each row, and its rank."""
+        """Draw with the probabilities of each row; return the new rows and their ranks."""
         distinct, inverse = np.unique(rows, return_inverse=True)
         targets = np.empty(len(rows), dtype=np.int64)
         ranks = np.empty(len(rows), dtype=np.int64)
@@ -159,13 +159,13 @@ class ExponentialNeighbors(UniformNeighbors):
 
 
 class DigitsApart:
-    """Pair of maps: all-digit words move to all-digit words, and all other words use the other map."""
+    """Pair of maps: all-digit words are replaced by all-digit words, and all other words use the other map."""
 
     def __init__(self, others: UniformNeighbors, digits: UniformNeighbors, is_digits: np.ndarray) -> None:
         self.others, self.digits, self._is_digits = others, digits, is_digits
 
     def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words to which each word may move, and their ranks; -1 fills up short rows."""
+        """Return the possible surrogates of each word, and their ranks; -1 fills up short rows."""
         parts = [(which, moves.support(rows[which])) for which, moves in self._parts(rows)]
         width = max((targets.shape[1] for _, (targets, _) in parts), default=0)
         targets = np.full((len(rows), width), -1, dtype=np.int64)
@@ -229,7 +229,7 @@ class ExponentialVocabulary(_WholeTable):
     """
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A weighted choice for each row, and its rank."""
+        """Draw with the probabilities of each row; return the new rows and their ranks."""
         distinct, inverse = np.unique(rows, return_inverse=True)
         targets = np.empty(len(rows), dtype=np.int64)
         ranks = np.empty(len(rows), dtype=np.int64)
