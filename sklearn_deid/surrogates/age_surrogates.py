@@ -53,7 +53,7 @@ class AgeSurrogates:
         values = [self._value(piece) for piece in pieces]
         if all(value is None for value in values):
             return None
-        # "95 years 3 months", "95y 3m", "95 3/12": the months would make 90+ an exact age again. "88-95" has none.
+        # "95 years 3 months", "95y 3m", "95 3/12": the months would make 90+ an exact age again. "88-95" has no months.
         known = [value for value in values if value is not None]
         units = {self._unit(pieces[i + 1 :]) for i, value in enumerate(values) if value is not None}
         if max(known) > _OLDEST and (len(units) > 1 or known[-1] <= _OLDEST):
@@ -123,7 +123,7 @@ class AgeSurrogates:
 
 
 def _added(total: int | None, number: int) -> int | None:
-    """Number of the words before and the next word; None if both are no number together.
+    """Number of the words before and the next word; None if the words form no number together.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Check digits of national numbers: valid ones, or deliberately invalid ones."""
+"""Check digits of national numbers: valid check digits, or deliberately invalid ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .chance import Chance
 
 _DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
-# Values of signs in odd places of a codice fiscale; digits have those of the first ten letters.
+# Values of signs in odd places of a codice fiscale; digits have the values of the first ten letters.
 _ODD_VALUES = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ODD = dict(zip(_LETTERS, _ODD_VALUES, strict=True)) | dict(zip("0123456789", _ODD_VALUES, strict=False))
@@ -104,7 +104,7 @@ def nif(body: str) -> str | None:
     '9'
     """
     digit = -_weighted(body, (9, 8, 7, 6, 5, 4, 3, 2)) % 11
-    # Portugal, in contrast, issues them with 0.
+    # In contrast, Portugal issues such numbers with the check digit 0.
     return str(digit if digit < 10 else 0)
 
 
@@ -132,7 +132,7 @@ def luhn(body: str) -> str | None:
     >>> luhn("7992739871")
     '3'
     """
-    # The check digit will stand behind the body, so that doubling begins with the last digit of the body.
+    # The check digit will follow the body, so that doubling begins with the last digit of the body.
     doubled = [int(digit) * (2 - i % 2) for i, digit in enumerate(reversed(body))]
     # Subtracting 9 from a number of two digits gives the sum of its digits.
     return str(-sum(number - 9 * (number > 9) for number in doubled) % 10)
@@ -156,7 +156,7 @@ _CARD = ((re.compile(r"(\d{15})(\d)"), luhn),)
 
 
 def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> str:
-    """Number with valid check digits, or with invalid ones; unchanged if the form has no check digits.
+    """Return a number with valid or invalid check digits; unchanged if the form has no check digits.
 
     Parameters
     ----------
@@ -165,9 +165,9 @@ def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> st
     locale : str
         Locale, which determines the forms of national numbers.
     valid : bool
-        Whether the check digits are right.
+        Whether the check digits are valid.
     chance : Chance
-        Random draws, for invalid check digits and for numbers that cannot have valid ones.
+        Random draws, for invalid check digits and for numbers that cannot have valid check digits.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> st
 
 
 def has_valid_check_digits(text: str, locale: str) -> bool | None:
-    """Whether the check digits are right; None if the form has no check digits."""
+    """Whether the check digits are valid; None if the form has no check digits."""
     bare = "".join(sign for sign in text if sign.isalnum()).upper()
     for form, check in (*_FORMS[locale], *_CARD):
         if (found := form.fullmatch(bare)) is not None:
@@ -193,9 +193,9 @@ def has_valid_check_digits(text: str, locale: str) -> bool | None:
 
 
 def _with_possible_date(body: str, check: Callable[[str], str | None], chance: Chance) -> str:
-    """Number whose place for a date of birth holds a date, so that programs accept it; other numbers unchanged.
+    """Number with a date in the place for the date of birth, so that programs accept it; other numbers unchanged.
 
-    The date is drawn. It is not the date of birth in the notes.
+    The date is drawn. The drawn date is not the date of birth in the notes.
     """
     if check not in (nir, fodselsnummer, codice_fiscale):
         return body
@@ -221,7 +221,7 @@ def _checked(body: str, check: Callable[[str], str | None], valid: bool, chance:
     if valid:
         return body + right
     last = right[-1]
-    # Only the last sign is wrong: the form stays, and no valid number of a person can come out.
+    # Only the last sign is wrong: the form stays, and the result is no valid number of a person.
     others = [sign for sign in (_LETTERS if last.isalpha() else "0123456789") if sign != last]
     return body + right[:-1] + chance.pick(others)
 

@@ -6,14 +6,14 @@ import re
 
 _UNIT = r"(?:hrs?|h|Uhr|uur|horas)\b\.?"
 _HALF = r"[aApP]\.?[mM]\b\.?"
-# Fractions of a second and the distance from Greenwich: 10:22:00.000+01:00
+# Fractions of a second and the offset from UTC: 10:22:00.000+01:00
 _ZONE = r"(?::\d{2}(?:\.\d{1,9})?(?:\s?(?:Z|[+-]\d{2}:?\d{2}))?|(?:Z|[+-]\d{2}:\d{2}))?"
 # No hour above 24: "31.12" is a day of a month.
 _MINUTES = rf"(?<!\d)(?:(?:[01]?\d|2[0-3])[:.h][0-5]\d|24[:.h]00){_ZONE}(?:\s?{_HALF})?(?:\s?{_UNIT})?"
 _HOUR = rf"(?<!\d)(?:[01]?\d|2[0-4])\s?(?:{_HALF}|{_UNIT})"
 _CLOCK = rf"(?:{_MINUTES}|{_HOUR})"
 _WORD = r"(?:at|a las|um|à|alle|om|kl\.?|às)"
-# Four digits are a time of day behind a word or a sign that says so, or in front of a unit.
+# Four digits are a time of day behind a word or a sign that announces a time, or in front of a unit.
 _FOUR = r"(?:[01]\d|2[0-3])[0-5]\d"
 _BEHIND = re.compile(
     rf"(?:(?:T|\s*[,;(@]\s*|\s+{_WORD}?\s*){_CLOCK}"
@@ -55,9 +55,10 @@ def time_behind(text: str) -> int | None:
 
 
 def without_distance(text: str) -> str:
-    """Time of day at no distance from Greenwich.
+    """Time of day without its offset from UTC.
 
-    The distance tells summer time. In the notes of a patient, its changes would tell the shift of the dates.
+    The offset reveals summer time. In the notes of a patient, changes of the offset would reveal the shift of the
+    dates.
 
     Examples
     --------

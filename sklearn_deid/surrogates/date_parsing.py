@@ -27,8 +27,8 @@ from .written_date import (
     weekday_number,
 )
 
-# The degree sign is written for the sign of the masculine ordinal: "1\u00b0 marzo".
-# Signs of ordinals may stand behind a full stop or a blank: "1.\u00ba de maio", "1 er mai".
+# The degree sign is written for the sign of the masculine ordinal: "1\u00b0 marzo". Signs of ordinals may follow a full
+# stop or a blank: "1.\u00ba de maio", "1 er mai".
 _PIECES = re.compile(r"\d+|(?<=\d)(?:\.?[\u00ba\u00aa\u00b0]|\.o\b|[ -]er\b|\^)|[^\W\d_]+|[\W_]+", re.IGNORECASE)
 # Separators of ranges; those that are also inside of dates come last.
 _RANGES = tuple(
@@ -48,7 +48,7 @@ _DAYS_BEHIND = re.compile(
     r"(?P<last>(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,?\s+\d{4})?)\s*",
     re.IGNORECASE,
 )
-# Two numbers that begin a date, also that behind the hyphen of a range; not the month and the day behind a year.
+# Two numbers that begin a date, also a date behind the hyphen of a range; not the month and the day behind a year.
 _DAY_AND_MONTH = re.compile(r"(?<!\d)(?<!\d{4}[-/.])(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b")
 # A month and the last digits of a year, or the first day of a range of such dates.
 _TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*/\s*(\d{2})\s*")
@@ -59,7 +59,7 @@ _YEAR_SIGNS = (" -", " \u2013")
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "o", "\u00b0", "^"))
 # Monday is the "2\u00aa feira" of the Portuguese week.
 _NUMBERED_WEEKDAY = re.compile(r"\d\W*a?\W*feira")
-# Two digits below this are years of this century, as in birth dates of children; all others are of the last one.
+# Two digits below this number are years of this century, as in birth dates of children; all others of the last century.
 _PIVOT = 30
 
 
@@ -90,7 +90,7 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
         return found
     if (whole := _parse_one(text, words, day_first)) is not None:
         return (whole,)
-    # Each separator is tried at each of its places, since hyphens and strokes also stand inside of dates.
+    # Each separator is tried at each of its places, since hyphens and strokes also occur inside of dates.
     for pattern in _RANGES:
         for between in pattern.finditer(text):
             halves = text[: between.start()], text[between.end() :]
@@ -102,7 +102,7 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
 
 
 def _as_month(left: WrittenDate, right: WrittenDate) -> WrittenDate:
-    """First number of a range of months, such as "03 - 05/2021", which is no day; any other date unchanged."""
+    """Read the first number of a range of months, such as "03 - 05/2021", as a month; return other dates unchanged."""
     is_number = [role for _, role in left.pieces if role != LITERAL] == [DAY]
     if not is_number or right.day is not None or right.month is None or right.year is None or (left.day or 0) > 12:
         return left
@@ -120,7 +120,7 @@ def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
 
 
 def compact_readings(text: str) -> list[WrittenDate]:
-    """Dates that six digits can be: with the year first, with the day first, and with the month first.
+    """Dates that six digits can mean: with the year first, with the day first, and with the month first.
 
     Examples
     --------
@@ -162,8 +162,8 @@ def _are_alike(left: WrittenDate, right: WrittenDate) -> bool:
         return False  # "12.03.-15.03.": one order of day and month for both
     roles = [role for _, role in right.pieces]
     if left.day is not None and left.month is None and MONTH in roles[: roles.index(DAY) if DAY in roles else 0]:
-        return False  # "3-7/5": a month before the day is none of the first day
-    # Nor is the month of "3/4-5" known to be that of both.
+        return False  # "3-7/5": a month before the day does not belong to the first day
+    # In "3/4-5", the month may belong to one day only.
     return left.month is None or right.month is not None or right.day is None
 
 
@@ -214,7 +214,7 @@ def is_range_sign(text: str) -> bool:
 def is_day_first(texts: list[str], default: bool) -> bool:
     """Whether the dates of a note have the day before the month, judged by numbers above 12.
 
-    A month and a year of two digits (04/23) say nothing.
+    A month and a year of two digits (04/23) give no evidence.
 
     Examples
     --------
@@ -380,7 +380,7 @@ def _are_short_years(raw: list[str], numbers: list[int], words: LocaleWords) -> 
 def _is_alone_behind_month(raw: list[str], i: int, words: LocaleWords) -> bool:
     """Whether two digits follow the month of a date without a day: "enero del 11", "noviembre 06".
 
-    Where the day comes first, they are a year, also those that could be a day.
+    Where the day comes first, the two digits are a year, even if they could be a day.
     """
     if words.locale == "en" or len(raw[i]) != 2:
         return False

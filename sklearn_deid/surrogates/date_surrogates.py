@@ -33,8 +33,8 @@ def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_se
     chance : PatientChance
         Draws of the patient.
     most_days : int
-        Largest shift. The smallest shift is a tenth of it. With 3,650 days or more, a date that consists of a year
-        alone therefore changes, too.
+        Largest shift. The smallest shift is a tenth of the largest shift. With 3,650 days or more, a date that consists
+        of a year alone therefore changes, too.
     whole_weeks : bool
         Whether weekdays stay.
     keep_seasons : bool
@@ -55,13 +55,13 @@ def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_se
     else:
         days = draws.number(max(1, most_days // 10), most_days)
     if whole_weeks:
-        # Up to the next week at the lower end, since a shift of 0 would leave all dates as they are.
+        # Up to the next week at the lower end, since a shift of 0 would leave all dates unchanged.
         days = max(7, days - days % 7)
     return days if draws.happens(0.5) else -days
 
 
 class DateSurrogates:
-    """Moved dates for one patient, each written as the date in the note is written.
+    """Moved dates for one patient, each in the written form of the date in the note.
 
     Intervals between full dates of the patient stay exact. Dates without a year take the year of the full dates of
     their note. A birth date moves with all other dates, and by ``birth_years`` whole years more. Birth dates of
@@ -97,7 +97,7 @@ class DateSurrogates:
         """Read the dates of a note, birth dates excepted, for the order of day and month and for the year."""
         self._day_first = is_day_first(texts, self._words.locale != "en")
         self._read = {text: parse_dates(text, self._words, self._day_first) for text in texts}
-        # "04/23" in a note tells that "04/12" there is a month and a year, too.
+        # "04/23" in a note shows that "04/12" in the same note is a month and a year, too.
         self._has_months = self._day_first and are_months_and_years(texts)
         full = [
             one.resolved(_NO_REFERENCE)
@@ -146,7 +146,7 @@ class DateSurrogates:
         return readings[nearest] if nearest <= _NEAR else None
 
     def _start_of_range(self, text: str, until: str) -> str | None:
-        """Moved first half of a range that is annotated as two dates; read alone if both are no range."""
+        """Moved first half of a range that is annotated as two dates; read alone if both halves form no range."""
         found = parse_dates(text + until, self._words, self._day_first)
         if found is None or "".join(piece for piece, _ in found[0].pieces) != text:
             return self.surrogate(text)

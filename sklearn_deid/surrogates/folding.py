@@ -6,7 +6,7 @@ import unicodedata
 
 from ..text.tokens import is_latin_1
 
-# Letters of Latin-1, and what is left of each in lower case without accents.
+# Letters of Latin-1, and the form of each in lower case without accents.
 _LATIN_1 = {
     code: "".join(sign for sign in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(sign))
     for code in range(0x80, 0x100)
@@ -49,7 +49,7 @@ def plain_letters(text: str) -> str:
 
 
 def transcribed(text: str) -> str:
-    """Folded text with two letters for one, as mail addresses are written.
+    """Folded text with two letters for some letters (ü as ue), as in mail addresses.
 
     Examples
     --------

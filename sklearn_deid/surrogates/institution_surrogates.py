@@ -29,9 +29,9 @@ class InstitutionSurrogates:
 
     A name keeps words such as "of", legal forms at its end (GmbH, S.A.) and, if the word lists contain them, the public
     words that name the kind of institution (Hospital, Clinic, Universidad). The other words of a name become towns,
-    names of people or new words, of the same number and casing; those of institutions that are no hospitals become
+    names of people or new words, of the same number and casing; in institutions that are no hospitals, they become
     names of firms, and behind words such as "of" also fields of medicine. A town becomes the patient's surrogate of
-    this town. The same name with and without public words, except behind "of", has the same own part.
+    this town. Names that differ only in public words, except behind "of", have the same surrogate of their other words.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class InstitutionSurrogates:
         self._articles: dict[str, str] = {}
 
     def learn(self, text: str, before: str) -> None:
-        """Learn from the text before a profession which article its surrogate must fit, wherever it is written."""
+        """Learn from the text before a profession which article the surrogates of this profession must fit."""
         if (found := _ENGLISH_ARTICLE.search(before)) is not None and self._words.locale == "en":
             self._articles.setdefault(fold(text), found[1].lower())
 
     def institution(self, text: str, is_firm: bool = False) -> str:
-        """Institution for an institution, which is a hospital or may be a firm."""
+        """Surrogate of an institution, which is a hospital or may be a firm."""
         text, legal_form = without_legal_form(text)
         return self._without_legal_form(text, FIRM if is_firm else INSTITUTION) + legal_form
 
@@ -79,7 +79,7 @@ class InstitutionSurrogates:
         forms = (*self._words.block("hospitals"), *self._words.block("institutions"))
         heads = _all_heads(forms) | self._words.bare("institution abbreviations")
         parts = _PARTS.findall(self._names.with_elided(text))
-        # Where a longer word is in capitals, a short one is no code.
+        # If a longer word is in capitals, a short word in capitals is no code.
         may_be_code = not any(part.isupper() and len(part) > LONGEST_CODE for part in parts)
         kept = [self._is_kept(parts, i, heads) for i in range(len(parts))]
         if all(kept):
@@ -117,7 +117,7 @@ class InstitutionSurrogates:
         ]
         if (article := self._articles.get(fold(text))) is not None:
             listed = tuple(job for job in listed if (job[0].lower() in "aeiou") == (article == "an"))
-        # From fewer than ten, the number of words would nearly tell the surrogate.
+        # With fewer than ten, the number of words would nearly determine the surrogate.
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
         return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job[0].upper() + job[1:]
@@ -176,7 +176,7 @@ class InstitutionSurrogates:
         return " ".join(map(with_case, drawn, words))
 
     def _all_public(self, text: str, parts: list[str], kind: str) -> str:
-        """Name for a name of public words alone: one word that is no connector is replaced, so the text changes."""
+        """Surrogate of a name of public words alone: one word that is no connector is replaced, so the text changes."""
         words = [i for i, part in enumerate(parts) if part[0].isalnum()]
         # Valley Hospital, but Instituto de Medicina Legal
         ordered = words if self._words.locale == "en" else words[::-1]

@@ -13,7 +13,7 @@ _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
 
 
 def read_or_make_key(path: Path) -> bytes:
-    """Read a key file, or make one with a new key if there is none.
+    """Read a key file, or make a file with a new key if there is no file.
 
     Parameters
     ----------

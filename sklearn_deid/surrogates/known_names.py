@@ -1,4 +1,4 @@
-"""Names of one patient's notes, and the rules by which two written names count as one."""
+"""Names of one patient's notes, and the rules by which two written names count as the same name."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class KnownNames:
 
     1. They are equal without case and accents (Alder, ALDER), also with two letters for one (M\u00fcller, Mueller), and
        without the s of a genitive in German and Norwegian (M\u00fcllers).
-    2. One slip of the pen turns one into the other (Adler, Aldder), both have at least five letters and the same first
-       letter, and not both are names of the locale (Marina and Martina are two names).
+    2. One slip of the pen turns one word into the other (Adler, Aldder), both words have at least five letters and the
+       same first letter, and not both are names of the locale (Marina and Martina are two names).
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
        is known (J. Alder, John Alder).
     4. Capitals without a name are the initials of a known person (JA), also with a letter between them that no name of
        the person contradicts (JQA).
 
-    Given names and surnames are compared apart. A word that the patient's notes use in one role only keeps this role
-    where no other name is next to it (Mr. Alder, John), and where two such words change places (Alder John).
+    Given names and surnames are compared separately. A word that the patient's notes use in one role only keeps this
+    role where no other name is next to it (Mr. Alder, John), and where two such words change places (Alder John).
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ class KnownNames:
 
     @property
     def n_words(self) -> int:
-        """Number of known spellings. They are only ever added, so that equal numbers mean equal roles."""
+        """Number of known spellings. Spellings are never removed, so that equal numbers mean equal roles."""
         return sum(map(len, self._known.values()))
 
     def learn(self, names: Iterable[tuple[NamePart, ...]]) -> None:
-        """Learn the names of a note; those with the most words first."""
+        """Learn the names of a note; names with the most words first."""
         for parts in sorted(names, key=lambda parts: -sum(part.role in self._known for part in parts)):
             named = [
                 (part.role, self._first_spelling(part)) for part in parts if part.role in (GIVEN, INITIAL, SURNAME)
@@ -91,7 +91,7 @@ class KnownNames:
         return roles[0] if len(roles) == 1 else None
 
     def canonical(self, role: str, word: str) -> str:
-        """First spelling of a name, for any spelling of it. A new word is learned."""
+        """First spelling of a name, for any of its spellings. A new word is learned."""
         folded, known = fold(word), self._known[role]
         if folded not in known:
             # Compared with the first spellings only: slips of slips would lead from one name to any other.
@@ -148,7 +148,7 @@ class KnownNames:
 def _told_forms(
     given: tuple[str, ...], family: tuple[str, ...], fronts: Collection[tuple[Named, ...]], letters: str
 ) -> Iterator[tuple[Named, ...]]:
-    """Names of a person of which initials can be made: with and without the words between the first and the last."""
+    """Names of a person that initials can abbreviate: with and without the words between the first and the last."""
     last = tuple((SURNAME, name) for name in family)
     for front in (*fronts, ((GIVEN, given[0]),)):
         yield from ((*front, *last), (*front, last[-1]), (*front, last[0]))

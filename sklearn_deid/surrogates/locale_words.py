@@ -28,8 +28,8 @@ LOCALES = {
     "nl": "nl_NL",
     "pt": "pt_PT",
 }
-# Locales of Faker whose firms have legal forms that the supported ones lack, such as Corporation and AB; and what all
-# of Faker's lists lack.
+# Locales of Faker whose firms have legal forms that the supported locales lack, such as Corporation and AB; and legal
+# forms that all of Faker's lists lack.
 _OTHER_FIRMS, _OTHER_FORMS = ("en_PH", "da_DK", "sv_SE"), ("Co.", "Corp.", "SE")
 #: Languages whose names have a genitive without an apostrophe.
 WITH_GENITIVE = ("de", "nb")
@@ -151,7 +151,7 @@ class LocaleWords:
         return self._sexes.get(fold(name))
 
     def is_given_name(self, word: str) -> bool:
-        """Whether the word is a given name of the locale and no surname of it."""
+        """Whether the word is a given name and no surname of the locale."""
         folded = fold(word)
         return folded in self._both_sexes and folded not in self._folded_surnames
 
@@ -166,8 +166,8 @@ class LocaleWords:
     def without_genitive(self, word: str) -> str:
         """Name without the s of a genitive that the language writes without an apostrophe (Annas, Hansens).
 
-        The s is that of a genitive if the rest is a name of the locale and the whole word is a name of no locale:
-        Peters and Hans stay. An unlisted name stays, too.
+        The s is a genitive if the rest is a name of the locale and the whole word is a name of no locale: Peters and
+        Hans stay. An unlisted name stays, too.
         """
         if self.locale not in WITH_GENITIVE or word[-1:] not in ("s", "S") or not self.is_name(word[:-1]):
             return word
@@ -301,7 +301,7 @@ class LocaleWords:
         job = self._provider("job")
         male, female = tuple(job.jobs), tuple(getattr(job, "jobs_female", job.jobs))
         if self.locale == "de":
-            # What has one form only is no person ("Gerberei").
+            # A word with a single form names no person ("Gerberei").
             more = import_module("faker.providers.job.de_AT").Provider
             pairs = [(m, f) for m, f in zip(more.jobs_male, more.jobs_female, strict=True) if m != f]
             male, female = (*male, *(m for m, _ in pairs)), tuple(f for _, f in pairs)
@@ -336,7 +336,7 @@ class LocaleWords:
     def trades(self) -> tuple[str, ...]:
         """Words of firms, each a single word (Software, Network; in Spanish, also Industrias)."""
         company = self._provider("company")
-        # The words of catch phrases are English in all locales, as are those of many firms.
+        # The words of catch phrases are English in all locales, like the names of many firms.
         nouns = import_module("faker.providers.company").Provider.catch_phrase_words[-1]
         return _single(word.capitalize() for word in (*getattr(company, "company_types", ()), *nouns))
 
@@ -395,7 +395,7 @@ def locale_words(locale: str) -> LocaleWords:
 
 @cache
 def legal_forms() -> frozenset[str]:
-    """Legal forms of firms in all languages, and what stands in the same place (GmbH & Co. KG, S.A., and Sons).
+    """Legal forms of firms in all languages, and words in the same place (GmbH & Co. KG, S.A., and Sons).
 
     Examples
     --------
@@ -464,7 +464,7 @@ def _short_titles(jobs: Iterable[str]) -> tuple[str, ...]:
 
 
 def _single(names: Iterable[str]) -> tuple[str, ...]:
-    # Sorted: the order of some lists in Faker is that of a set.
+    # Sorted: some lists in Faker have the order of a set.
     return tuple(sorted({name for name in names if _ONE_WORD.fullmatch(name)}))
 
 

@@ -23,7 +23,7 @@ from .surrogate_engine import Replacement
 _FIRST = b"sklearn-deid mapping 1, AES-256-GCM\n"
 _HEADER = re.compile(rb"sklearn-deid mapping 2, AES-256-GCM, [0-9a-f]{32}\n")
 _NONCE_BYTES = 12
-# Lines without padding tell the length of all originals of a note, which are few letters in many notes.
+# Lines without padding reveal the length of all originals of a note, which are few letters in many notes.
 _PADDED_TO = 2048
 
 
@@ -31,7 +31,7 @@ class MappingFile:
     """File with the originals of all surrogates, one encrypted line for each note (AES-256-GCM).
 
     The file is as sensitive as the notes. The encryption key of the file is derived from the key of the surrogates.
-    Reading the file detects a line that was changed, moved, taken from another file, or left out before another one.
+    Reading the file detects a line that was changed, moved, taken from another file, or left out before another line.
     Reading does not detect lines cut off at the end, or an earlier state of the whole file. Without the key, the file
     reveals the number of notes in their order, and the size of the replacements of each note in steps of 2 KiB, which
     is about 20 replacements.
@@ -82,7 +82,7 @@ class MappingFile:
             os.truncate(self.path, len(complete))
             self._number, self._size = complete.count(b"\n") - 1, len(complete)
             if self._number:
-                # Lines of two keys in one file could be read with neither.
+                # Lines of two keys in one file could be read with neither key.
                 _opened(self._cipher, self._header, complete.splitlines()[-1], self._number - 1, self.path)
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if not exists:
@@ -119,7 +119,7 @@ class MappingFile:
         plain += b" " * (-len(plain) % _PADDED_TO)
         nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = nonce + self._cipher.encrypt(nonce, plain, _place(self._header, self._number))
-        # Two writers would count the same line numbers, and readers could open neither.
+        # Two writers would count the same line numbers, and readers could read neither line.
         if os.fstat(self._descriptor).st_size != self._size:
             raise CorpusFormatError("Another run is writing to this mapping file.", path=str(self.path))
         self._append(base64.b64encode(sealed) + b"\n")
@@ -134,7 +134,7 @@ class MappingFile:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
         except OSError:
-            # Half of a line would make all later ones unreadable.
+            # Half of a line would make all later lines unreadable.
             os.ftruncate(self._descriptor, self._size)
             raise
         self._size += len(line)
@@ -178,7 +178,7 @@ def _header(data: bytes, path: Path) -> bytes:
 def _place(header: bytes, number: int) -> bytes:
     """Data that are authenticated with a line: the file, and the number of the line from 0.
 
-    Lines can then not be exchanged, repeated, left out in the middle, or copied from another file.
+    Such lines cannot be exchanged, repeated, left out in the middle, or copied from another file.
     """
     return (b"" if header == _FIRST else header) + str(number).encode()
 

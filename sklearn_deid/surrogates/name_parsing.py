@@ -126,7 +126,7 @@ def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
     titles = long_titles(pieces, words)
     roles = [KEPT if i in titles else _fixed_role(pieces, i, words) for i in range(len(pieces))]
     if set(roles) <= {KEPT, ELIDED}:
-        # "Van Le": particles and titles alone are the name, and would stay as they are.
+        # "Van Le": a name of particles and titles alone would stay unchanged.
         roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
     return tuple(map(NamePart, pieces, roles))
 
@@ -203,7 +203,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
         return KEPT
     # Capitalised particles, and particles of names in capitals.
     may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]).isspace()
-    # At the end, the word is the name ("Anh Le"), unless the surname stands in front ("Cruz, Juan De La").
+    # At the end, the word is the name ("Anh Le"), unless the surname comes first ("Cruz, Juan De La").
     behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and not _is_title(pieces, k, words)]
     may_end = bool(behind) or "," in "".join(pieces[:i])
     if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin) and may_end:
@@ -224,7 +224,7 @@ def _is_short_particle(pieces: list[str], i: int, words: LocaleWords) -> bool:
 
 
 def _is_placed_as_surname(pieces: list[str], i: int, words: LocaleWords) -> bool:
-    """Whether a title stands where a surname stands: Jan de Heer; Heer, Jan; Anna Pfleger-Linden."""
+    """Whether a title is in the position of a surname: Jan de Heer; Heer, Jan; Anna Pfleger-Linden."""
     piece = pieces[i]
     listed = [title for title in words.block("titles") if fold(title) == fold(piece)]
     if len(piece) < _SHORTEST_NAME or not any(map(str.istitle, listed)):
@@ -251,7 +251,7 @@ def _is_title(pieces: list[str], i: int, words: LocaleWords) -> bool:
 
 
 def _is_surname_like(piece: str, words: LocaleWords) -> bool:
-    """Whether a degree, which is listed in capitals, is written as a name is: Kim Do, but Ann Smith DO."""
+    """Whether a degree, which is listed in capitals, is written like a name: Kim Do, but Ann Smith DO."""
     return piece.istitle() and piece not in words.block("titles") and piece.upper() in words.block("titles")
 
 

@@ -14,7 +14,7 @@ from .patient_chance import PatientChance
 
 _DOMAINS = ("example.org", "example.com", "example.net")
 _LISTED_SHARE, _SURNAME_SHARE = 1 / 3, 0.5
-# Several, so that a tagger that is trained on surrogates does not take "example" for the mark of every address.
+# Several, so that a tagger that is trained on surrogates does not learn "example" as the mark of every address.
 _TOP_LEVEL = ("example", "test", "invalid", "alt")
 HOSTS = ("www", "my", "mail", "portal")
 _PATHS = ("portal", "patients", "results", "info", "news", "contact", "about", "home", "index", "services")
@@ -52,7 +52,7 @@ class NetSurrogates:
         self._chance, self._words, self._names_in, self._initial_of = chance, words, names_in, initial_of
 
     def email(self, text: str) -> str | None:
-        """Mail addresses for the mail addresses in ``text``; None without any, or with words between them."""
+        """Mail addresses for the mail addresses in ``text``; None without addresses, or with words between them."""
         if not _ADDRESS.search(text) or re.search(r"\w", _ADDRESS.sub("", text)):
             return None
         return _ADDRESS.sub(self._address, text)
@@ -69,7 +69,7 @@ class NetSurrogates:
     def username(self, text: str) -> str:
         """Login in the form of ``text``, made as the part of a mail address in front of the @.
 
-        A letter for each letter would tell the length of the surname in the login.
+        A login with one letter for each letter would reveal the length of the surname.
         """
         names = self._names_in(fold(text))
         return _case(re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), text), text)
@@ -105,7 +105,7 @@ class NetSurrogates:
         return ".".join((*out, self._host(chance), chance.pick(_TOP_LEVEL)))
 
     def _host(self, chance: KeyedChance) -> str:
-        """Surname, or a word that no list has, as most names of providers."""
+        """Surname, or a word that no list has, like most names of providers."""
         is_listed = chance.happens(_SURNAME_SHARE)
         return _plain(chance.pick(self._words.surnames) if is_listed else new_word(chance, self._words, frozenset()))
 

@@ -15,7 +15,7 @@ from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
 
 # Characters between a postal code or a region and its town, within one address.
 _NEAR = 60
-# Characters before a name in which a title such as "Frau Dr. med." tells the sex.
+# Characters before a name in which a title such as "Frau Dr. med." shows the sex.
 _TITLE_WINDOW = 30
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
 _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
@@ -75,7 +75,7 @@ class NoteMentions:
         return [None if kind is None else self._mention(i, kind) for i, kind in enumerate(self._kinds)]
 
     def _mention(self, i: int, kind: str) -> Mention:
-        # Text in front of the span in its own line: words such as "Dr" or "Calle" tell how the span is read.
+        # Text in front of the span in its own line: words such as "Dr" or "Calle" determine how the span is read.
         before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]
         if kind == "date" and not before.strip():  # below "Date of birth"
             before = self._text[self._end_before(i) : self._spans[i].start].rstrip().rpartition("\n")[2]
@@ -148,7 +148,7 @@ class NoteMentions:
         return None
 
     def _sex_by_title(self, i: int) -> str | None:
-        """Sex that the titles directly before a name tell, also titles with a label of their own."""
+        """Sex that the titles directly before a name show, also titles with a label of their own."""
         start = self._spans[i].start
         sexes = self._words.numbered("titles of a sex")
         line = self._text[max(self._start_of_line(i), start - _TITLE_WINDOW) : start]
@@ -161,7 +161,7 @@ class NoteMentions:
 
 
 def _leading_kind(parts: tuple[Part, ...]) -> str:
-    """Kind of a place of several parts: a town, else a region, else that of the first part."""
+    """Kind of a place of several parts: a town, else a region, else the kind of the first part."""
     kinds = [kind for _, kind in parts if kind != KEPT]
     return next((kind for kind in (TOWN, REGION) if kind in kinds), kinds[0] if kinds else TOWN)
 
@@ -169,7 +169,7 @@ def _leading_kind(parts: tuple[Part, ...]) -> str:
 def _with_plain_digits(text: str) -> str:
     """Text with digits for raised, circled and Roman digits, and a blank between other numerals and a letter.
 
-    Patterns of words and digits do not tell the letters behind such signs: "\u00b9Alder" would be no name.
+    Patterns of words and digits do not separate such signs from letters: "\u00b9Alder" would be no name.
     """
     if text.isascii():
         return text

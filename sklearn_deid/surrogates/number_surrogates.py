@@ -22,8 +22,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _WORD_IN_FRONT = re.compile(r"([^\W\d_]+)[^\w]*")
 _COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
 _FIRST_DIGITS = {"es": "69", "de": "0", "fr": "0", "nb": "24679", "it": "03", "nl": "0", "pt": "29"}
-# National plans in which a number of full length tells whether it is mobile: its lengths, its first digits if it is
-# mobile, and the first digits of other surrogates.
+# National plans in which a number of full length shows whether it is mobile: lengths of numbers, first digits of mobile
+# numbers, and first digits of other surrogates.
 _MOBILE = {
     "es": ((9,), ("6", "7"), ("9",)),
     "fr": ((10,), ("06", "07"), ()),
@@ -75,8 +75,8 @@ class NumberSurrogates:
             area = chance.pick(("000", "666", str(chance.number(900, 999))))
             return area + drawn[3:]
         if self._locale == "es" and _NIE.fullmatch(text):
-            # A number of a foreigner begins with one of three letters. Any number of this form becomes one: kept for
-            # X, Y and Z alone, the form would tell these letters.
+            # A number of a foreigner begins with one of three letters. Any number of this form becomes such a number:
+            # if only X, Y and Z were kept, the surrogate would reveal these letters.
             letter = chance.pick("XYZ")
             drawn = (letter if text[0].isupper() else letter.lower()) + drawn[1:]
         return with_check_digits(drawn, self._locale, self._valid, chance)
@@ -92,7 +92,7 @@ class NumberSurrogates:
         if len(digits) < 3:
             return None
         out = list(text)
-        # The country code and the subscriber number are drawn apart: with and without its code, a number has one
+        # The country code and the subscriber number are drawn separately: with and without its code, a number has one
         # surrogate.
         n_code = code_length(text, [text[i] for i in digits], self._locale)
         # Behind its country code, a number lacks the 0 of its area code: "+49 761 ..." is 0761 ...
@@ -140,7 +140,7 @@ class NumberSurrogates:
         new = "".join(str(area.number(0, 9)) for _ in range(n - len(tail))) + tail
         if is_mobile is not None:
             start = area.pick(mobile if is_mobile else others)
-            # The digit behind a prefix is none of a longer prefix: 0800 and 090 are no numbers of people.
+            # The digit behind a prefix must not form a longer prefix: 0800 and 090 are no numbers of people.
             return start + str(area.number(1, 7)) + new[len(start) + 1 :]
         if n > 6 and self._locale in _FIRST_DIGITS:
             return area.pick(_FIRST_DIGITS[self._locale]) + str(area.number(1, 9)) + new[2:]
@@ -148,7 +148,7 @@ class NumberSurrogates:
 
 
 def _with_extension(text: str) -> re.Match[str] | None:
-    """Parts of a telephone number with an extension; None for one without."""
+    """Parts of a telephone number with an extension; None for a number without extension."""
     found = _EXTENSION.fullmatch(text)
     return found if found and (found[2].strip(" ,;(.") == "/" or is_phone_word(found[3] or "")) else None
 
@@ -171,7 +171,7 @@ def code_length(text: str, digits: list[str], locale: str) -> int:
 
 
 def mobile_kind(digits: str, locale: str) -> bool | None:
-    """Whether a number in its national form is mobile; None if its length or its locale does not tell.
+    """Whether a number in its national form is mobile; None if its length or its locale does not show this.
 
     Examples
     --------

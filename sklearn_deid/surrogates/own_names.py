@@ -25,14 +25,15 @@ _VOWELS = "aeiou"
 _DE_BEFORE_VOWEL = re.compile(r"\bde (?=[AEIOU\u00c2\u00c9\u00c8\u00ca\u00ce\u00d4])")
 _LISTED_SHARE = 0.6
 _ENOUGH_NOUNS = 5
-# Most pairs of halves cannot be spoken, such as "Colrns", the start of Collins and the end of Burns. In Norwegian, the
-# rarest case, one pair of seven can.
+# Most pairs of halves cannot be pronounced, such as "Colrns", the start of Collins and the end of Burns. In Norwegian,
+# the rarest case, one pair of seven can.
 _WORD_DRAWS = 40
-# Of the names of hospitals: towns, names of people, and words that are neither.
+# Shares among the names of hospitals: towns, and names of people. The other names are neither.
 _TOWN_SHARE, _PEOPLE_SHARE = 0.4, 0.3
-# Of the names of firms: those like names of hospitals; and behind "de" and "of", fields of medicine.
+# Shares among the names of firms: names like those of hospitals; and behind "de" and "of", fields of medicine.
 _USUAL_SHARE, _FIELD_SHARE = 0.25, 0.4
-# Of the words of firms: towns at the start of longer names, words of trade behind it, and new words among the others.
+# Shares among the words of firms: towns at the start of longer names, words of trade behind it, and new words among the
+# others.
 _TOWN_IN_FRONT, _TRADE_SHARE, _NEW_SHARE = 0.3, 0.5, 0.6
 
 
@@ -128,7 +129,7 @@ class OwnNames:
         chance = self._chance.again(FIRM, fold(own))
         if not is_behind_de:
             return "" if chance.happens(_USUAL_SHARE) else " ".join(self._firm_words(chance, n_words))
-        # Fields of several words are few: the number of words would nearly tell the name.
+        # Fields of several words are few: the number of words would nearly reveal the name.
         fields = [name for name in self._words.block("departments") if " " not in name]
         is_field = n_words == 1 and chance.happens(_FIELD_SHARE)
         return draw_other(chance, fields, self._avoided) if is_field else ""
@@ -246,7 +247,7 @@ def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -
 
 
 def _threes(name: str) -> frozenset[str]:
-    """All three letters in a row; a blank stands for the start and for the end."""
+    """All sequences of three letters; a blank marks the start and the end."""
     whole = f" {name.lower()} "
     return frozenset(whole[i : i + 3] for i in range(len(name)))
 

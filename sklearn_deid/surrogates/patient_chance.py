@@ -26,7 +26,7 @@ class PatientChance:
 
     def __init__(self, key: bytes, patient: str, copy: int = 0) -> None:
         self._key, self._patient, self._copy = key, patient, str(copy)
-        # Above 0, `of` has other draws for places and institutions: the earlier ones did not fit.
+        # Above 0, `of` has other draws for places and institutions, because the earlier draws did not fit.
         self.attempt = 0
 
     def __repr__(self) -> str:  # neither the key nor the patient
@@ -41,6 +41,6 @@ class PatientChance:
         return KeyedChance(self._key, self._patient, self._copy, kind, *entity)
 
     def of_all_copies(self, kind: str, *entity: str) -> KeyedChance:
-        """Draws as in `of`, the same in all copies. Shifts of dates and ages are drawn here, since each further value
+        """Draws that are the same in all copies. Shifts of dates and ages are drawn here, since each further value
         would narrow down the original."""
         return KeyedChance(self._key, self._patient, "0", kind, *entity)

@@ -21,7 +21,7 @@ NAMES = ("person", "given name", "surname")
 PLACES = ("place", "region", "country", "postcode")
 # Characters before a date in which a word such as "born" makes it a birth date.
 _BIRTH_WINDOW = 30
-# Years by which ages are shifted. 0 is not among them: it would leave all ages of one patient in seven as they are.
+# Years by which ages are shifted. 0 is excluded, because all ages of one patient in seven would then stay unchanged.
 _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
@@ -35,13 +35,13 @@ class Mention(NamedTuple):
     kind : str
         Kind of surrogate, see `label_kinds`.
     before : str
-        Text of the same line between the last span and this one.
+        Text of the same line between the previous span and this span.
     town : str or None
         Text of the town, or of the region, that is next to a postal code; or of the town next to a region.
     until : str
         Text up to the end of the next date, if a sign of a range is between this date and the next one.
     sex : {"M", "F"} or None
-        Sex that a title before a name tells.
+        Sex that a title before a name shows.
     """
 
     text: str
@@ -87,7 +87,7 @@ class PatientSurrogates:
         years = chance.of_all_copies("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
         self._ages = AgeSurrogates(words, settings.ages, years)
         days = draw_shift(chance, settings.date_shift, settings.whole_weeks, settings.keep_seasons)
-        # Birth dates get the offset of the ages, so that both agree in the new note.
+        # Birth dates have the same offset as the ages, so that both agree in the new note.
         self._dates = DateSurrogates(days, words, years)
         self._birth_words = tuple(words.numbered("birth words"))
         self._titles = words.titles
@@ -168,7 +168,7 @@ class PatientSurrogates:
         return self._people.surrogate(mention.text, "given name" if is_given else "person") if is_name else None
 
     def _drawn_relative(self, word: str) -> str:
-        """Relative of the same number and, with ``keep_gender``, of the same gender, as the words around it."""
+        """Relative of the same number and, with ``keep_gender``, of the same gender, to fit the words around it."""
         classes = self.words.numbered("relatives")
         if fold(word) not in classes:
             return word

@@ -35,7 +35,7 @@ _MOST_DRAWS = 21
 
 
 class PersonSurrogates:
-    """Invented names for the people in one patient's notes, written as the names of the notes are.
+    """Invented names for the people in one patient's notes, in the written form of the names of the notes.
 
     Each given name and each surname of the patient's notes has one surrogate. Titles, particles, commas and casing stay
     as they are written, and so do the number and the order of the words. In English, a quarter of the surnames are in
@@ -64,7 +64,7 @@ class PersonSurrogates:
         self._fixed: dict[str, tuple[NamePart, ...]] = {}
         # Parts of a name, and the number of words that were known when it was parsed.
         self._parsed: dict[tuple[str, str], tuple[int, tuple[NamePart, ...]]] = {}
-        # surname -> sexes that titles before it tell (Mr. Alder)
+        # surname -> sexes that titles before it show (Mr. Alder)
         self._titled: dict[str, set[str]] = {}
         # Letters that the language elides, and surnames behind elisions, which begin with a vowel (d'Estaing).
         self._elided_letters = [letter for letter in "dl" if letter in words.particles]
@@ -78,7 +78,7 @@ class PersonSurrogates:
         texts : list of (str, str)
             Text and kind of each name.
         sexes : sequence of str or None, default=()
-            Sex of each name that a title in front of it tells.
+            Sex of each name, if a title in front of the name shows the sex.
         """
         told = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
         parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in told]
@@ -166,7 +166,7 @@ class PersonSurrogates:
         return letter if is_public else self._chance.of("elided letter", name).pick(letters)
 
     def _sex(self, parts: tuple[NamePart, ...]) -> str:
-        """Sex for all given names of a written name: that of the first name with a known sex."""
+        """Sex for all given names of a written name: the sex of the first name with a known sex."""
         given = [self.known.canonical(GIVEN, part.text) for part in parts if part.role == GIVEN]
         if not given:
             return self._chance.of("sex", "").pick("MF")
@@ -182,7 +182,7 @@ class PersonSurrogates:
         return next((sexes[fold(part.text)] for part in parts if part.role == KEPT and fold(part.text) in sexes), None)
 
     def _titled_sex(self, parts: tuple[NamePart, ...]) -> str | None:
-        """Sex by the titles before these names; before given names first. None if titles of both sexes are there."""
+        """Sex by the titles before these names; titles of given names first. None if both sexes are there."""
         for role in (GIVEN, SURNAME):
             names = [self.known.canonical(role, part.text) for part in parts if part.role == role]
             told = {sex for name in names for sex in self._titled.get(name, ())}
@@ -192,7 +192,7 @@ class PersonSurrogates:
 
     def _name(self, role: str, canonical: str, sex: str | None) -> str:
         if role == GIVEN:
-            # An initial or a mail address in front of the whole name does not tell the sex; the name does.
+            # An initial or a mail address in front of the whole name does not show the sex; the name does.
             told = self._words.sex_of(canonical) if self._keep_gender else None
             sex = self._sexes.setdefault(canonical, sex or told or self._chance.of("sex", canonical).pick("MF"))
         items = self._words.surnames if role == SURNAME else self._words.given_names[str(sex)]
@@ -207,7 +207,7 @@ class PersonSurrogates:
     def _drawn(self, chance: KeyedChance, role: str, sex: str | None, items: tuple[str, ...]) -> str:
         """Name of the lists, name that is an ordinary word, or surname that no list has.
 
-        Their shares are those of no original: the kind of a surrogate tells nothing.
+        The shares of these kinds do not depend on the original: the kind of a surrogate reveals nothing.
         """
         block = "surnames" if role == SURNAME else "male names" if sex == "M" else "female names"
         listed = self._words.block(f"{block} that are words")
@@ -238,7 +238,7 @@ class PersonSurrogates:
         )
 
     def _short_names(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
-        """Letters for abbreviations of public names (M\u00aa), by position; those of the whole name (Mar\u00eda)."""
+        """Letters for abbreviations of public names (M\u00aa), by position; the same as for the whole name."""
         texts = [part.text for part in parts]
         found = {}
         for i, part in enumerate(parts):
@@ -247,7 +247,7 @@ class PersonSurrogates:
         return found
 
     def _bare_initials(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
-        """Letters for initials with full stops and without a name (J.Q.A.), by position; those of JQA."""
+        """Letters for initials with full stops and without a name (J.Q.A.), by position, the same as for JQA."""
         places = [i for i, part in enumerate(parts) if part.role == INITIAL]
         if len(places) < 2 or _names(parts) or any(len(parts[i].text) > 1 for i in places):
             return {}

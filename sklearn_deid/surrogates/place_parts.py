@@ -54,7 +54,7 @@ def without_brackets(text: str) -> tuple[str, str, str]:
 
 
 def is_region_code(text: str, words: LocaleWords) -> bool:
-    """Whether one or two capitals are the code of a region. Those of a country are none, unless a region has them."""
+    """Whether one or two capitals are the code of a region. The code of a country is none, unless a region has it."""
     folded = fold(text)
     is_listed = folded in words.region_names
     is_country = text in words.block("country initials") or folded in words.folded_towns
@@ -128,7 +128,7 @@ def place_parts(text: str, words: LocaleWords, label_kind: str = "place") -> tup
 def rewritten_place(parts: tuple[Part, ...], rules: dict[str, Rule], near: str | None) -> str:
     """Place whose parts are replaced by the rule of their kind.
 
-    Each rule gets the text of the part and that of the town: the town of the place itself, else ``near``.
+    Each rule receives the text of the part and the text of the town: the town of the place itself, else ``near``.
     """
     town = named_part(parts, TOWN) or near
     out = []
@@ -168,7 +168,7 @@ def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
     front: list[Part] = []
     back: list[Part] = []
     code = _CODES.get(words.locale, _CODE)
-    # In English, a number in front of a name is that of a house.
+    # In English, a number in front of a name is a house number.
     before = None if words.locale == "en" else re.match(rf"({code})(\s+)(?=.*{_LETTERS})", text, re.DOTALL)
     if before is not None and not _is_whole(text, code, words):
         front, text = [(before[1], POSTCODE), (before[2], KEPT)], text[before.end() :]

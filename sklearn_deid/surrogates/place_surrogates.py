@@ -113,7 +113,7 @@ class PlaceSurrogates:
         return rewritten_place(place_parts(text, self._words, label_kind), self._rules, near)
 
     def learn(self, text: str, near: str | None, label_kind: str) -> None:
-        """Learn the town beside a postal code, for places where the code stands alone."""
+        """Learn the town beside a postal code, for places where the code is written alone."""
         parts = place_parts(text, self._words, label_kind)
         code, town = named_part(parts, POSTCODE), named_part(parts, TOWN) or near
         if code is not None and town is not None:
@@ -146,7 +146,7 @@ class PlaceSurrogates:
         """Postal code in the form of ``text``, with the first digits of the surrogate of ``town`` or of a region."""
         sign, main, rest = _main_code(text)
         chance = self._chance.again("postcode", fold(main))
-        # The first digits tell the region, and must agree with the town of the surrogate. The others are drawn.
+        # The first digits show the region, and must agree with the town of the surrogate. The others are drawn.
         prefix = self._prefix(town or self._beside.get(main), chance)
         digits = [i for i, one in enumerate(main) if one.isdigit()]
         out = list(random_of_form(main, chance))
@@ -183,9 +183,9 @@ class PlaceSurrogates:
         return with_case(draw_other(chance, _alike(listed, len(text.split())), self._avoided), text)
 
     def _initials(self, text: str, chance: Chance) -> str | None:
-        """Initials that replace those of a country (US, U.S.A.); None for other forms or without such initials.
+        """Initials that replace the initials of a country (US, U.S.A.); None for other forms or without such initials.
 
-        Among initials of equal length, the first in the list are those of the country of the locale.
+        Among initials of equal length, the initials of the country of the locale are the first in the list.
         """
         letters = [c for c in text if c.isalpha()]
         alike = [one for one in self._words.block("country initials") if len(one) == len(letters)]

@@ -96,7 +96,7 @@ class PlaceholderFiller:
         content : str
             Content of the placeholder between the asterisks.
         is_doctor : bool, default=False
-            Whether a name belongs to a clinician, for a placeholder that does not state it.
+            Whether a name belongs to a clinician, for a placeholder that does not state the role.
 
         Returns
         -------

@@ -48,11 +48,11 @@ class SurrogateEngine:
     A surrogate is a function of a secret key, the patient, the entity, the label and the written form, through
     HMAC-SHA256. The written form is the number of words, casing, signs between words, number of digits, number of
     letters of codes, initials and words of up to three letters, and words of public lists, such as titles, street types
-    and units. It tells whether an institution is named after a listed town. Surrogates also agree with words that stay
-    next to them in the note: articles, titles such as "Mr.", and fields such as "First name:". The same name, place or
-    number of one patient has the same surrogate in all notes. All dates of a patient move by one secret number of days.
-    A span whose form no rule knows becomes its label in brackets, never the original. A note with a missing patient id
-    (None, empty, NaN, NULL) counts as a patient of its own.
+    and units. The written form also shows whether an institution is named after a listed town. Surrogates also agree
+    with words that stay next to them in the note: articles, titles such as "Mr.", and fields such as "First name:". The
+    same name, place or number of one patient has the same surrogate in all notes. All dates of a patient move by one
+    secret number of days. A span whose form no rule knows becomes its label in brackets, never the original. A note
+    with a missing patient id (None, empty, NaN, NULL) counts as a patient of its own.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SurrogateEngine:
         Language of names, places and months. "auto" takes the language whose most frequent words are most frequent in
         the first note of each patient.
     date_shift : int, default=3650
-        Largest shift of dates in days. The smallest shift is a tenth of it.
+        Largest shift of dates in days. The smallest shift is a tenth of this number.
     whole_weeks : bool, default=False
         Whether dates move by whole weeks, so that weekdays stay.
     keep_seasons : bool, default=False
@@ -87,13 +87,12 @@ class SurrogateEngine:
 
     Notes
     -----
-    **What it protects.** Spans with a rule. For those without the key, the surrogates are independent of the letters
-    of the originals, given the written forms.
+    **Protected.** Spans with a rule. For readers without the key, the surrogates are independent of the letters of the
+    originals, given the written forms.
 
-    **What it does not protect.** PHI that is not annotated stays in the text. The written form, the sex of given names,
-    repeated names, intervals between dates, ages up to 89 (by default) and the rest of the text remain visible. A
-    surrogate may equal its original by chance. Anyone with the key can check a guess of an original and shift the dates
-    back.
+    **Not protected.** PHI that is not annotated stays in the text. The written form, the sex of given names, repeated
+    names, intervals between dates, ages up to 89 (by default) and the rest of the text remain visible. A surrogate may
+    equal its original by chance. Anyone with the key can check a guess of an original and shift the dates back.
 
     Examples
     --------
@@ -152,7 +151,7 @@ class SurrogateEngine:
         -------
         Document
             Note with the same id, patient id and labels. ``meta`` is left out, since it may hold PHI. Spans have no
-            confidence, since it depends on the letters of the original.
+            confidence, since the confidence depends on the letters of the original.
         """
         return rewritten(document, self.replacements(document))
 
@@ -169,7 +168,7 @@ class SurrogateEngine:
             Note with PHI spans.
         fits : callable, optional
             Function from a surrogate and its span to whether the surrogate may be used. Places and institutions are
-            drawn again until one fits, at most 40 times; the last draw is returned if none does.
+            drawn again until a surrogate fits, at most 40 times; if none fits, the last draw is returned.
 
         Returns
         -------
@@ -199,7 +198,7 @@ class SurrogateEngine:
             return Replacement(span, f"[{span.label}]", False)
         for attempt in range(1 if fits is None else _MOST_ATTEMPTS):
             patient.chance.attempt = attempt
-            # A number of the attempt in the key gives another surrogate, and the same one in every run.
+            # The number of the attempt enters the draw: the surrogate is different, and the same in every run.
             surrogate = patient.surrogate(mention)
             if surrogate is None or fits is None or fits(surrogate, span):
                 break
@@ -207,17 +206,18 @@ class SurrogateEngine:
         return Replacement(span, f"[{span.label}]" if surrogate is None else surrogate, surrogate is not None)
 
     def _patient(self, document: Document) -> PatientSurrogates:
-        # The id of a note alone would not do: row 3, or a file of the same name, is another patient in another run.
+        # The id of a note alone is not enough: row 3, or a file of the same name, is another patient in another run.
         owner = known_id(document.patient_id) or f"{document.doc_id}\n{_digest(document.text)}"
         if owner in self._patients:
             self._patients.move_to_end(owner)
             return self._patients[owner]
-        # The first note tells the language of a patient: a short later note could be taken for another language, and
-        # the patient would have other names there.
+        # The first note determines the language of a patient: a short later note could be mistaken for another
+        # language, and the patient would have other names there.
         locale = self.settings.locale if self.settings.locale != "auto" else guess_locale(document.text)
         chance = PatientChance(self._key, owner, self._copy)
         patient = PatientSurrogates(chance, locale_words(locale), self.settings)
-        # A date of birth from a table is written in no language, and must not decide that of the notes after it.
+        # A date of birth from a table is written in no language, and must not determine the language of the notes after
+        # it.
         if self.settings.locale == "auto" and not any(map(str.isalpha, document.text)):
             return patient
         self._patients[owner] = patient
@@ -268,7 +268,7 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
 
 
 def joined_overlaps(spans: Iterable[Span]) -> list[Span]:
-    """Join spans that share characters, with the label of the longest; spans that touch stay apart.
+    """Join spans that share characters, with the label of the longest span; spans that touch stay apart.
 
     Examples
     --------
@@ -298,10 +298,10 @@ def rewrite_note(
     name: str = "note",
     patient_id: str | None = None,
 ) -> Document:
-    """Rewrite a raw note with the spans that were found in it.
+    """Rewrite a raw note, of which the PHI spans are given.
 
     A string without a patient counts as a patient of its own: its digest replaces the patient id, so that the same key
-    gives the same surrogates. The digest is not in the result, since it would let readers check guesses of the note.
+    gives the same surrogates. The digest is not in the result, since readers could use it to check guesses of the note.
 
     Parameters
     ----------

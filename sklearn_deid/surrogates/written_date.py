@@ -33,7 +33,7 @@ class WrittenDate:
     season : int or None
         0 (winter) to 3 (autumn).
     padded : bool or None
-        Whether days and months below 10 have a leading zero; None if this date itself shows it.
+        Whether days and months below 10 have a leading zero; None if the date itself shows the padding.
     spelled : WrittenDate or None
         The same day with its own month, for a day that borrows the month of the other half of a range.
     """
@@ -68,8 +68,8 @@ class WrittenDate:
     def resolved(self, reference: date) -> date:
         """Day that the date names, with the parts that are not written taken from a reference day of the note.
 
-        A year alone means its middle, and a month alone its 15th. The 29th of February of an unknown year is in a leap
-        year. Days that do not exist become the last day of their month.
+        A year alone means the middle of the year, and a month alone the 15th of the month. The 29th of February of an
+        unknown year is in a leap year. Days that do not exist become the last day of their month.
         """
         year = reference.year if self.year is None else self.year
         if self.season is not None:
@@ -184,7 +184,7 @@ def _ordinal(text: str, day: int, old: int) -> str:
     """Ending of an ordinal number: st, nd, rd, th in English, er or nothing in French, a sign or nothing elsewhere."""
     folded = ordinal_sign(text)
     if folded not in ORDINAL_ENDINGS:
-        # The sign of the first alone: on another day, it would tell that the date was the first of a month.
+        # The sign of the first alone: on another day, it would reveal that the date was the first of a month.
         return text if day == 1 or (folded != "er" and old != 1) else ""
     ending = ordinal_ending(day)
     return ending.upper() if text.isupper() else ending

@@ -39,7 +39,7 @@ def written_form(
 
     An attacker who knows how surrogates are made knows this form of each original. Given label and form, the surrogate
     is independent of the original, with two exceptions: the shift of dates is limited, and words that stay next to the
-    span, such as "an" before a profession or "Mrs." before a name, tell the surrogate what they tell every reader.
+    span, such as "an" before a profession or "Mrs." before a name, determine a part of the surrogate.
     `AdversarialPrivacyAuditor` compares originals of one form.
 
     Parameters
@@ -177,7 +177,7 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     is_connector = piece.islower() and fold(piece) in _connectors(kind, words)
     if words.uninflected(fold(piece)) & _kept_words(kind, words) or is_particle or is_connector:
         return fold(piece)
-    # Up to five capitals may be the code of an institution, whose surrogate has as many.
+    # Up to five capitals may be the code of an institution, whose surrogate has the same number of capitals.
     longest = LONGEST_CODE if kind in _OF_TOWNS and piece.isupper() else SHORT
     length = len(piece) if len(piece) <= longest else ""
     if kind not in (*NAMES, "relative"):
