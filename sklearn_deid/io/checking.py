@@ -127,7 +127,7 @@ def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces
 
 
 def check_text(place: SourceLocation, text: str) -> None:
-    """Refuse lone surrogates. They are halves of characters that neither UTF-8 nor a tokenizer can process."""
+    """Refuse lone surrogates. Such halves of characters can be processed neither by UTF-8 nor by a tokenizer."""
     found = SURROGATES.search(text)
     if found:
         raise place.error(LONE_SURROGATE, None, found.start(), found.end())

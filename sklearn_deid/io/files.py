@@ -110,7 +110,7 @@ def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
 
 
 def utf8_or_bytes(value: bytes) -> str | bytes:
-    """Text of bytes in UTF-8. Other bytes stay bytes, which nothing takes for a text.
+    """Text of bytes in UTF-8. Other bytes stay bytes, which no function treats as a text.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def file_name(doc_id: str, suffix: str) -> str:
             "path separator, '..' or a control character. Write into one .jsonl file, number the outputs, or "
             "change the id."
         )
-    # The temporary name is the longest one.
+    # The temporary name is the longest name of the file.
     if len(f"{doc_id}{suffix}{_PART}".encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
         raise SourceLocation(None, doc_id).error(
             "The document id is too long for a file name. Write into one .jsonl file, number the outputs, or "

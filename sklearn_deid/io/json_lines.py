@@ -63,7 +63,7 @@ def parse_task(
     Raises
     ------
     CorpusFormatError
-        If the line is no such object.
+        If the line is no JSON object with a text.
     """
     what = f"Line {number}"
     record = parse_json(place, line, what)
@@ -79,10 +79,10 @@ def parse_task(
 
 
 def dump_task(document: Document, record: dict[str, Any], meta_key: str) -> str:
-    """Write a task with the document's patient id and metadata, as `parse_task` reads them."""
+    """Write a task with the document's patient id and metadata, in the format that `parse_task` reads."""
     if document.patient_id is not None:
         record["patient_id"] = document.patient_id
     if document.meta:
-        dump_meta(document)  # raises if the meta data would come back changed
+        dump_meta(document)  # raises if reading would change the metadata
         record[meta_key] = dict(document.meta)
     return dump_line(record) + "\n"

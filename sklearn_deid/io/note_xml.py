@@ -267,7 +267,7 @@ def root_name(place: SourceLocation, data: bytes) -> str | None:
     head = data[:_HEAD_BYTES]
     try:
         parser.Parse(head.decode(_declared_encoding(place, head), "replace"), False)
-    # Only the root element matters here; errors after it are found by the real reading.
+    # Only the root element matters here; errors after the root element are found when the file is read.
     except expat.ExpatError:
         pass
     return names[0] if names else None

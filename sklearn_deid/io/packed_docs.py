@@ -36,7 +36,7 @@ class PackedDocs(NamedTuple):
     spaces : list of ndarray of shape (n_tokens,), dtype bool
         Whether a space follows each token.
     groups : list of bytes
-        Packed groups of spans of each document. `parse_groups` unpacks them.
+        Packed groups of spans of each document. `parse_groups` unpacks the groups.
     strings : dict of int to str
         String of each hash.
     """
@@ -164,7 +164,7 @@ def _unpack(place: SourceLocation, data: bytes) -> Any:
     n_values = 0
 
     def counted(values: list[Any]) -> list[Any]:
-        # A few compressed bytes can stand for millions of empty lists, which take gigabytes as objects.
+        # A few compressed bytes can represent millions of empty lists, which take gigabytes as objects.
         nonlocal n_values
         n_values += 1 + len(values)
         if n_values > _MOST_VALUES:

@@ -98,7 +98,7 @@ def read_corpus(
     Returns
     -------
     Corpus or ReadResult
-        The corpus. With ``on_error="collect"`` the pair ``(corpus, errors)``.
+        The corpus. With ``on_error="collect"``, the result is the pair ``(corpus, errors)``.
 
     Raises
     ------
@@ -157,12 +157,12 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     """Read a corpus whose annotations are the gold standard, for training or for evaluation.
 
     Notes in which nobody has marked spans, such as tasks of Label Studio without an annotation and JSON lines without
-    the key ``spans``, are refused as broken documents. Otherwise they would count as notes without PHI.
+    the key ``spans``, are refused as broken documents. Otherwise such notes would count as notes without PHI.
 
     Parameters
     ----------
     path, format, **options
-        As in `read_corpus`, which returns these notes without spans.
+        Parameters of `read_corpus`, which returns such notes without spans.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     Raises
     ------
     CorpusFormatError, DataNotFoundError
-        As in `read_corpus`, and for a note without annotation.
+        In the cases of `read_corpus`, and for a note without annotation.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PartlyAnnotatedWarning)  # an error here
@@ -212,7 +212,8 @@ def iter_documents(
         Treatment of broken documents. A callable receives the CorpusFormatError of each broken document, and the
         document is skipped.
     follow_links : bool, default=True
-        Whether files may be symbolic links. With False, a link is a broken document: it may lead out of the folder.
+        Whether files may be symbolic links. With False, a link counts as a broken document, because a link may lead out
+        of the folder.
 
     Yields
     ------

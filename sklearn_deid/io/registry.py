@@ -60,8 +60,8 @@ def guess_format(path: Path) -> Format:
         If the files fit no format or more than one format.
     """
     files = _files(path)
-    # Exactly one format must fit. A wrong guess could read notes without their annotations.
-    # A pipe would make the look at its first bytes wait for ever. Reading reports it.
+    # Exactly one format must fit. A wrong guess could read notes without their annotations. Looking at the first bytes
+    # of a pipe would wait for ever. A pipe is reported when it is read.
     files = [file for file in _files(path) if file.is_file()]
     found = [fmt for fmt in FORMATS.values() if fmt.recognise is not None and fmt.recognise(files)]
     if len(found) != 1:

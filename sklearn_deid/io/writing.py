@@ -194,7 +194,7 @@ class DocumentWriter:
         self._written.add(document.doc_id)
 
     def drop(self, doc_ids: Iterable[str]) -> None:
-        """Remove documents that an earlier run has written. Documents that are not there are ignored."""
+        """Remove documents that an earlier run has written. Documents that the file does not hold are ignored."""
         dropped = set(doc_ids)
         if self._stream is None:
             for doc_id in dropped:

@@ -59,7 +59,7 @@ class DocumentFile(ABC):
         ValueError
             If the mode is unknown.
         CorpusFormatError
-            In the same cases as `replaced`.
+            If the new text cannot be written into the file, or if the result does not hold exactly the new text.
         """
         note = Document(self._place.doc_id or "note", self.text, tuple(spans), patient_id)
         return self.replaced(note_replacements(mode)(note))

@@ -69,7 +69,7 @@ class _Letter:
             raise place.error("The document holds text outside of paragraphs.")
 
     def fill(self, pieces: Sequence[str]) -> bool:
-        """Write new texts into the elements; False if XML cannot hold one."""
+        """Write new texts into the elements; False if XML cannot hold one of the texts."""
         for element, old, new in zip(self.targets, self.passages.pieces, pieces, strict=True):
             if new == old:
                 continue

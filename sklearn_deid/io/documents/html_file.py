@@ -37,20 +37,21 @@ _DECLARATION = re.compile(
 # Word writes such instructions. Browsers ignore them up to the first ">".
 _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
-# Up to the next tag: a search to the next ">" would read a page of "<meta " once from each of them.
+# Up to the next tag: a search to the next ">" would read a page of "<meta " again from each "<meta ".
 _CHARSET = re.compile(rb"""<meta\s[^<>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
-# A group matches what is not closed: no second search of the rest, and the page is refused.
+# A group matches a comment that is not closed: the rest is not searched again, and the page is refused.
 _CSS = re.compile(
     r"""/\*.*?(?:\*/|(\Z))|"[^"\n\r\f]*(?:"|())|'[^'\n\r\f]*(?:'|())|(?:url|expression)\([^)]*(?:\)|(\Z))""",
     re.DOTALL | re.IGNORECASE,
 )
-# A style sheet inside of a comment, for browsers of the last century and in pages of Word. Others ignore the marks.
+# A style sheet inside of a comment, for browsers of the last century and in pages of Word. Other browsers ignore the
+# marks.
 _HIDDEN_SHEET = re.compile(r"(\s*)<!--((?:(?!-->).)*)-->(\s*)", re.DOTALL)
 # Declarations of Office, which hold names of authors and bookmarks, and times of comments.
 _OFFICE = re.compile(r"(?<![\w-])mso-[\w-]*\s*:[^;{}]*;?", re.IGNORECASE)
 # Each character of the text has its place in memory.
 _MOST_BYTES = 2**23
-# What follows a number sign or a point in links and style sheets.
+# Name behind a number sign or a point in links and style sheets.
 _USED = re.compile(r"[#.]([\w-]+)")
 _DECLARATIONS = re.compile(r"(\{[^{}]*\})")
 _SELECTOR = re.compile(r"(?<=[#.])-?[^\W\d][\w-]*")
@@ -76,9 +77,9 @@ class HtmlFile(DocumentFile):
     """HTML file. Attributes such as ``title`` and ``alt`` are lines at the end of the note.
 
     Comments, scripts, images, the targets of links, and attributes that could hold text unknown to this library are
-    removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed: the old name could be that
-    of a patient. A file whose style sheet holds a word that is replaced in the text is refused, and so is one with such
-    a number of six digits in an attribute.
+    removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed: the old name could be the
+    name of a patient. A file is refused if its style sheet holds a word that is replaced in the text, or if an
+    attribute holds such a number of six digits.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -101,7 +102,7 @@ class HtmlFile(DocumentFile):
             return "utf-8"
         declared = {names.CHARSETS.get(name.decode("ascii").lower()) for name in _CHARSET.findall(data)} or {"utf-8"}
         charset = declared.pop()
-        # A browser takes the first declaration that is in no comment, and others behind many bytes only at times.
+        # A browser uses the first declaration outside of comments, and a declaration behind many bytes only at times.
         if charset is None or declared:
             raise self._place.error("The page is in several encodings, or in one that is not read. Save it in UTF-8.")
         return charset
@@ -156,7 +157,7 @@ class _Page:
         return self.place.error(f"The page holds {what}, which is not read. Save the page as plain text.")
 
     def _next(self, position: int) -> int:
-        """Read a tag, or the text up to the next one."""
+        """Read a tag, or the text up to the next tag."""
         source = self.source
         tag = _TAG_START.search(source, position)
         end = len(source) if tag is None else tag.start()

@@ -12,7 +12,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Elements that break no line, and those that a browser does not show: a word goes on behind them.
+#: Elements that break no line, and elements that a browser does not show: a word continues behind such elements.
 INLINE = _words(
     """a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label link mark meta nobr o:p output q rp
     rt ruby s samp script small span strike strong style sub sup time tt u var wbr"""
@@ -23,7 +23,7 @@ ELEMENTS = INLINE | _words(
     input legend li main menu meter nav noscript ol optgroup option p pre progress section select summary table tbody
     td template textarea tfoot th thead title tr ul"""
 )
-# Their content is not read, or has other rules.
+# Elements whose content is not read, or has other rules.
 REFUSED = _words(
     """applet audio canvas embed frame frameset iframe isindex map math noembed noframes object picture plaintext svg
     video xml xmp"""
@@ -51,10 +51,10 @@ _NUMBER = re.compile(
 )
 # Languages of three letters have codes such as "lee", which are names, too.
 _LANGUAGE = re.compile(r"[A-Za-z]{2}(-([A-Za-z]{4}|[A-Za-z]{2}|[0-9]{3})){0,2}")
-#: Declaration of a style sheet. A word alone, and a property of the user, are no form.
+#: Declaration of a style sheet. A word alone, and a property of the user, do not count as formatting.
 CSS_RULE = re.compile(r"\s*(?!--)[A-Za-z-]+\s*:[^:]*|\s*")
-#: Reference to a character with more digits than any has. Browsers read any number, and `html.unescape` raises an error
-#: for thousands.
+#: Reference to a character with more digits than any character has. Browsers read any number, and `html.unescape`
+#: raises an error for thousands of digits.
 LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8}|[xX][0-9a-fA-F]{7})")
 _SPACE = re.compile(
     r"http://www\.w3\.org/(1999/xhtml|TR/REC-html40)|urn:schemas-microsoft-com:(vml|office:(office|word))"

@@ -1,6 +1,6 @@
-"""Parts of an Office file: which are kept, which are left out, and for which the file is withheld.
+"""Parts of an Office file: which parts are kept, which are left out, and which make the reader refuse the file.
 
-Only parts that the main text refers to are read, and all of them get new names. All other content of the ZIP file
+Only parts that the main text refers to are read, and all these parts get new names. All other content of the ZIP file
 (properties, thumbnail, custom XML, comments of the ZIP file) is left out.
 """
 
@@ -36,7 +36,7 @@ KINDS: Mapping[str, str] = {
     "comments": f"{_WORD}comments+xml",
     "theme": "application/vnd.openxmlformats-officedocument.theme+xml",
 }
-# The text shows without them.
+# The text is shown without these parts.
 _LEFT_OUT = {
     *("fontTable", "webSettings", "customXml", "glossaryDocument", "attachedTemplate", "printerSettings", "font"),
     *("stylesWithEffects", "people", "commentsExtended", "commentsIds", "commentsExtensible", "keyMapCustomizations"),
@@ -44,9 +44,9 @@ _LEFT_OUT = {
 }
 _OLD_WORD = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_PARTS, _MOST_BYTES = 2_000, 2**28
-# The main part leads to all other parts. Longer chains are of no program, and Python limits recursions.
+# The main part leads to all other parts. No program writes longer chains, and Python limits recursions.
 _DEEPEST = 8
-# Office files have no other compression. Others raise errors of their own modules for damaged content.
+# Office files have no other compression. Other compressions raise errors of other modules for damaged content.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -192,7 +192,8 @@ def _entries(place: SourceLocation, data: bytes) -> dict[str, bytes]:
             infos = archive.infolist()
             problem = _problem_of(infos)
             if problem is None:
-                # The sizes of the directory are claims. At most the claimed bytes are read, and more are an error.
+                # The sizes in the directory are claims. At most the claimed bytes are read, and more bytes are an
+                # error.
                 entries = {info.filename: archive.read(info) for info in infos if _is_read(info.filename)}
             else:
                 reason = problem

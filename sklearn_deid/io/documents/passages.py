@@ -1,4 +1,4 @@
-"""`Passages`: the text of a file as one note, and the piece of the file that each character comes from."""
+"""`Passages`: the text of a file as one note, and the piece of the file from which each character comes."""
 
 from __future__ import annotations
 

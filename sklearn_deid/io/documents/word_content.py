@@ -32,7 +32,7 @@ _HEX = re.compile(r"[0-9A-Fa-f]{1,4}")
 _LETTERS, _LEVEL = re.compile(r"[^\W_]{2}"), re.compile(r"%[1-9]")
 _MICROSOFT = "http://schemas.microsoft.com/office/word"
 _PLACES = {"align", "posOffset"}
-# Fonts in which a code stands for a picture and not for the letter of this code.
+# Fonts in which a code represents a picture and not the letter of this code.
 _PICTURE_FONTS = {"symbol", "webdings", "wingdings", "wingdings 2", "wingdings 3"}
 
 
@@ -70,7 +70,7 @@ class WordCleaner:
         Raises
         ------
         CorpusFormatError
-            If the part holds something that is not known to hold no text.
+            If the part holds an element or attribute that could hold text.
         """
         if part.kind == "settings":
             for child in [*part.root, *part.root.iterfind(f"{self._word}compat/*")]:
@@ -81,7 +81,7 @@ class WordCleaner:
             if not isinstance(element.tag, str):
                 raise self._error("an entity")
             self._check_element(element, part)
-        # Prefixes are names, too. The declarations of removed elements go with them.
+        # Prefixes are names, too. The declarations of removed elements are removed with the elements.
         self._etree.cleanup_namespaces(part.root)
         for element in part.root.iter():
             if any(names.PREFIXES.get(uri) != (prefix or "") for prefix, uri in element.nsmap.items()):
@@ -116,7 +116,7 @@ class WordCleaner:
                 self._unwrap(element)
 
     def _choose(self, alternative: Any) -> None:
-        """Keep the first branch whose namespaces are known; Word takes the same one."""
+        """Keep the first branch whose namespaces are known; Word shows the same branch."""
         chosen = None
         for branch in list(alternative):
             needed = {branch.nsmap.get(prefix) for prefix in branch.get("Requires", "").split() or [""]}
@@ -179,7 +179,7 @@ class WordCleaner:
         if font.lower() in _PICTURE_FONTS:
             return False
         value = int(code, 16) if _HEX.fullmatch(code) else ord("A")
-        # Codes from F000 are those of fonts of pictures. In another font they show the letter.
+        # Codes from F000 belong to fonts of pictures. In other fonts, these codes show letters.
         return chr(value - 0xF000 if 0xF000 <= value <= 0xF0FF else value).isalnum()
 
     def _is_place(self, name: str, text: str) -> bool:

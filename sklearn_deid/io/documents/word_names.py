@@ -35,7 +35,7 @@ DRAWINGS = {
 PREFIXES = {WORD: "w", RELATION: "r", MATH: "m", COMPATIBLE: "mc", **DRAWINGS, **VML, XML: "xml"}
 #: What a graphic may hold. Charts and diagrams have texts in other parts.
 GRAPHICS = {_PICTURE, *SHAPES}
-#: Extensions of Word since 2010: effects and identifiers, without which the text shows.
+#: Extensions of Word since 2010: effects and identifiers that are not needed to show the text.
 EXTENSION = re.compile(
     r"http://schemas\.microsoft\.com/office/(word/20(0[6-9]|1[0-9]|2[0-9])|drawing/20\d\d|thememl/20\d\d)/"
 )
@@ -98,7 +98,7 @@ _LISTS = _words(
     num abstractNumId lvlOverride startOverride"""
 )
 WORD_ELEMENTS = _BLOCKS | _RUNS | _PARAGRAPHS | _TABLES | _SECTIONS | _STYLES | _LISTS
-#: Settings that change how the text shows. All others are left out.
+#: Settings that change how the text is shown. All other settings are left out.
 SETTINGS = _words(
     """defaultTabStop evenAndOddHeaders mirrorMargins gutterAtTop autoHyphenation hyphenationZone
     consecutiveHyphenLimit doNotHyphenateCaps characterSpacingControl bordersDoNotSurroundHeader
@@ -107,7 +107,7 @@ SETTINGS = _words(
     settings compat compatSetting"""
 )
 STYLE_REFERENCES = _words("pStyle rStyle tblStyle basedOn next link numStyleLink styleLink")
-#: Attributes of the old drawing language that say nothing but form and place.
+#: Attributes of the old drawing language that describe form and position only.
 VML_ATTRIBUTES = _words(
     """coordsize coordorigin path adj filled stroked fillcolor strokecolor strokeweight on joinstyle gradientshapeok
     connecttype inset opacity color2 angle type focus arcsize from to dashstyle endcap textboxrect fitshape fitpath

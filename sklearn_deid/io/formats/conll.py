@@ -84,7 +84,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """The lines of a document, offsets included.
 
     Spans that token tags cannot express (inside a token, overlapping, on white space only) raise an error. With
-    ``lossy`` they are widened to whole tokens, or left out if they overlap another span.
+    ``lossy`` such spans are widened to whole tokens, or left out if they overlap another span.
     """
     place = SourceLocation(None, document.doc_id)
     if flatten(document.doc_id) != document.doc_id:

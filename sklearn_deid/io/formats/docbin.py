@@ -102,7 +102,7 @@ def _doc(document: Document, vocab: Vocab) -> Doc:
 
 def _span(doc: Doc, span: Span) -> SpacySpan:
     found = doc.char_span(span.start, span.end, label=span.label)
-    if found is None:  # cannot be: the tokens were cut there
+    if found is None:  # impossible, because the tokens were cut there
         raise SourceLocation(None).error("The tokens do not end where a span does.", None, span.start, span.end)
     return found
 
@@ -167,7 +167,7 @@ def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: lis
     """Group of spans with the PHI; None if the named entities hold the PHI."""
     if SPANS_KEY in groups:
         return SPANS_KEY
-    # Empty groups say nothing about the place of the PHI as long as another group has spans.
+    # Empty groups do not show where the PHI is as long as another group has spans.
     filled = [key for key, group in groups.items() if group.spans]
     if entities is not None and not filled:
         return None

@@ -40,7 +40,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     if document.patient_id is not None:
         record["patient_id"] = document.patient_id
     if document.meta:
-        dump_meta(document)  # raises if the meta data would come back changed
+        dump_meta(document)  # raises if reading would change the metadata
         record["meta"] = dict(document.meta)
     return {".jsonl": dump_line(record) + "\n"}
 
@@ -59,7 +59,7 @@ def unanswered(path: Path, encoding: str | None = None) -> set[str]:
 
 
 def drop_lines(path: Path, doc_ids: Set[str]) -> None:
-    """Remove the lines of some documents from a file that `write` made. The file is replaced at once."""
+    """Remove the lines of some documents from a file that `write` made. The file is replaced in one step."""
     with path.open("rb") as lines, new_file(path) as kept:
         for line in lines:
             if json.loads(line)["doc_id"] not in doc_ids:

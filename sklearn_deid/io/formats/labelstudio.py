@@ -3,9 +3,10 @@
 A task is ``{"data": {"text": ...}, "annotations": [...], "predictions": [...]}``. Both lists hold objects with a
 ``result``, and a result holds regions ``{"type": "labels", "value": {"start", "end", "labels"}, "score": ...}``. The
 writer puts the spans of a document into one prediction with scores if any span has a confidence, else into one
-annotation. In a file with annotations, a document without spans has an annotation without regions: somebody has read
-it. The reader takes the annotation; without an annotation it takes the only prediction, and without both the
-document has no spans. A task with several annotations is an error, because the annotators may disagree.
+annotation. In a file with annotations, a document without spans has an annotation without regions, which shows that
+somebody has read the document. The reader takes the annotation; without an annotation it takes the only prediction, and
+without both the document has no spans. A task with several annotations is an error, because the annotators may
+disagree.
 
 Document id, patient id and metadata are columns of ``data``, which Label Studio keeps. The format does not store the
 category of a span. Without ``doc_id``, the id of a document is the ``id`` of the task. Offsets count code points. Older
@@ -84,7 +85,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     if document.patient_id is not None:
         data["patient_id"] = document.patient_id
     if document.meta:
-        dump_meta(document)  # raises if the meta data would come back changed
+        dump_meta(document)  # raises if reading would change the metadata
         data["meta"] = dict(document.meta)
     task: dict[str, Any] = {"data": data, "annotations": [], "predictions": []}
     scores = [span.confidence for span in document.spans if span.confidence is not None]
@@ -96,7 +97,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def pack(lines: Path) -> bytes:
-    """The list of all tasks. Beside annotated tasks, a task without spans is one that somebody has read."""
+    """The list of all tasks. In a file with annotated tasks, a task without spans is a task that somebody has read."""
     with lines.open(encoding="utf-8", newline="\n") as stream:
         tasks = [json.loads(line) for line in stream]
     if any(task["annotations"] for task in tasks):

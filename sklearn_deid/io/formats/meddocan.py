@@ -30,7 +30,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
-    """Id of a note without the element TAGS, as in a test set whose annotations are kept apart."""
+    """Id of a note without the element TAGS, as in a test set whose annotations are stored separately."""
     return without_tags(path, encoding, _DIALECT)
 
 

@@ -1,4 +1,4 @@
-"""Notes de-identified as those of MIMIC-II and III: identifiers are placeholders such as ``[**Hospital 12**]``.
+"""Notes de-identified like the notes of MIMIC-II and III: identifiers are placeholders such as ``[**Hospital 12**]``.
 
 The reader makes readable notes: an invented name, place, date or identifier of the same kind replaces each placeholder
 and becomes a gold span of the i2b2 2014 scheme. Equal placeholders of a note are replaced by equal text. Each note has
@@ -37,7 +37,7 @@ _BEFORE_DOCTOR = re.compile(
 )
 _AFTER_DOCTOR = re.compile(r",?\s*(m\.?d\b|r\.?n\b|n\.?p\b|d\.?o\b|p\.?a\b|ph\.?d\b)", re.IGNORECASE)
 _LARGEST_CELL = 2**24
-# Far more than any note has. Each one costs a draw of invented text.
+# Far more placeholders than any note has. Each placeholder costs a draw of invented text.
 _MOST_PLACEHOLDERS = 20_000
 
 
@@ -59,7 +59,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     place = SourceLocation(str(path))
-    # The limit of the csv module holds for the whole process. It is only ever raised.
+    # The limit of the csv module holds for the whole process. The limit is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     failure = None
     try:

@@ -1,7 +1,7 @@
 """JSON lines of Prodigy's named entity tasks: ``{"text": ..., "spans": [{"start": ..., "end": ..., "label": ...}]}``.
 
-The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as those that the writer makes. A
-rejected or ignored task is an error: its spans are wrong, and without them the note would look like a note without
+The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as the tasks of the writer. A
+rejected or ignored task is an error: its spans are wrong, and without spans the note would look like a note without
 PHI. Tokens and other keys of a task are ignored.
 
 The writer puts confidences under ``score`` and categories under ``category`` of a span, and document id, patient id and

@@ -61,7 +61,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     cas, failure = None, ""
     try:
         cas = cassis.load_cas_from_xmi(_without_declaration(content), types)
-    # The errors of cassis can quote the file, so that only their kind is told.
+    # The errors of cassis can quote the file, so only their kind is shown.
     except (*_FAILURES, cassis.typesystem.TypeNotFoundError) as error:
         failure = type(error).__name__
     if cas is None or not isinstance(cas.sofa_string, str):
@@ -90,7 +90,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
             raise place.error("XML cannot hold a control character of this label.", f"number {number}")
         cas.add(entity(begin=span.start, end=span.end, value=span.label))
         details.append([span.start, span.end, span.label, span.category, span.confidence])
-    dump_meta(document)  # raises if the meta data would come back changed
+    dump_meta(document)  # raises if reading would change the metadata
     has_details = any(detail[3:] != [None, None] for detail in details)
     kept = {"patient_id": document.patient_id, "meta": dict(document.meta), "spans": details if has_details else []}
     if document.patient_id is not None or document.meta or has_details:
@@ -116,7 +116,7 @@ def _dkpro_types() -> Any:
 
 
 def _type_system(cassis: Any, place: SourceLocation, path: Path) -> Any:
-    """Types of DKPro Core, together with those of the file beside the notes."""
+    """Types of DKPro Core, together with the types of the file beside the notes."""
     types = _dkpro_types()
     if not path.exists():
         return types

@@ -37,7 +37,7 @@ def open_decompressed(path: Path) -> BinaryIO:
         return packed
     if not os.fstat(packed.fileno()).st_size:
         packed.close()
-        # A copy that broke off at once. Compressed, a table without rows has bytes, too.
+        # The copy was interrupted at its start: even a compressed table without rows has bytes.
         raise _damaged(path)
     stream = gzip.GzipFile(fileobj=packed) if pa is None else pa.CompressedInputStream(pa.PythonFile(packed), "zstd")
     return io.BufferedReader(_Decompressed(stream, packed, path))

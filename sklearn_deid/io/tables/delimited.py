@@ -36,8 +36,8 @@ class _Form(NamedTuple):
 class DelimitedTable:
     """CSV or TSV file with a header line. The output is UTF-8; cells are quoted where necessary.
 
-    A blank line is no row, as for the csv module and pandas. A row that names the columns again ends the run: files in
-    a row may have their columns in another order, and texts would be copied.
+    A blank line is no row, as for the csv module and pandas. A row that repeats the names of the columns ends the run
+    with an error: joined files may have their columns in another order, and texts would be copied.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class DelimitedTable:
         write_compressed(self.output, (path for _, path in pieces), stream)
 
     def _rows(self, first: str, text: Any) -> Iterator[list[str]]:
-        """Yield the rows; a row that may be a part of another one is empty."""
+        """Yield the rows; a row that may be a part of another row is empty."""
         last = first
 
         def lines() -> Iterator[str]:
@@ -113,7 +113,7 @@ class DelimitedTable:
             csv.field_size_limit(limit)
 
     def _check_row(self, row: list[str], header: list[str], line: int) -> None:
-        """Refuse a row whose cells, or those of the rows behind it, may be in other columns."""
+        """Refuse a row whose cells, or the cells of the rows behind it, may be in other columns."""
         reason = None
         if any(map(_begins_a_quote, row)):
             reason = (
@@ -154,7 +154,7 @@ class DelimitedTable:
                 f"The file is not in the encoding {name} (after line {line}). Pass encoding=... with the encoding of "
                 "the file."
             )
-        # Rows behind a quote that is not closed cannot be told from its cell, so that the file ends here.
+        # Rows behind a quote that is not closed cannot be distinguished from its cell, so that the file ends here.
         raise problem
 
     def _chunk(self, rows: list[list[str]], before: int, width: int, places: dict[str, int], form: _Form) -> TableChunk:
@@ -192,7 +192,7 @@ class DelimitedTable:
 
 def _begins_a_quote(cell: str) -> bool:
     """Whether a quote after a blank is not closed in its cell: the rest of the note would be other cells."""
-    # A byte order mark is in front of each file, and so in the middle of joined ones.
+    # A byte order mark is in front of each file, and so in the middle of joined files.
     inner = cell.lstrip().lstrip("\ufeff").lstrip()
     return len(inner) < len(cell) and inner[:1] == '"' and cell.count('"') % 2 == 1
 
@@ -212,7 +212,7 @@ def _render(
 
 def _line(row: list[str], form: _Form) -> str:
     out = io.StringIO(newline="")
-    # Only the characters of the line end are quoted: readers would take a bare carriage return for the end of the row.
+    # Only the characters of the line end are quoted: readers would treat a bare carriage return as the end of the row.
     writer = csv.writer(out, delimiter=form.delimiter, lineterminator="\r\n")
     writer.writerow([cell.replace("\0", _FOR_NUL) for cell in row])
     return out.getvalue().replace(_FOR_NUL, "\0").removesuffix("\r\n") + form.line_end

@@ -76,9 +76,9 @@ class FhirLines(JsonLinesTable):
     Contained resources are read as resources of their own; their texts belong to the patient of the whole resource.
 
     Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. The address of an attachment is
-    replaced as a whole unless it is that of a resource. Their ``size`` and ``hash`` are
-    recomputed: with the old hash, readers could test guesses about the old text. A line is left out and listed if it is
-    no valid resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
+    replaced as a whole unless it is the address of a resource. The ``size`` and ``hash`` of attachments are recomputed:
+    with the old hash, readers could test guesses about the old text. A line is left out and listed if it is no valid
+    resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class FhirLines(JsonLinesTable):
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
         self._counts.clear()
         chunk = super()._chunk(lines, before)
-        # The fields of this library are spelt rightly: an export may well lack some of them.
+        # The fields of this library are spelt correctly: an export may lack some of these fields.
         return replace(chunk, field_counts=dict(self._counts)) if self._is_own else chunk
 
     def _date(self, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
@@ -262,7 +262,7 @@ class _Plain(NamedTuple):
 
 
 def _restored(marked: Any, new: str | None) -> str | None:
-    """New text in the form of the old one."""
+    """New text in the form of the old text."""
     if new is None or isinstance(marked, _Plain):
         return new
     return None if tags_tell(marked.text, new, marked.tags) else with_tags(new, marked.tags)
@@ -299,13 +299,13 @@ def _is_known(value: Mapping[str, Any]) -> bool:
         return False
     # Such an address is itself the content.
     has_content = _CONTROLS.sub("", str(value.get("url"))).lower().startswith("data:")
-    # Without the data, a hash is that of a text elsewhere, of which it lets readers test guesses.
+    # Without the data, a hash belongs to a text elsewhere, and lets readers test guesses of this text.
     has_hash = value.get("data") is None and value.get("hash") is not None
     return is_narrative or (keys <= _ATTACHMENT and not has_content and not has_hash and not _has_words(value))
 
 
 def _has_words(attachment: Mapping[str, Any]) -> bool:
-    """Whether a value of an attachment that is no text has parts or words, or the content type another parameter."""
+    """Whether a value of an attachment other than text has parts or words, or the content type other parameters."""
     values = {key: inner for key, inner in attachment.items() if key != "extension" and not key.startswith("_")}
     return any(isinstance(inner, (dict, list)) for inner in values.values()) or any(
         not is_content_type(inner) if key == "contentType" else len(inner.split()) > 1
@@ -315,7 +315,7 @@ def _has_words(attachment: Mapping[str, Any]) -> bool:
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:
-    """Patient of a resource: itself, or from its reference; None if this names nobody outside of the resource."""
+    """Patient of a resource: the resource itself, or its reference; None if the reference is inside of the resource."""
     if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str) and known_id(content["id"]):
         return f"Patient/{content['id']}"
     for key in ("subject", "patient", "securityContext"):

@@ -19,7 +19,7 @@ _VALUES = """valueAttachment valueBoolean valueCodeableConcept valueDateTime val
     valueRange valueRatio valueReference valueSampledData valueString valueTime"""
 _CONCEPT = _elements("id extension coding text")
 _ANNOTATION = _elements(f"{_INSIDE} authorReference authorString text time")
-# Where a string stands for one of these, its data would not be decoded.
+# If a string is in the place of such an element, its data would not be decoded.
 _ATTACHMENTS = ("attachment", "presentedForm", "valueAttachment")
 # Elements whose values are texts of any form, and elements whose values are codes, times or addresses, without blanks.
 # All other elements are objects, numbers or truth values.
@@ -123,7 +123,7 @@ def is_content_type(value: str) -> bool:
 
 
 def has_unknown_element(value: Any, place: str) -> bool:
-    """Whether an object holds an element that FHIR does not define there, such as one that is misspelt.
+    """Whether an object holds an element that FHIR does not define there, such as a misspelt element.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def has_unknown_element(value: Any, place: str) -> bool:
     known = ELEMENTS.get(place)
     if known is None or not isinstance(value, dict):
         return False
-    # The extensions of an element stand under its name with an underscore.
+    # The extensions of an element are under its name with an underscore.
     return any(
         key.removeprefix("_") not in known or has_unknown_element(inner, place_inside(place, key))
         for key, inner in value.items()
@@ -156,12 +156,14 @@ def has_unknown_element(value: Any, place: str) -> bool:
 def has_misplaced_text(value: Any, place: str) -> bool:
     """Whether an object holds a text although FHIR defines a code, a time, a number or an object.
 
-    In objects whose elements are not in `ELEMENTS`, these are keys of several words, and data outside of attachments.
+    In objects whose elements are not in `ELEMENTS`, such texts are keys of several words, and data outside of
+    attachments.
 
     Parameters
     ----------
     value, place
-        As for `has_unknown_element`. Contained resources are resources of their own: pass a resource without them.
+        As for `has_unknown_element`. Contained resources are resources of their own: pass a resource without its
+        contained resources.
 
     Examples
     --------

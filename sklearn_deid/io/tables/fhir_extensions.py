@@ -55,7 +55,7 @@ def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
         beside = [inner for key, inner in value.items() if key.startswith("_")]
         return _holds_text(value.get("extension")) or any(map(_is_text_beside, beside))
     name = path[0].removesuffix("*")
-    # The extensions of a text itself stand beside the text, under its name with an underscore.
+    # The extensions of a text itself are beside the text, under its name with an underscore.
     if _is_text_beside(value.get(f"_{name}")):
         return True
     rests = [path[1:]] if name == path[0] else [path[1:], path]

@@ -52,11 +52,11 @@ _MOST_UNIT_WORDS = 7
 def free_texts(value: Any, element: str = "", is_extension: bool = False, place: str | None = None) -> dict[Any, Any]:
     """Marks of the texts and names of a resource, in the form that `find_marked` takes.
 
-    These are the ``text`` of a concept or annotation, unless it repeats the display of one of its codes; the
-    ``display`` of a reference, and of a coding unless it has a code of a standard terminology; the ``authorString`` of
-    an annotation; and strings of extensions, and codes of those that no standard defines. With ``place``, also any
+    The marked values are: the ``text`` of a concept or annotation, unless it repeats the display of one of its codes;
+    the ``display`` of a reference, and of a coding without a code of a standard terminology; the ``authorString`` of an
+    annotation; and strings of extensions, and codes of extensions that no standard defines. With ``place``, also any
     other text of several words where FHIR defines codes, numbers and identifiers, or nothing. Contained resources are
-    left out: they are resources of their own.
+    left out, because each is a resource of its own.
 
     Parameters
     ----------

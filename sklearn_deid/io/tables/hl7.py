@@ -23,7 +23,7 @@ from .hl7_escapes import EscapedText, Separators
 from .hl7_values import CODED, CODES, NUMBERS, PEOPLE, SEGMENTS, text_parts
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
-#: Fields with free text. The list names the types in OBX-2 for which OBX-5 holds text; an empty list stands for all.
+#: Fields with free text. The list names the types in OBX-2 for which OBX-5 holds text; an empty list means all types.
 HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "OBX-5": ("TX", "FT", "ST", *sorted(CODED | NUMBERS | CODES)),
@@ -147,7 +147,7 @@ class _Message:
     def _segment(self, line: str, start: int) -> None:
         fields = line.split(self.marks.field)
         name = fields[0]
-        # A line of three capitals in a text that a line break in clear has cut is no segment, either.
+        # If a plain line break has cut a text, a line of three capitals in the text is no segment, either.
         if not _NAME.fullmatch(name) or len(fields) == 1:
             raise CorpusFormatError("A segment has no name of three letters, or no field.")
         if name in _NUMBERED and _WORDS.search(fields[1]):
@@ -224,7 +224,7 @@ class _Message:
         first = len(self.pieces)
         self.pieces += [(start + begin, start + end) for begin, end in parts]
         last = self.groups[-1] if self.groups else None
-        # Lines of one report stand in segments of their own, and a name may reach over two of them.
+        # Lines of one report are in segments of their own, and a name may reach over two of them.
         if last is not None and (last.path, last.patient) == (path, self.patient):
             self.groups[-1] = last._replace(stop=len(self.pieces))
         else:
@@ -335,7 +335,7 @@ class Hl7Messages:
             problems,
             lambda texts: _render(found, texts),
             check=lambda texts: _problems(found, texts),
-            # The fields of this library are spelt rightly: messages may well lack some of them.
+            # The fields of this library are spelt correctly: messages may lack some of these fields.
             field_counts={path: counts[path] for path in self.fields} if self._is_own else {},
         )
 
@@ -347,7 +347,7 @@ def _is_envelope(data: bytes) -> bool:
 
 
 def _is_header(fields: Sequence[str], component: str) -> bool:
-    """Whether the fields of a segment MSH are those of HL7. MSH-1 is the separator itself."""
+    """Whether the fields of a segment MSH are the fields that HL7 defines. MSH-1 is the separator itself."""
     values = {at: fields[at - 1].split(component)[0].strip() if at <= len(fields) else "" for at in _HEADER}
     return bool(values[9]) and all(not value or _HEADER[at].fullmatch(value) for at, value in values.items())
 

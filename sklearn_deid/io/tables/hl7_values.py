@@ -7,13 +7,14 @@ from collections.abc import Collection
 
 #: Types whose components are codes and texts, such as ``I10^Hypertension^ICD10``.
 CODED = frozenset(("CE", "CF", "CNE", "CWE"))
-#: Types of numbers and times. A value with a word is none, and is read as text.
+#: Types of numbers and times. A value with a word is no number or time, and is read as text.
 NUMBERS = frozenset("DR DT DTM NM NR SI SN TM TS".split())
-#: Types of identifiers, places, prices and others without texts. A component with a blank is none, and is read as text.
+#: Types of identifiers, places, prices and others without texts. A component with a blank is no such value, and is read
+#: as text.
 CODES = frozenset("CK CP CQ EI FC GTS HD ID IS JCC MA MO NA PL PT SPD VR".split())
 #: Types that hold names, addresses and identifiers of people.
 PEOPLE = frozenset("AD CN CX DLN PN PPN TN XAD XCN XON XPN XTN".split())
-#: Segments of HL7 2. Others hold what a site, or a program with a fault, has put there.
+#: Segments of HL7 2. Other segments hold content of a site, or of a faulty program.
 SEGMENTS = frozenset(
     """ABS ACC ADD ADJ AFF AIG AIL AIP AIS AL1 APR ARQ ARV AUT BHS BLC BLG BPO BPX BTS BTX BUI CDM CDO CER CM0 CM1 CM2
     CNS CON CSP CSR CSS CTD CTI CTR DB1 DEV DG1 DMI DON DPS DRG DSC DSP DST ECD ECR EDU EQL EQP EQU ERQ ERR EVN FAC FHS
@@ -60,7 +61,7 @@ def text_parts(kind: str, value: str, component: str, repetition: str, escape: s
 
 
 def _of_code(value: str, start: int, component: str, escape: str, texts: Collection[int]) -> list[tuple[int, int]]:
-    """Texts of a coded value: the components of texts, and others with a blank, which are no codes."""
+    """Texts of a coded value: the components of texts, and other components with a blank, which are no codes."""
     found = []
     for number, part in enumerate(value.split(component)):
         if part and (number in texts or _BLANK.search(part) or escape in part):

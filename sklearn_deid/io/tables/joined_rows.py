@@ -1,4 +1,4 @@
-"""Signs that several tables, or several rows, have run together in delimited text."""
+"""Evidence that several tables, or several rows, were joined by mistake in delimited text."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class JsonLinesTable:
         Raises
         ------
         CorpusFormatError
-            If the line is to be left out.
+            If the line must be left out.
         """
         row_id, patient_id = self.columns.identifiers(content)
         for name in self.columns.keys():

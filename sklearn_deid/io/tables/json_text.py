@@ -29,7 +29,7 @@ class JsonPlace(NamedTuple):
 
 
 def find_values(text: str, path: Sequence[str], start: int = 0) -> list[JsonPlace]:
-    """Find the values of a path of keys. Lists on the way are entered.
+    """Find the values of a path of keys. Lists on the path are searched, too.
 
     Parameters
     ----------

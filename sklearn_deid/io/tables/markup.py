@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from ..documents.html_names import CSS_RULE, ELEMENTS, FORM_WORDS, INLINE, LONG_REFERENCE, is_css_word, is_form
 
-# An invisible character stands for each tag: `normalize` removes it, so that the tagger reads the words as a reader
+# An invisible character represents each tag: `normalize` removes it, so that the tagger reads the words as a reader
 # sees them. A text that holds this character is refused.
 _MARK = "\u2064"
-# Attributes whose values are no text for readers. Others, such as title, alt and href, can hold names.
+# Attributes whose values are no text for readers. Other attributes, such as title, alt and href, can hold names.
 _ATTRIBUTES = (
     "xmlns|lang|xml:lang|dir|class|style|colspan|rowspan|border|width|height|align|valign|cellpadding|cellspacing"
 )
@@ -22,10 +22,10 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"""([A-Za-z:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-# What can hold any text in a style: escapes, comments, addresses and strings.
+# Parts of a style that can hold any text: escapes, comments, addresses and strings.
 _NO_STYLE = re.compile(r"""\\|/\*|(?:url|expression)\(|"[^"]*"?|'[^']*'?""", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}|\d{4,}")
-# Their content is no text, or is text that no reader sees.
+# Elements whose content is no text, or is text that no reader sees.
 _REFUSED = {"script", "style", "object", "embed", "iframe", "template", "svg", "math", "img", "input", "noscript"}
 
 

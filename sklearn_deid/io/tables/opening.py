@@ -28,7 +28,7 @@ _KINDS = {
 
 
 def table_kind(path: Path) -> str:
-    """Kind of a table by its name: "csv", "tsv", "jsonl", "hl7" or "parquet". All but the last one may be compressed.
+    """Kind of a table by its name: "csv", "tsv", "jsonl", "hl7" or "parquet". All but "parquet" may be compressed.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def open_table(
     path : Path
         Table to read.
     output : Path
-        Table to write, of the same kind. Its compression may differ.
+        Table to write, of the same kind. The compression may differ from the compression of the input.
     columns : Columns, optional
         Columns of texts and identifiers. Needed without ``fhir`` and ``hl7``.
     fhir : mapping of str to sequence of str, optional

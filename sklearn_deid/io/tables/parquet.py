@@ -63,7 +63,7 @@ class ParquetTable:
             field = schema.field(places[name])
             if field.type not in (self._pa.string(), self._pa.large_string()):
                 raise SourceLocation(str(path)).error(f"The column {name!r} holds no text, but {field.type}.")
-            # A withheld cell is null, also where the file has promised none. A comment can quote a text.
+            # A withheld cell is null, even if the file declares that there are no nulls. A comment can quote a text.
             schema = schema.set(places[name], field.with_nullable(True).remove_metadata())
         self._schema, self._places = schema, places
         self._used: dict[str, Any] = {}
@@ -104,7 +104,7 @@ class ParquetTable:
         return stream
 
     def _with_exact_times(self, fine: Any) -> Any:
-        """The file, or the same with microseconds: the year 9999 becomes 1816 in nanoseconds."""
+        """The file, or the file with microseconds: in nanoseconds, the year 9999 would become 1816."""
         wide = self._pq.ParquetFile(self._stream(), coerce_int96_timestamp_unit="us")
         fields = zip(fine.schema_arrow, wide.schema_arrow, strict=True)
         names = [one.name for one, other in fields if one.type != other.type]
@@ -145,7 +145,7 @@ class ParquetTable:
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
 
     def _check_names(self, kinds: Iterable[Any]) -> None:
-        """Refuse a field inside of a column that is copied, if its name is like that of a column of texts."""
+        """Refuse a field inside of a column that is copied, if its name resembles the name of a column of texts."""
         inner = (name for kind in kinds for name in names_inside(kind))
         if (alike := resembled(inner, self.columns.texts, ())) is not None:
             raise SourceLocation(str(self.path)).error(INSIDE.format(alike))
@@ -216,7 +216,7 @@ def _used_categories(pa: Any, batches: Iterable[Any]) -> dict[str, Any]:
 
 
 def _without_unused(pa: Any, column: Any, used: Any) -> Any:
-    """Column of categories without those that are not in ``used``. Order and type stay."""
+    """Column of categories without the categories that are not in ``used``. Order and type stay."""
     kept = pa.compute.is_in(column.dictionary, value_set=used)
     places = pa.compute.subtract(pa.compute.cumulative_sum(kept.cast(pa.int64())), 1)
     indices = places.take(column.indices).cast(column.type.index_type)

@@ -27,7 +27,8 @@ def connect(url: str) -> Any:
     """
     sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
     try:
-        # Without a pool, no connection stays open while texts are tagged, and none is left to a server that restarted.
+        # Without a pool, no connection stays open while texts are tagged, and no connection is lost when a server
+        # restarts.
         engine = sql.create_engine(url, hide_parameters=True, poolclass=sql.pool.NullPool)
         if engine.dialect.name == "sqlite":
             sql.event.listen(engine, "connect", _keep_other_bytes)
@@ -38,7 +39,7 @@ def connect(url: str) -> Any:
 
 
 def _keep_other_bytes(connection: Any, _: Any) -> None:
-    """Read a text that is not UTF-8, which SQLite takes from anyone, as bytes: such a text ended the whole run."""
+    """Read a text that is not UTF-8, which SQLite accepts, as bytes: such a text ended the whole run."""
     connection.text_factory = utf8_or_bytes
 
 

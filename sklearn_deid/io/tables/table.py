@@ -64,7 +64,7 @@ class TableChunk:
     digest : str
         Digest of all content on which the output of these rows depends.
     cells : sequence of Cell
-        Texts of the rows. Empty cells have none.
+        Texts of the rows. Empty cells have no entry.
     problems : sequence of (str, str)
         Places and reasons of the parts that are withheld without being read.
     render : callable
