@@ -1,9 +1,9 @@
 """Convert character spans to token tags and back, and report every span that tokens cannot express exactly.
 
 A token belongs to a span if the two share at least one character. Every annotated character is therefore inside a
-tagged token, and redaction hides the character. The report lists all inexact cases. These are a span border inside a
-token or on white space, two spans in one token, overlapping spans, a span across a sentence border, and a span without
-a token.
+tagged token, and redaction hides the character. The report lists all inexact cases. Inexact cases are a span border
+inside a token or on white space, two spans in one token, overlapping spans, a span across a sentence border, and a span
+without a token.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ def spans_to_tags(
     Parameters
     ----------
     spans : sequence of Span
-        Spans in any order. If spans overlap, the longest span keeps all its tokens; of equally long spans the earlier
-        keeps them. The other spans have the tokens that remain, so all characters of all spans are tagged.
+        Spans in any order. If spans overlap, the longest span keeps all its tokens; of equally long spans, the earlier
+        span keeps its tokens. The other spans have the tokens that remain, so all characters of all spans are tagged.
     starts, ends : sequences of int, length n_tokens
         Half-open character offsets of the tokens. The tokens are in order and do not overlap.
     tag_scheme : {"iob2", "bioes"}, default="iob2"

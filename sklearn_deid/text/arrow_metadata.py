@@ -10,7 +10,7 @@ _PANDAS = b"pandas"
 # Polars lists all values of an enumeration, also those that no row has. Without the list, it reads categories.
 _ENUMERATION = b"_PL_ENUM_VALUES"
 _LISTS = ("list_", "large_list", "list_view", "large_list_view")
-# What pandas needs to build the frame again. The other keys, such as attributes, are notes of users.
+# Keys that pandas needs to build the frame again. The other keys, such as attributes, are notes of users.
 _FRAME = ("index_columns", "column_indexes", "columns", "creator", "pandas_version", "partition_columns")
 _COLUMN = ("name", "field_name", "pandas_type", "numpy_type", "metadata")
 _TYPE = ("num_categories", "ordered", "timezone", "unit", "encoding", "precision", "scale")

@@ -14,7 +14,7 @@ _TEXTS = frozenset(("string", "large_string", "string_view", "binary", "large_bi
 
 
 def texts_by_row(array: Any) -> Iterator[list[bytes]]:
-    """Texts of each row: the value itself, or those in its lists, structs and maps. Nulls are left out.
+    """Texts of each row: the value itself, or the texts in its lists, structs and maps. Nulls are left out.
 
     Parameters
     ----------

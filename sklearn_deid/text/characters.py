@@ -1,6 +1,7 @@
 """Characters and shapes of words as small integers, without a vocabulary.
 
-A saved vocabulary of training tokens would contain note text. Classes computed from the characters contain none.
+A saved vocabulary of training tokens would contain note text. Classes computed from the characters contain no note
+text.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ N_SHAPE_CLASSES = 256
 _DIGIT = re.compile(r"\d")
 _UPPER_OR_LETTER = re.compile(r"[^\W\d_]")
 _ASCII_SHAPE = str.maketrans(ascii_uppercase + ascii_lowercase + digits, "X" * 26 + "x" * 26 + "d" * 10)
-# A sign before two equal ones. Without all of these, runs have two signs.
+# A sign before two equal signs. Without such signs, runs have two signs.
 _REPEATED = re.compile(r"(.)(?=\1\1)")
 SURROGATES = re.compile("[\ud800-\udfff]")
-#: What is wrong with a text that holds one of them.
+#: Description of the problem of a text that holds a lone surrogate.
 LONE_SURROGATE = "The text holds a lone surrogate, which is not a character."
 
 
@@ -90,7 +91,7 @@ def shape_ids(words: Sequence[str]) -> np.ndarray:
     >>> bool(shape_ids(["Smith"])[0] == shape_ids(["Jones"])[0])
     True
     """
-    # Most words are of few shapes, and all words of ASCII characters can be changed at once.
+    # Most words have one of few shapes, and all words of ASCII characters can be changed at once.
     plain = [word for word in words if word.isascii() and "\n" not in word]
     together = iter(_REPEATED.sub("", "\n".join(plain).translate(_ASCII_SHAPE)).split("\n"))
     shapes = [next(together) if word.isascii() and "\n" not in word else word_shape(word) for word in words]

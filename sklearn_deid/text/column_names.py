@@ -1,4 +1,4 @@
-"""Names of columns that a reader takes for the same."""
+"""Names of columns that a reader could confuse."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import numpy as np
 
 from .normalization import normalize
 
-# Greek and Cyrillic letters that look like Latin ones.
+# Greek and Cyrillic letters that look like Latin letters.
 _LOOKS_LIKE = str.maketrans(
     "\u03bf\u03b1\u03c1\u03bd\u03b9\u03ba\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u043a\u043c\u0442\u0432\u043d\u0131",
     "oapvikaeopcyxsijdhkmtbhi",
 )
 
-#: What is wrong with a column that resembles a column of texts.
+#: Description of the problem of a column that resembles a column of texts.
 ALIKE = (
     "that differs from {!r} in case or blanks only, or in letters that look alike. Its texts would be copied: name it, "
     "too, or remove it."
 )
 
-#: What is wrong with a column that nobody has named and that holds a text of a column of texts.
+#: Description of the problem of a column that nobody has named and that holds a text of a column of texts.
 REPEATED = "Another column repeats a text of the column {!r}, or a part, and is copied: name it, too, or remove it."
 
-#: What is wrong with a name inside of the values of a column that nobody has named.
+#: Description of the problem of a name inside of the values of a column that nobody has named.
 INSIDE = "A value of another column holds a name like {!r}, whose text would be copied. Rename or remove it."
 _FEWEST_WORDS = 5  # short texts are equal by chance
-# Length of a part of a text, and its fewest blanks. Shorter ones, and longer ones of few words, are names and diagnoses
-# in columns of their own.
+# Length of a part of a text, and its fewest blanks. Shorter parts, and longer parts of few words, are names and
+# diagnoses in columns of their own.
 _PARTS = ((24, _FEWEST_WORDS - 1), (40, 0))
 _FEW_PARTS = 200
 # Values that can be, or contain, a text of so many words.
@@ -39,7 +39,7 @@ _WIDE = (str, bytes, Mapping, list, tuple, set, frozenset, np.ndarray)
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
-    """First of some columns of texts that a column resembles that nobody has named; None if there is none.
+    """First of some columns of texts that resembles a column outside of the named columns; None if there is none.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _windows(text: str, length: int) -> Iterator[str]:
 
 
 def _parts(values: Iterable[Any]) -> Iterator[Any]:
-    """Values, and those inside of lists and objects, to any depth."""
+    """Values, and the values inside of lists and objects, to any depth."""
     left = list(values)
     while left:
         value = left.pop()
@@ -128,7 +128,7 @@ def _parts(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _loaded(value: str) -> Any:
-    """Value of a JSON string; None if it is none."""
+    """Value of a JSON string; None if the string is no JSON."""
     try:
         return json.loads(value)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""`Corpus` is a sequence of notes. `SentenceData` holds its sentences as X, y and groups."""
+"""`Corpus` is a sequence of notes. `SentenceData` holds the sentences of a corpus as X, y and groups."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Corpus(Sequence[Document]):
 
     @property
     def shape(self) -> tuple[int]:
-        """Number of documents, as the tuple ``(n,)``. Without it, ``train_test_split`` returns lists."""
+        """Number of documents, as the tuple ``(n,)``. Without this attribute, ``train_test_split`` returns lists."""
         return (len(self),)
 
     @overload
@@ -98,7 +98,7 @@ class Corpus(Sequence[Document]):
     @overload
     def __getitem__(self, key: slice | Sequence[int] | Sequence[bool] | np.ndarray) -> Corpus: ...
     def __getitem__(self, key: Any) -> Document | Corpus:
-        # scikit-learn indexes what has a shape as X[key, ...].
+        # scikit-learn indexes objects with a shape as X[key, ...].
         if isinstance(key, tuple) and key[1:] == (Ellipsis,):
             key = key[0]
         if isinstance(key, (int, np.integer)):
@@ -128,16 +128,16 @@ class Corpus(Sequence[Document]):
     def to_sentences(self, tag_scheme: str = "iob2", *, segmenter: Any = None) -> SentenceData:
         """Split all notes into sentences with tags.
 
-        The notes are read as `NoteDeidentifier` reads them: without invisible characters, and with plain quotes, dashes
-        and digits (`text.normalize`). Offsets are those of the notes as they are written.
+        The notes are normalised as in `NoteDeidentifier`: without invisible characters, and with plain quotes, dashes
+        and digits (`text.normalize`). Offsets refer to the unchanged notes.
 
         Parameters
         ----------
         tag_scheme : {"iob2", "bioes"}, default="iob2"
             Scheme of the tags.
         segmenter : object with a method ``segment(text)``, optional
-            Splits a note, as it is written, into tokens and sentences, such as a fitted `text.LearnedSegmenter`. By
-            default `text.segment` splits the normalised note.
+            Splits an unchanged note into tokens and sentences, such as a fitted `text.LearnedSegmenter`. By default
+            `text.segment` splits the normalised note.
 
         Returns
         -------
@@ -388,7 +388,7 @@ def joined_at_borders(
     Returns
     -------
     list of Span
-        Spans in order. The confidence of a joined span is the smallest of its parts.
+        Spans in order. The confidence of a joined span is the smallest confidence of its parts.
 
     Examples
     --------

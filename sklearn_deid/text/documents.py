@@ -70,7 +70,7 @@ class Document:
     text : str
         Unchanged text of the note. Offsets count Unicode code points.
     spans : tuple of Span, default=()
-        PHI spans of the note. The constructor sorts them by (start, end, label).
+        PHI spans of the note. The constructor sorts the spans by (start, end, label).
     patient_id : str, optional
         Patient of the note. Cross-validation keeps all notes of a patient together (``groups``).
     meta : mapping, optional

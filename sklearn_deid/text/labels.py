@@ -295,7 +295,7 @@ def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[s
 
 
 def nearest_i2b2() -> dict[str, str]:
-    """Nearest label of i2b2 2014 of each label of the other schemes. Labels without one are missing.
+    """Nearest label of i2b2 2014 of each label of the other schemes. Labels without a nearest label are missing.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def nearest_i2b2() -> dict[str, str]:
 def names_of_i2b2(labels: Iterable[str]) -> dict[str, str]:
     """Names of the labels of i2b2 2014 in the scheme that some labels belong to.
 
-    If several labels of a scheme share an i2b2 label, the first one in the scheme gives the name.
+    If several labels of a scheme share an i2b2 label, the first label in the scheme gives the name.
 
     Parameters
     ----------
@@ -318,7 +318,8 @@ def names_of_i2b2(labels: Iterable[str]) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Names by label of i2b2 2014. Empty if no scheme or several schemes have all labels, or if it is i2b2 2014.
+        Names by label of i2b2 2014. Empty if no scheme or several schemes have all labels, or if the scheme is i2b2
+        2014.
 
     Examples
     --------
@@ -339,9 +340,9 @@ def names_of_i2b2(labels: Iterable[str]) -> dict[str, str]:
 def propose_label_map(labels: Iterable[str], target: str | LabelScheme) -> dict[str, str]:
     """Propose a label of a scheme for labels of an unknown scheme, for a person to check and to complete.
 
-    A label is proposed if it is the only one of the scheme whose name is made of whole words of the unknown label, such
-    as "ZIP" for "LOCATION_ZIP". Other labels are missing in the result. `relabel` refuses a missing label, so that no
-    label is mapped or dropped without a decision.
+    A label is proposed if no other label of the scheme has a name that is made of whole words of the unknown label,
+    such as "ZIP" for "LOCATION_ZIP". Other labels are missing in the result. `relabel` refuses a missing label, so that
+    no label is mapped or dropped without a decision.
 
     Parameters
     ----------
@@ -353,7 +354,7 @@ def propose_label_map(labels: Iterable[str], target: str | LabelScheme) -> dict[
     Returns
     -------
     dict of str to str
-        Proposed label of each label that has one.
+        Proposed label of each label with a proposal.
 
     Examples
     --------

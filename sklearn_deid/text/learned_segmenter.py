@@ -31,8 +31,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 # Ordinals, days, items of a list, house numbers: "27. März", "2. Home", "Mayor 3. B".
 _ORDINAL = re.compile(r"\d{1,3}|[ivxIVX]{2,4}")
 _LONGEST_WORD = 40
-# Smallest weighted log likelihood ratio of an abbreviation (Kiss & Strunk 2006, section 4.1). They take 0.99 as the
-# probability of a full stop after an abbreviation. Clinicians also write "Dr" and "Dr." in one note.
+# Smallest weighted log likelihood ratio of an abbreviation (Kiss & Strunk 2006, section 4.1). The authors take 0.99 as
+# the probability of a full stop after an abbreviation. Clinicians also write "Dr" and "Dr." in one note.
 _THRESHOLD, _P_ABBREVIATION = 0.3, 0.5
 _FEWEST_PATIENTS = 2
 # Share of the notes of `fit` that may have more bare line breaks than the limit, and a limit that no note exceeds.
@@ -64,7 +64,7 @@ class LearnedSegmenter:
     ----------
     words_ : ndarray of shape (n_words, 5), dtype uint32
         One row for each kept word. The first column is a hash of the word in lower case. The other columns count how
-        often the notes write the word with a full stop, without one, in lower case, and with a capital inside a
+        often the notes write the word with a full stop, without a full stop, in lower case, and with a capital inside a
         sentence. A word is kept if it occurs in notes of at least two patients, and is an abbreviation or is also
         written in lower case. The array holds no word. With a saved model, anyone can test whether a given word is
         kept. If `fit` is called with the annotations, words that occur in PHI only are not kept. Without annotations, a
@@ -190,7 +190,7 @@ class LearnedSegmenter:
         # shape: (n_words, 5)
         words = np.frombuffer(bytes.fromhex(state["words"]), dtype="<u4").reshape(-1, 5).astype(np.uint32)
         rate = float(state["full_stop_rate"])
-        # Models that were saved before the limit existed have none.
+        # Models that were saved before the limit existed have no limit.
         limit = float(state.get("bare_break_limit", _NO_LIMIT))
         if not 0 < rate < 1 or not 0 <= limit <= _NO_LIMIT or (words[1:, 0] < words[:-1, 0]).any():
             raise ValueError("The counts of the saved segmenter are out of range, or not in order.")
@@ -211,7 +211,7 @@ class LearnedSegmenter:
         return counts[_LOWER] > counts[_CAPITAL]
 
     def _has_full_stops(self, own: dict[str, list[int]]) -> bool:
-        """Whether a note has a quarter of the usual full stops at least: without them, all breaks look bare."""
+        """Whether a note has at least a quarter of the usual full stops: without full stops, all breaks look bare."""
         stopped, plain = (sum(counts[kind] for counts in own.values()) for kind in (_STOPPED, _PLAIN))
         return stopped >= _FEWEST_FULL_STOPS * self.full_stop_rate_ * (stopped + plain)
 
@@ -245,7 +245,8 @@ class LearnedSegmenter:
             raise NotFittedError("This LearnedSegmenter is not fitted: call fit with notes.")
 
 
-# Columns of the counts of a word: with a full stop, without one, in lower case, and with a capital in mid-sentence.
+# Columns of the counts of a word: with a full stop, without a full stop, in lower case, and with a capital in
+# mid-sentence.
 _STOPPED, _PLAIN, _LOWER, _CAPITAL = range(4)
 
 
@@ -284,7 +285,7 @@ class _FullStop(NamedTuple):
 
 
 def _final_marks(text: str) -> tuple[list[int], list[_FullStop]]:
-    """Ends of the gaps behind marks that end a sentence whatever the words are, and full stops that may end one."""
+    """Ends of the gaps behind marks that always end a sentence, and full stops that may end a sentence."""
     ends: list[int] = []
     stops: list[_FullStop] = []
     for gap in AFTER_FINAL.finditer(text):

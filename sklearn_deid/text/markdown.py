@@ -13,7 +13,8 @@ def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head : iterable of str
         Names of the columns.
     rows : iterable of iterable of str
-        Cells of the table. The function does not escape them: escape ``|`` and line breaks in text from other sources.
+        Cells of the table. The function does not escape the cells: escape ``|`` and line breaks in text from other
+        sources.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Characters that a program has written as codes or decoded wrongly, with the character that was meant.
 
-A name with such a character is in several pieces, of which a tagger finds some at most: ``M\\u00fcller`` of JSON,
+A name with such a character is in several pieces, and a tagger finds only some of the pieces: ``M\\u00fcller`` of JSON,
 ``M<U+00FC>ller`` of R, ``M\\xc3\\xbcller`` of Python, and UTF-8 that was read as Windows-1252 or in a code page of DOS.
-U+FFFD in a word is a letter that is lost. It is read as "e" to keep the word whole.
+U+FFFD in a word is a letter that is lost. The sign is read as "e" to keep the word whole.
 """
 
 from __future__ import annotations

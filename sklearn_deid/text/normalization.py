@@ -1,8 +1,8 @@
 """`normalize`: read letters, digits and punctuation in unusual forms as the usual ones, with exact offsets.
 
 A name can be written with zero-width characters, in full-width letters, as HTML entities or with a space after each
-letter. A tagger that was trained on ordinary notes finds few of these. The text that a tagger reads is normalised, and
-its spans are mapped back. The note itself is never changed.
+letter. A tagger that was trained on ordinary notes finds few such names. The text that a tagger reads is normalised,
+and its spans are mapped back. The note itself is never changed.
 
 `normalize` returns ordinary text, accents included, unchanged.
 """
@@ -31,8 +31,8 @@ _INVISIBLE = (
 _BREAK = r"(?:\r{0,2}\n|\r)"
 # Programs that escape twice write "&amp;eacute;".
 _ENTITY = re.compile(r"&(?:amp;){0,3}(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-# Tags without attributes: an attribute could hold text, which must not be skipped.
-# The last ones are those of names in messages of HL7.
+# Tags without attributes: an attribute could hold text, which must not be skipped. The last tags mark names in messages
+# of HL7.
 _TAG = re.compile(
     r"</?(?:(?P<line>br|p|div|li|tr|h[1-6])|b|i|u|em|strong|span|sup|sub|td|th|given|family|prefix|suffix)[ ]?/?>",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ _LINE = re.compile(r"(?<!_)_{2,}(?!_)")
 _UNDERSCORED = re.compile(rf"(?<![\w@./\\'-])[{_LETTERS}'\u2019-]*_[{_LETTERS}_'\u2019-]*(?![\w@/\\])(?!\.\w)")
 _RUN = re.compile(r"\S+")
 _SIGNS_OF_ADDRESSES = ("@", "://", "www.")
-# `tokenize` knows these, and reads them as it always did.
+# `tokenize` handles these characters.
 _LEFT_TO_TOKENIZER = frozenset("<>&\"'")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]+")
 _VISIBLE = re.compile(f"[!-~{_LETTERS}{_MARKS}]")
@@ -118,7 +118,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
         Unchanged text of a note.
     layout : bool, default=True
         Whether to also join hyphenated lines and letters with spaces between them. Use False for a text that was
-        rebuilt from tokens, in which line breaks and spaces are not those of the note.
+        rebuilt from tokens, whose line breaks and spaces differ from the note.
 
     Returns
     -------
@@ -175,13 +175,13 @@ def _entities(text: str) -> list[Edit]:
 
 
 def _underscores(text: str) -> list[Edit]:
-    """Underscores that stand for blanks."""
+    """Underscores that replace blanks."""
     places: set[int] = set()
     for run in _RUN.finditer(text):
         if "_" not in run[0] or any(sign in run[0] for sign in _SIGNS_OF_ADDRESSES):
             continue
         for found in _LINE.finditer(text, *run.span()):
-            # A line by itself is left: it parts what stands above from what stands below.
+            # A line by itself is kept: it separates the text above from the text below.
             places |= set(range(*found.span()) if found.span() != run.span() else ())
         for word in _UNDERSCORED.finditer(text, *run.span()):
             if word[0].strip("_"):

@@ -17,7 +17,7 @@ class Edit(NamedTuple):
 
 
 class NormalizedText:
-    """Text with the offsets of each character in the text that it was made from.
+    """Text with the offsets of each character in the text from which it was made.
 
     Parameters
     ----------

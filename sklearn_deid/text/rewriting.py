@@ -22,8 +22,8 @@ class Rewriting(NamedTuple):
         The text after rewriting.
     spans : tuple of Span
         Label and category of each replaced span, with the offsets of its replacement in the new text. Empty
-        replacements are left out. The spans have no confidence, since it would let readers check guesses of the
-        original.
+        replacements are left out. The spans have no confidence, since a confidence would let readers check guesses of
+        the original.
     """
 
     text: str

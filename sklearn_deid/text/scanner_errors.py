@@ -1,7 +1,7 @@
-"""Digits in words and letters in numbers, as scanners confuse them, with the character that was meant.
+"""Digits in words and letters in numbers, as scanners confuse them, with the correct character.
 
-A tokenizer parts letters from digits. "M00dy" and "20l8" become three tokens each, none of which looks like a part of a
-name or of a date.
+A tokenizer separates letters from digits. "M00dy" and "20l8" become three tokens each, none of which looks like a part
+of a name or of a date.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _LONG_NUMBER = re.compile(rf"[Ool0-9][{_NUMERAL}]{{3,}}[Ool0-9]")
 _ZERO_OR_ONE = re.compile("[0-9Ool]")
 _AGE = re.compile(rf"[{_NUMERAL}]{{2}}")
-# What follows an age.
+# Text behind an age.
 _YEARS = re.compile(r"[ -]?y(?:\.?o\b|/o\b|rs?\b|ears?\b)", re.IGNORECASE)
 _AGE_AND_SEX = re.compile(r"(?:[1-9][Ol]|l[0-9])(?=[MF]$)")
 # Numbers with signs between, of any of these forms: dates, times, phone numbers, other identifiers.
@@ -41,11 +41,11 @@ _FORM = re.compile(
 _LOWER, _UPPER = str.maketrans("0156", "olsb"), str.maketrans("01568", "OISGB")
 _FIRST = str.maketrans("012568", "OIZSGB")
 _INNER = re.compile(r"[^\W\d_]+(?:(?:00|[01568])[^\W\d_]+)+")
-# The last letter of "Hospital" and "Diego". In lower case, a number behind a word is one: of a user or a footnote.
+# The last letter of "Hospital" and "Diego". In lower case, a number behind a word is a number: of a user or a footnote.
 _LAST = re.compile(r"(?P<word>[^\W\d_a-z]+[^\W\d_A-Z]+[aeioul])1|(?P<o>[^\W\d_a-z]+[^\W\d_A-Z]{3,})0")
 _LEADING = re.compile(r"0[^\W\d_]{2,}|[12568](?![xX])[^\W\d_]{3,}")
 _CASED = re.compile(r"[^\W\d_][^\W\d_A-Z]+|[^\W\d_a-z]{5,}")
-# Words of measures, which stand behind a number without a space, and words that a number stands behind.
+# Words of measures, which follow a number without a space, and words before a number.
 _MEASURES = re.compile(
     r"(?:(?:d[ai\u00ed]as?|days?|w[ek]{1,3}s?|mon?(?:th)?s?|mes(?:es)?|y(?:ea)?rs?|a\u00f1os?|h(?:ou)?rs?|horas?|min|secs?|"
     r"segs?|fr|mmol|mmhg|meq|mcg|bpm|amp|hiaa|fold|time?s|veces|semanas?|tagen?|wochen?|monaten?|jahren?|stunden?|jours?|"
@@ -63,7 +63,7 @@ _SMALL_L = re.compile(r"(?<![^\W_])(?=[A-Zl]{4,}(?![^\W_]))(?=l*[A-Z]{2}|[A-Z]l+
 
 
 def scanner_repairs(text: str) -> list[Edit]:
-    """Characters of words and numbers that a scanner has confused, each with the one that was meant.
+    """Characters of words and numbers that a scanner has confused, each with the correct character.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _formed(written: str) -> str:
 
 
 def _meant(written: str, behind: str) -> str:
-    """A run of letters and digits as it was meant."""
+    """A run of letters and digits with the correct characters."""
     letters = sum(map(str.isalpha, written))
     read = written.translate(_DIGITS)
     if read.isdigit():
@@ -142,7 +142,7 @@ def _meant(written: str, behind: str) -> str:
 
 
 def _word(written: str, letters: int) -> str:
-    """A word with digits as it was meant."""
+    """A word with digits, with the correct characters."""
     if (found := _LAST.fullmatch(written)) and not _COUNTED.fullmatch(written[:-1].lower()):
         read = found["word"] + "l" if found["word"] else found["o"] + "o"
         return read if _CASED.fullmatch(read) and not read.isupper() else written

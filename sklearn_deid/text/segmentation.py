@@ -122,7 +122,7 @@ def check_segmentation(text: str, cut: Any) -> Segmentation:
 
 
 def bounded(cut: Segmentation) -> Segmentation:
-    """Cut sentences that are far longer than any written one into parts of 2,000 tokens."""
+    """Cut sentences that are far longer than any written sentence into parts of 2,000 tokens."""
     if all(end - start <= _LONGEST_SENTENCE for start, end in cut.sentences):
         return cut
     parts = [

@@ -313,7 +313,7 @@ class LineBorders(NamedTuple):
 
 
 def line_borders(text: str, caseless: bool | None = None) -> LineBorders:
-    r"""Find the lines that do not continue the line before, and those of them after a bare break.
+    r"""Find the lines that do not continue the line before, and those among these lines that follow a bare break.
 
     Parameters
     ----------

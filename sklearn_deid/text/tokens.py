@@ -129,7 +129,7 @@ def _token_pattern() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _latin_1_pattern() -> re.Pattern[str]:
-    """The same for texts of the first 256 characters of Unicode; its small character classes are much faster."""
+    """Pattern of a token for texts of the first 256 characters of Unicode, with small, fast character classes."""
     signs = [chr(code) for code in range(256)]
     kinds = [_KINDS.get(unicodedata.category(sign)) for sign in signs]
     upper, letter = ("".join(s for s, k in zip(signs, kinds, strict=True) if k == ord(kind)) for kind in "UN")

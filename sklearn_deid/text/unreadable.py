@@ -1,10 +1,10 @@
 """`unreadable_reason`: notes that hold text of another kind, in which no tagger finds PHI.
 
 People or other programs can read RTF, quoted-printable, base64, and UTF-16 that was decoded as UTF-8. A tagger sees
-none of the names in them. Such a note must be withheld: its redaction would be the unchanged note.
+none of the names in such text. Such a note must be withheld: its redaction would be the unchanged note.
 
-The tests look for signs that ordinary notes do not have. They find encodings, not attackers: a text that was hidden on
-purpose can look like ordinary words.
+The tests look for signs that ordinary notes do not have. The tests find encodings, not attackers: a text that was
+hidden on purpose can look like ordinary words.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _READABLE_SHARE = 0.95
 
 
 def unreadable_reason(text: str) -> str | None:
-    """Why the text of a note cannot be read by a tagger, and the way out.
+    """Return the reason why a tagger cannot read the text of a note, and a remedy.
 
     Parameters
     ----------
