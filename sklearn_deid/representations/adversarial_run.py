@@ -68,7 +68,7 @@ class ThreePartSettings:
     deviation : {"sample", "batch"}, default="sample"
         Deviation from chance; see `chance_deviation`.
     order : ("P3b", "P3a") or ("P3a", "P3b")
-        Order of the phases of a round. The paper's text has (a) before (b). The paper's code has the reverse order,
+        Order of the phases of a round. The paper's text has P3a before P3b. The paper's code has the reverse order,
         which is the default.
     max_pairs : int, optional
         Number of sentences with PHI in an epoch of P2 and P3, drawn anew each time. P3 adds the same number of other
@@ -78,7 +78,7 @@ class ThreePartSettings:
     stopping : {"paper", "robust"}, default="paper"
         Rule that selects the round. "paper" takes the lowest ``l_deid + lambda |l_adv - ln 2|`` on held-out patients
         right after P3b, when the adversary has not yet adapted. "robust" measures the same loss after the adversary has
-        caught up. This rule first minimises the accuracy of a fresh probe above chance, and then the loss.
+        caught up. "robust" first minimises the accuracy of a fresh probe above chance, and then the loss.
     probe_every : int, default=5
         Number of rounds between two probes of "robust"; the last round is probed as well. A round without a probe is
         selected only as long as no round was probed.
@@ -145,7 +145,7 @@ class ThreePartResult:
         Adversaries with the weights of the selected round; None if the training was interrupted before P2.
     selected_round : int
         Selected round of P3, counted from 1. 0 if the training was interrupted before a round was complete. Representer
-        and tagger are then the result of P1, and they are not private.
+        and tagger are then the result of P1, and are not private.
     n_rounds : int
         Number of complete rounds.
     score : float
@@ -196,7 +196,7 @@ class AdversarialRun(ABC):
     settings : ThreePartSettings
         Schedule and losses.
     rng, generator
-        Random streams: ``rng`` for the order of sentences, ``generator`` for twins and noise.
+        Random streams: ``rng`` for the order of sentences, ``generator`` for counterfactuals and noise.
     log : TrainingLog
         Log that receives a row for each epoch.
     """
@@ -218,7 +218,7 @@ class AdversarialRun(ABC):
         self.train, self.valid, self.settings = train, valid, settings
         self.rng, self.generator, self.log = rng, generator, log
         self.noise_lr = settings.lr if settings.noise_lr is None else settings.noise_lr
-        # Until P2 has made adversaries, the best state of P1 is what an interrupt leaves behind.
+        # Until P2 has made adversaries, an interrupt leaves the best state of P1.
         self.after_p1, self.best = BestState(self.representer, self.tagger), BestState()
         self.has_adversaries, self.n_rounds, self.selected_round = False, 0, 0
         self.control: dict[str, Estimate] | None = None
@@ -255,7 +255,7 @@ class AdversarialRun(ABC):
 
     @abstractmethod
     def play_round(self, number: int) -> None:
-        """Train a round, `score` the round at the right moment, and log it."""
+        """Train a round, `score` the round at the right moment, and log the round."""
 
     def train_tagger(self) -> None:
         """P1: train representer and tagger together, without an adversary."""
@@ -335,7 +335,7 @@ class AdversarialRun(ABC):
         return {f"valid_{k}": v for k, v in scores.items()}
 
     def _probe(self, number: int) -> ProbeResult | None:
-        # A probe trains adversaries from scratch, for several epochs: hence only every few rounds, and at the end.
+        # A probe trains adversaries from scratch, for several epochs: probes run only every few rounds, and at the end.
         if self.valid is None or (number % self.settings.probe_every and number != self.settings.n_rounds):
             return None
         result = train_probe(

@@ -2,16 +2,16 @@
 
 T1 compares the embeddings of a sentence with a representation. T2 compares two representations. Each adversary reads
 both members of a pair side by side, token by token. Both members must be equally long: a fake is a sentence in which
-tokens were moved in place, never inserted or deleted. One mask is valid for both members of a pair.
+tokens were replaced in place, never inserted or deleted. One mask is valid for both members of a pair.
 
-A logit above 0 means "same sentence" (target 1), and a logit below 0 means "one token was moved" (target 0).
+A logit above 0 means "same sentence" (target 1), and a logit below 0 means "one token was replaced" (target 0).
 
-The strong adversaries, T1S and T2S, compare token by token and pool over positions. One moved token changes little of a
-sentence, and the change is at a single position. A recurrent network has to carry the trace of this change to the end
-of the sentence. The strong adversaries look at each position alone, and keep the largest and the mean evidence. They
-are not part of Friedrich et al. (2019). Train each strong adversary with its own loss, since the mean of two
-adversaries that disagree looks like chance. On a representation without privacy, T2S must be right in more than 90 % of
-pairs. Otherwise its failure on a private representation proves nothing.
+The strong adversaries, T1S and T2S, compare token by token and pool over positions. One replaced token changes little
+of a sentence, and the change is at a single position. A recurrent network has to carry the trace of this change to the
+end of the sentence. The strong adversaries look at each position alone, and keep the largest and the mean evidence.
+The strong adversaries are not part of Friedrich et al. (2019). Train each strong adversary with its own loss, since the
+mean of two adversaries that disagree looks like chance. On a representation without privacy, T2S must be right in more
+than 90 % of pairs. Otherwise the failure of T2S on a private representation proves nothing.
 
 References
 ----------
@@ -90,7 +90,7 @@ class EmbeddingPairAdversary(nn.Module):
         embeddings : Tensor of shape (batch, time, embedding_size)
             Embeddings of the sentence.
         representation : Tensor of shape (batch, time, n_components)
-            Representation of the same sentence in a real pair, and of the moved sentence in a fake pair.
+            Representation of the same sentence in a real pair, and of the altered sentence in a fake pair.
         mask : BoolTensor of shape (batch, time)
             True at tokens. Padding is on the right, and every sentence has a token.
         """
@@ -112,7 +112,7 @@ class RepresentationPairAdversary(nn.Module):
 
     Notes
     -----
-    T2 is a weak adversary, since the LSTM has to carry the trace of one moved token to the end of the sentence. On
+    T2 is a weak adversary, since the LSTM has to carry the trace of one replaced token to the end of the sentence. On
     representations without privacy, T2 stayed near chance for many epochs, while `StrongRepresentationAdversary` was
     right in 95 % of pairs. A T2 at chance therefore proves nothing.
 
@@ -141,7 +141,7 @@ class RepresentationPairAdversary(nn.Module):
         Parameters
         ----------
         first, second : Tensor of shape (batch, time, n_components)
-            Representations of a sentence. In a fake pair, the second represents the moved sentence.
+            Representations of a sentence. In a fake pair, the second tensor represents the altered sentence.
         mask : BoolTensor of shape (batch, time)
             True at tokens. Padding is on the right, and every sentence has a token.
         """
@@ -198,14 +198,14 @@ class _TokenwiseComparison(nn.Module):
         on = mask.unsqueeze(2)
         a, b = a.masked_fill(~on, 0.0), b.masked_fill(~on, 0.0)
         cosine = F.cosine_similarity(a, b, dim=2).unsqueeze(2)
-        # With little noise, the cosines of equal and of moved tokens are all close to 1. The logarithm spreads this
+        # With little noise, the cosines of equal and of replaced tokens are all close to 1. The logarithm spreads this
         # range.
         closeness = -(1.0 - cosine).clamp_min(_CLOSEST).log()  # shape: (batch, time, 1)
         # Absolute differences and products instead of the vectors, so that the order of the two members does not
         # matter.
         # shape: (batch, time, hidden)
         evidence = self.token(torch.cat([(a - b).abs(), a * b, cosine, closeness], 2))
-        # A moved token changes a single position. The maximum finds one such position, and the mean finds several.
+        # A replaced token changes a single position. The maximum finds one such position, and the mean finds several.
         largest = evidence.masked_fill(~on, -torch.inf).amax(1)  # shape: (batch, hidden)
         mean = evidence.masked_fill(~on, 0.0).sum(1) / mask.sum(1, keepdim=True)
         return self.sentence(torch.cat([largest, mean], 1)).squeeze(1)
@@ -251,7 +251,7 @@ class StrongRepresentationAdversary(nn.Module):
         Parameters
         ----------
         first, second : Tensor of shape (batch, time, n_components)
-            Representations, as for `RepresentationPairAdversary`. Their order does not matter.
+            Representations, as for `RepresentationPairAdversary`. The order of the two representations does not matter.
         mask : BoolTensor of shape (batch, time)
             True at tokens. Padding is on the right, and every sentence has a token.
         """
@@ -314,7 +314,7 @@ class StrongEmbeddingAdversary(nn.Module):
         embeddings : Tensor of shape (batch, time, embedding_size)
             Embeddings of the sentence.
         representation : Tensor of shape (batch, time, n_components)
-            Representation of the same sentence in a real pair, and of the moved sentence in a fake pair.
+            Representation of the same sentence in a real pair, and of the altered sentence in a fake pair.
         mask : BoolTensor of shape (batch, time)
             True at tokens. Padding is on the right, and every sentence has a token.
         """
@@ -338,13 +338,14 @@ class StrongEmbeddingAdversary(nn.Module):
 def cosine_distance(guess: Tensor, embeddings: Tensor, mask: Tensor) -> Tensor:
     """Compute the mean of ``1 - cos`` over the tokens of each sentence, shape (batch,); each mean is from 0 to 2.
 
-    This is the second loss of `StrongEmbeddingAdversary`. In a fake pair, the guess belongs to the moved sentence, so
-    compare the guess with the embeddings of the moved sentence.
+    This distance is the second loss of `StrongEmbeddingAdversary`. In a fake pair, the guess belongs to the altered
+    sentence, so compare the guess with the embeddings of the altered sentence.
 
     Parameters
     ----------
     guess, embeddings : Tensor of shape (batch, time, embedding_size)
-        Vectors of any length. A token with a zero vector has no direction; it counts as 1 and has no gradient.
+        Vectors of any length. A token with a zero vector has no direction; its distance counts as 1 and has no
+        gradient.
     mask : BoolTensor of shape (batch, time)
         True at tokens.
 

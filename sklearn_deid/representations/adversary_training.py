@@ -50,12 +50,12 @@ def frozen(*modules: nn.Module) -> Iterator[None]:
 
 
 def check_pairs(**batches: PairBatches | None) -> None:
-    """Refuse data from which adversaries cannot learn anything about moved tokens.
+    """Refuse data from which adversaries cannot learn anything about replaced tokens.
 
     Raises
     ------
     ValueError
-        If an argument holds no sentence with a token that can move.
+        If an argument holds no sentence with a token that can be replaced.
     """
     for name, some in batches.items():
         if some is not None and not len(some.pair_rows):
@@ -151,8 +151,8 @@ class AdversaryOptimizer:
             judge: [p for module in adversaries.modules_of(judge) for p in module.parameters()]
             for judge in adversaries.judges
         }
-        # One optimizer for each judge, since gradients are clipped by their common length: with a single one, the judge
-        # with the largest gradient would shorten the steps of the others.
+        # One optimizer for each judge, since gradients are clipped by their common length: with a single optimizer, the
+        # judge with the largest gradient would shorten the steps of the others.
         self._optimizers = [torch.optim.NAdam(weights, lr=lr) for weights in self._weights.values()]
 
     def learning_loss(self, judgement: Judgement) -> Tensor:
@@ -196,7 +196,7 @@ class AdversarySettings:
     lr : float, default=2e-3
         Learning rate of NAdam.
     max_pairs : int, optional
-        Number of sentences in an epoch, drawn anew each time. By default all sentences with a twin are used.
+        Number of sentences in an epoch, drawn anew each time. By default all sentences with a counterfactual are used.
     select : {"accuracy", "loss"}, default="accuracy"
         Criterion on the held-out pairs that selects the best epoch of each judge.
 
@@ -293,7 +293,7 @@ def fit_adversaries(
     settings : AdversarySettings
         Settings; only the schedule is used.
     rng, generator
-        Random streams: ``rng`` for the order of sentences, ``generator`` for twins and noise.
+        Random streams: ``rng`` for the order of sentences, ``generator`` for counterfactuals and noise.
     record : callable, optional
         Function that is called with the metrics of each epoch.
 
@@ -312,7 +312,7 @@ def fit_adversaries(
 
     with frozen(representer):
         try:
-            # The initial state may be the best one: a trained adversary can get worse on a new representer.
+            # The initial state may be the best state: a trained adversary can get worse on a new representer.
             measure(0)
             for epoch in range(1, settings.n_epochs + 1):
                 batches = train.epoch(rng, generator, sentences="pairs", max_pairs=settings.max_pairs)

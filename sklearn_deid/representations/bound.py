@@ -1,38 +1,38 @@
 """A bound on all attackers who decide from which of two sentences a noisy representation was made.
 
 Given its input noise, a representation before unit length is Gaussian. The mean of the Gaussian is mu, and the standard
-deviation of each dimension is that of the output noise. For two Gaussians of equal spread, the best test is known
-(Neyman & Pearson). The accuracy of the best possible attacker therefore follows from a single number, the distance d'
-of the two means in units of the noise. The bound needs no trained attacker, so it cannot miss a stronger attacker. The
-distance d' has a gradient, so d' can be a loss.
+deviation of each dimension is the standard deviation of the output noise. For two Gaussians of equal spread, the best
+test is known (Neyman & Pearson). The accuracy of the best possible attacker therefore follows from a single number, the
+distance d' of the two means in units of the noise. The bound needs no trained attacker, so it cannot miss a stronger
+attacker. The distance d' has a gradient, so d' can be a loss.
 
 What the bound covers
 ---------------------
-The bound covers noise that is exactly Gaussian and cannot be predicted. The attacker may compute without limit. They
-own the network and its weights, know both candidate sentences, are told the input noise that was drawn, see one
-release, and hold both candidates for equally likely. For this pair, their accuracy is at most
+The bound covers noise that is exactly Gaussian and cannot be predicted. The attacker may compute without limit.
+Attackers own the network and its weights, know both candidate sentences, are told the input noise that was drawn, see
+one release, and consider both candidates equally likely. For this pair, the accuracy of such an attacker is at most
 ``attack_accuracy(pair_distance(...))``. An attacker who is not told the input noise is at most as accurate as the
 average of this accuracy over the draws of the input noise. No later processing of the released vectors, such as scaling
 to unit length, can raise the accuracy.
 
 What the bound does not cover
 -----------------------------
-* Noise that can be computed again: noise from a random seed that an attacker knows or finds, and all releases of format
-  version 1 (``docs/security.md``).
-* Pairs other than the computed pairs. `PrivacyBound.patients` moves all PHI tokens of a patient, and
-  `PrivacyBound.worst_neighbor` is for an attacker who picks the token and the neighbour. Moves to words further away,
-  and of words that cannot move, have a larger d', or none that is known.
-* The worst case. A mean or a quantile over cases gives no information about the cases beyond it. A maximum is a
-  guarantee (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur. As
-  d' depends on the input noise, the maximum must also run over all draws of the input noise.
-* Data that are released beside the vectors without noise: labels, the number of tokens, which sentences are equal, and
-  the casing, unless it is randomised. Figures "with casing" include the released casing.
-* Several releases of a sentence, unless their number is stated (`released_r_times`).
-* Prior knowledge. If one candidate is more likely before the release, guessing this candidate is right more often than
-  half of the time, and the release adds to that accuracy.
-* The weights of the network, if the network was trained on private text.
-* An attacker who can tell the keystream of ChaCha20 from random numbers. The finite precision of computers is covered:
-  `sampling_slack` is the accuracy that an attacker gains from finite precision.
+* Noise that an attacker can compute again is not covered: noise from a random seed that the attacker knows or finds,
+  and all releases of format version 1 (``docs/security.md``).
+* Pairs other than the computed pairs are not covered. `PrivacyBound.patients` replaces all PHI tokens of a patient, and
+  `PrivacyBound.worst_neighbor` covers an attacker who picks the token and the neighbour. Replacements by words further
+  away have a larger d'; for words that cannot be replaced, d' is larger or unknown.
+* The worst case is not covered. A mean or a quantile over cases gives no information about the cases beyond it. A
+  maximum is a guarantee (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that
+  can occur. As d' depends on the input noise, the maximum must also run over all draws of the input noise.
+* Data that are released beside the vectors without noise are not covered: labels, the number of tokens, which sentences
+  are equal, and the casing, unless it is randomised. Metrics "with casing" include the released casing.
+* Several releases of a sentence are covered only if their number is stated (`released_r_times`).
+* Prior knowledge is not covered. If one candidate is more likely before the release, guessing this candidate is right
+  more often than half of the time, and the release adds to that accuracy.
+* The weights of the network are not covered if the network was trained on private text.
+* An attacker who can distinguish the keystream of ChaCha20 from random numbers is not covered. The finite precision of
+  computers is covered: `sampling_slack` is the accuracy that an attacker gains from finite precision.
 
 References
 ----------
@@ -80,7 +80,7 @@ def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Te
     mu, mu_other : Tensor of shape (batch, time, d)
         Representations before output noise and unit length.
     std : Tensor of shape (d,)
-        Standard deviation of the output noise. Where it is 0 and the means differ, d' is infinite.
+        Standard deviation of the output noise. If the standard deviation is 0 and the means differ, d' is infinite.
     mask : BoolTensor of shape (batch, time)
         True at tokens.
 
@@ -159,9 +159,9 @@ def distance_of_accuracy(accuracy: float) -> float:
 def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
     """Compute the distance if a sentence is released several times, each time with new noise: ``sqrt(r) d'``.
 
-    Squared distances of independent releases add up. The function takes all squared distances as equal. With input
-    noise, they differ a little between draws; the exact value is then the root of the sum of ``d'^2`` over the
-    releases.
+    Squared distances of independent releases add up. The function assumes that all squared distances are equal. With
+    input noise, the squared distances differ a little between draws; the exact value is then the root of the sum of
+    ``d'^2`` over the releases.
 
     Parameters
     ----------
@@ -219,12 +219,12 @@ class PrivacyBound:
     """Accuracy of the best possible attacker on the releases of a representer.
 
     The attacker knows two candidates and the network, sees the releases of one candidate, and names the released
-    candidate; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one moved token,
-    which is drawn from the PHI tokens that can move. They are about tokens, not about patients, and they are the
-    smallest metrics. The parts are about stronger attackers, and about data that the bound does not cover. A part is
-    None if it was not computed, for example in bounds that were saved by earlier versions. All metrics hold for noise
-    that is exactly Gaussian and cannot be predicted. `representations.bound` lists the cases that the bound covers and
-    does not cover.
+    candidate; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one replaced token,
+    which is drawn from the PHI tokens that can be replaced. These metrics are about tokens, not about patients, and are
+    the smallest metrics. The parts are about stronger attackers, and about data that the bound does not cover. A part
+    is None if it was not computed, for example in bounds that were saved by earlier versions. All metrics hold for
+    noise that is exactly Gaussian and cannot be predicted. `representations.bound` lists the cases that the bound
+    covers and does not cover.
 
     Attributes
     ----------
@@ -244,14 +244,14 @@ class PrivacyBound:
         Part of each accuracy that covers the finite precision of the noise (`representations.sampling_slack`), for the
         longest sentence and all releases. The slack is 0 in bounds that were saved before noise was rounded to a grid.
     patients : PartBound or None
-        Patients, with all movable PHI tokens of a patient moved at once, in one release. Squared distances add up over
-        the sentences of a patient. Equal sentences count once.
+        Patients, with all replaceable PHI tokens of a patient replaced at once, in one release. Squared distances add
+        up over the sentences of a patient. Equal sentences count once.
     patients_repeated : PartBound or None
         The same part for several releases.
     worst_neighbor : PartBound or None
         Sentences in which the attacker picks the token and the neighbour.
     unknown_word : PartBound or None
-        Random pairs, in which the moved token becomes a word without a vector.
+        Random pairs, in which the replaced token becomes a word without a vector.
     pairs_with_casing : Estimate or None
         Mean accuracy over the random pairs of an attacker who also sees the released casing.
     coverage : PhiCoverage or None
@@ -328,18 +328,18 @@ _PARTS: dict[str, Any] = {
 def pair_distances(
     representer: Representer, batches: PairBatches, generator: torch.Generator, *, n_draws: int = 1
 ) -> Tensor:
-    """Compute the distance d' between each sentence and its moved twin.
+    """Compute the distance d' between each sentence and its counterfactual.
 
     Parameters
     ----------
     representer : Representer
         Representer whose means and noise determine the distances.
     batches : PairBatches
-        Sentences of the pairs. Sentences without a token that can move are skipped.
+        Sentences of the pairs. Sentences without a token that can be replaced are skipped.
     generator : torch.Generator
-        Source of the twins, and of the input noise, which sentence and twin share.
+        Source of the counterfactuals, and of the input noise, which sentence and counterfactual share.
     n_draws : int, default=1
-        Number of twins that are drawn for each sentence.
+        Number of counterfactuals that are drawn for each sentence.
 
     Returns
     -------
@@ -349,7 +349,7 @@ def pair_distances(
     found = [torch.zeros(0, device=batches.device)]
     for _ in range(n_draws):
         for batch in batches.epoch(None, generator, sentences="pairs"):
-            # The same input noise for both: otherwise d' would also measure the difference of two draws.
+            # The same input noise for both members: otherwise d' would also measure the difference of two draws.
             eps = representer.input_noise.draw(batch.embeddings, generator)
             # shape: (n_pairs, time, d)
             mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
@@ -439,7 +439,7 @@ class WorstCase:
     ----------
     gdp_mu : float
         Largest d' over all examined words and their N nearest words. One release is mu-Gaussian differentially private
-        with this mu. Neighbouring sentences differ in one token that is moved within these neighbours.
+        with this mu. Neighbouring sentences differ in one token, which is replaced by one of these N nearest words.
     accuracy : float
         Accuracy of the best attacker on this pair: ``Phi(mu / 2)`` plus the slack of the one vector that differs.
     n_words, n_pairs : int
@@ -483,7 +483,7 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, words
         for row, near in zip(block.tolist(), targets, strict=True):
             near = near[near >= 0]
             if len(near):
-                squared = ((means[near] - means[row]) ** 2).sum(axis=1)  # shape: (N,), d'^2 of one token moved
+                squared = ((means[near] - means[row]) ** 2).sum(axis=1)  # shape: (N,), d'^2 of one token replaced
                 # The word itself is among its neighbours, at distance 0: it does not count as a pair.
                 largest, n_pairs = max(largest, float(squared.max())), n_pairs + int((near != row).sum())
     mu = float(np.sqrt(largest))

@@ -2,10 +2,10 @@
 
 If the noise cannot be predicted, the accuracy of the best possible attacker on one release is known in closed form
 (`representations.pair_distance`), and this accuracy has a gradient. Representer and tagger are therefore trained
-together. Their loss is the tagger's loss plus a weighted distance d' of moved pairs. The weights are dual variables.
-You set the bound, and the dual variables follow: they rise while the bound is violated and fall while it holds (dual
-ascent). At the end, the noise is scaled so that the bound holds on held-out pairs. Then only the tagger is fine-tuned,
-on a representation that no longer changes.
+together. Their loss is the tagger's loss plus a weighted distance d' of pairs with a replaced token. The weights are
+dual variables. You set the bound, and the dual variables adapt: they rise while the bound is violated and fall while it
+holds (dual ascent). At the end, the noise is scaled so that the bound holds on held-out pairs. Then only the tagger is
+fine-tuned, on a representation that no longer changes.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def train_bounded(
     rng : numpy.random.Generator
         Random stream for the order of the sentences.
     generator : torch.Generator
-        Random stream for noise and twins, on the device of the batches.
+        Random stream for noise and counterfactuals, on the device of the batches.
     log : TrainingLog, optional
         Log that receives a row for each epoch.
     notes : PairBatches, optional
-        All sentences, by default ``train``. The tagger is fine-tuned on them at the end, when nothing depends on
-        ``valid`` any longer.
+        All sentences, by default ``train``. The tagger is fine-tuned on all sentences at the end, when no decision
+        depends on ``valid`` any longer.
 
     Returns
     -------
@@ -94,8 +94,8 @@ def train_bounded(
     Raises
     ------
     ValueError
-        If the representer has no output noise, if no sentence has a token that can move, or if a bound on patients is
-        requested and only one patient with such a token is held out.
+        If the representer has no output noise, if no sentence has a token that can be replaced, or if a bound on
+        patients is requested and only one patient with such a token is held out.
 
     Notes
     -----
@@ -115,8 +115,8 @@ def train_bounded(
                 rng, generator, varied=settings.varied, twins=duals.twins
             )
             numbers, distances = _run_epoch(model, batches, optimizer, average, duals, generator)
-            # The averaged weights are what the training returns: the bound and the score must be theirs, not those of
-            # the last step.
+            # The training returns the averaged weights: the bound and the score must belong to these weights, not to
+            # the weights of the last step.
             with average.in_place(model):
                 if valid is not None:
                     numbers |= {f"valid_{k}": v for k, v in deid_scores(model, valid, generator).items()}
@@ -127,7 +127,7 @@ def train_bounded(
                 if valid is None or best.offer(score):
                     selected = epoch + 1
                 log.record("bounded", **numbers, **_state(duals, distances, model))
-            # The dual variables move once in an epoch. Single batches have too few pairs for a quantile.
+            # The dual variables change once in an epoch. Single batches have too few pairs for a quantile.
             duals.follow(distances)
     except KeyboardInterrupt:
         interrupted = True
@@ -156,7 +156,7 @@ def calibrate_noise(
     the noise is made smaller, which has the same effect once all vectors have unit length.
     """
     representer = model.representer
-    # The noise only ever grows: a training that ended below its bound gives nothing back.
+    # The noise is never reduced, even if a training ended below its bound.
     factor = max(duals.noise_factor(representer, batches, generator), 1.0)
     if representer.output_noise.kind == "trainable":
         representer.output_noise.scale(factor)
@@ -203,7 +203,7 @@ def bounded_losses(model: PrivateModel, batch: PairBatch, generator: torch.Gener
     loss = model.deid_loss(representer.release(mu, batch.mask, generator=generator), batch)
     if not n:
         return loss, loss.new_zeros(0)
-    # A twin shares the input noise of its sentence; shape: (n_pairs, time, d)
+    # A counterfactual shares the input noise of its sentence; shape: (n_pairs, time, d)
     moved = representer.mean(batch.moved, batch.pair_mask, input_eps=eps[:n])
     return loss, pair_distance(mu[:n], moved, representer.output_std(), batch.pair_mask)
 
@@ -246,7 +246,7 @@ def rate_factor(epoch: int, n_epochs: int) -> float:
     >>> [round(rate_factor(epoch, 4), 2) for epoch in range(5)]
     [1.0, 1.0, 1.0, 0.5, 0.02]
     """
-    # Flat, then linear. The last steps are a fiftieth, so that the average is over weights that hardly move.
+    # Constant, then linear. The last rates are a fiftieth, so that the average is over weights that hardly change.
     return min(1.0, max(0.02, (1.0 - epoch / n_epochs) / (1.0 - _FULL_RATE)))
 
 
@@ -272,7 +272,7 @@ def fine_tune_tagger(
     notes : PairBatches
         Sentences to train on.
     settings : BoundedSettings
-        Number of epochs (``n_finish_epochs``); learning rate, clipping, averaging and swapping are those of the
+        Number of epochs (``n_finish_epochs``); learning rate, clipping, averaging and swapping are the same as in the
         training before.
     rng : numpy.random.Generator
         Random stream for the order of the sentences and for swapped spans.

@@ -15,7 +15,7 @@ class BoundedSettings:
         Bound on the mean of the best attacker's accuracy, over pairs or over patients.
     unit : {"token", "patient"}, default="token"
         "token" takes the mean over random pairs that differ in one token. "patient" takes the mean over patients; all
-        movable PHI tokens of a patient are moved at once.
+        replaceable PHI tokens of a patient are replaced at once.
     quantile_attack_accuracy : float or None, default=0.6
         Bound on the best attacker's accuracy that all but ``1 - quantile`` of the pairs must keep. None bounds the mean
         alone. With both units, the pairs differ in one token.
@@ -35,8 +35,8 @@ class BoundedSettings:
         Adaptation rate of the dual variables. A distance that is e times too large multiplies its dual variable by e to
         this power in an epoch.
     varied : float in [0, 1], default=0.5
-        Share of the PHI sentences in which all movable tokens are replaced by neighbours. The bound and the tags are
-        then learned for many more words than the notes hold.
+        Share of the PHI sentences in which all replaceable tokens are replaced by neighbours. The bound and the tags
+        are then learned for many more words than the notes hold.
     span_swap : float in [0, 1], default=0.5
         Share of the spans of PHI that are swapped with other spans of the same label, drawn anew in each epoch, as in
         `DeidTagger`.

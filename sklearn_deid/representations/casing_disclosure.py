@@ -19,17 +19,17 @@ CASING_KINDS = ("open", "randomized", "left out")
 
 @dataclass(frozen=True)
 class CasingDisclosure:
-    """How the casing of a release is released, and the accuracy of an attacker who reads the casing alone.
+    """Method by which the casing is released, and the accuracy of an attacker who reads the casing alone.
 
     Attributes
     ----------
     kind : {"open", "randomized", "left out"}
-        "open" releases the class of each token as it is.
+        "open" releases the true class of each token.
     epsilon : float or None
         Privacy loss of the class of one token, for "randomized". The epsilons of tokens and of releases add up.
     share_changed : float or None
-        Share of the random pairs in which the moved word, written in the casing of its token, has another class. If the
-        casing is open, the attacker distinguishes such a pair with certainty.
+        Share of the random pairs in which the new word, written in the casing of the replaced token, has another class.
+        If the casing is open, the attacker distinguishes such a pair with certainty.
     sentence_accuracy : Estimate or None
         Accuracy of an attacker who has only the casing of one release, and distinguishes its sentence from another
         sentence with the same number of tokens; 0.5 is chance. None if the data have no two such sentences.
@@ -61,7 +61,7 @@ class CasingDisclosure:
 
     @property
     def pair_epsilon(self) -> float:
-        """Privacy loss of one class: 0 if no class is released, infinity if classes are released as they are."""
+        """Privacy loss of one class: 0 if no class is released, infinity if the true classes are released."""
         if self.kind == "left out":
             return 0.0
         return math.inf if self.epsilon is None else self.epsilon
@@ -100,7 +100,7 @@ def casing_alone(
     offsets : ndarray of shape (n + 1,)
         Sentence i holds the tokens ``offsets[i]:offsets[i + 1]``.
     epsilon : float
-        Privacy loss of one class; infinity if classes are released as they are.
+        Privacy loss of one class; infinity if the true classes are released.
     rng : numpy.random.Generator
         Random stream that draws the pairs.
     """
@@ -111,7 +111,7 @@ def casing_alone(
         # Equal sentences are the same release, so each distinct sentence is a candidate once.
         at = at[np.unique(words[at], axis=0, return_index=True)[1]]
         if len(at) > 1:
-            # A shift by 1 to n - 1 never draws the sentence itself, and every other one with equal probability.
+            # A shift by 1 to n - 1 never draws the sentence itself, and every other sentence with equal probability.
             other = (np.arange(len(at)) + rng.integers(1, len(at), size=len(at))) % len(at)
             n_changed.append((casing[at] != casing[at[other]]).sum(axis=1))
     if not n_changed:

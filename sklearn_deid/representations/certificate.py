@@ -19,7 +19,7 @@ from .randomized_casing import accuracy_with_casing
 from .twin_distances import TwinDistances, twin_distances
 from .worst_neighbor import WorstNeighbors, worst_neighbors
 
-_REPEATED = 10  # releases of the part on repeated releases, where a single release is asked for
+_REPEATED = 10  # number of releases of the part on repeated releases, if a single release is requested
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,11 +31,11 @@ class Certificate:
     representer : Representer
         Representer with output noise, in evaluation mode.
     batches : PairBatches
-        Sentences; at least one of them has a token that can move.
+        Sentences; at least one of them has a token that can be replaced.
     rng : numpy.random.Generator
         Random stream that samples sentences.
     generator : torch.Generator
-        Random stream of twins and input noise, on the device of the batches.
+        Random stream of counterfactuals and input noise, on the device of the batches.
     casing : CasingDisclosure
         Kind of the casing, and its epsilon.
     n_releases : int, default=1
@@ -64,13 +64,13 @@ class Certificate:
         bound : PrivacyBound
             Bound on random pairs of the same sentences.
         coverage : PhiCoverage or None
-            PHI tokens of the sentences that can move and cannot move.
+            PHI tokens of the sentences that can be replaced and cannot be replaced.
         """
-        # "unknown": the moved word is replaced by a word without a vector, as if a rare name were compared with a
-        # common one.
+        # "unknown": the token is replaced by a word without a vector, as if a rare name were compared with a common
+        # name.
         pairs, unknown = (self._twins(twins) for twins in ("one", "unknown"))
-        # A patient is the sequence of all their sentences with all PHI moved: independent Gaussians, so that d' squared
-        # adds up.
+        # A patient is the sequence of all their sentences with all PHI replaced: independent Gaussians, so that d'
+        # squared adds up.
         patients = self._twins("all").over_patients(self.batches)
         repeated = self.n_releases if self.n_releases > 1 else _REPEATED
         with_casing = self.of_twins(pairs, self.n_releases).mean_with_casing
@@ -79,7 +79,7 @@ class Certificate:
             patients=self.of_twins(patients, 1),
             patients_repeated=self.of_twins(patients, repeated),
             worst_neighbor=None if self.max_sentences == 0 else self._of_worst(),
-            # A moved word without a vector keeps its casing here, so the casing adds nothing.
+            # A token that becomes a word without a vector keeps its casing here, so the casing adds nothing.
             unknown_word=replace(self.of_twins(unknown, self.n_releases), mean_with_casing=None),
             pairs_with_casing=with_casing,
             coverage=coverage,
@@ -92,7 +92,7 @@ class Certificate:
         )
 
     def of_twins(self, twins: TwinDistances, n_releases: int) -> PartBound:
-        """Bound the attacker on sentences and their twins, or on patients.
+        """Bound the attacker on sentences and their counterfactuals, or on patients.
 
         Parameters
         ----------
@@ -123,10 +123,10 @@ class Certificate:
     def _of_worst(self) -> PartBound:
         limit = self.max_sentences
         worst = worst_neighbors(self.representer, self.batches, self.rng, self.generator, max_sentences=limit)
-        # shape: (n, 2), column 1 for twins whose casing differs; without such a twin, d' is 0
+        # shape: (n, 2), column 1 for counterfactuals whose casing differs; without such a counterfactual, d' is 0
         distances = np.maximum(worst.distances, 0.0) * np.sqrt(self.n_releases)
         return PartBound.of(
-            # shape: (n,): the worst twin of each sentence, whatever its casing
+            # shape: (n,): the worst counterfactual of each sentence, whatever its casing
             attack_accuracy(torch.from_numpy(distances.max(axis=1))),
             n_releases=self.n_releases,
             quantile=self.quantile,
@@ -136,8 +136,8 @@ class Certificate:
 
     def _worst_with_casing(self, worst: WorstNeighbors, distances: np.ndarray) -> torch.Tensor | None:
         changed = np.where(np.isfinite(worst.distances[:, 1]), self.n_releases, 0)
-        # A near twin with another casing may be easier to tell than the farthest twin with the same casing: take the
-        # larger.
+        # A near counterfactual with another casing may be easier to tell than the farthest counterfactual with the same
+        # casing: take the larger.
         same, other = (self._with_casing(distances[:, i], n) for i, n in ((0, 0 * changed), (1, changed)))
         return None if same is None or other is None else torch.maximum(same, other)
 

@@ -14,13 +14,13 @@ class ClassPrivacy:
     ----------
     class_size : int
         k, number of words of the smallest class. The release of a sentence does not depend on the word within a class,
-        if the words are written in the same casing class. No attacker can distinguish these words. This holds for any
-        number of tokens, releases and attackers.
+        if the words are written in the same casing class. No attacker can distinguish these words. This property holds
+        for any number of tokens, releases and attackers.
     n_tokens : int
         Number of PHI tokens.
     share_without_vector : float
-        Share of the PHI tokens without a vector, or with a word that fewer than k words share their casing classes
-        with. All of these words are one class, which has no smallest size.
+        Share of the PHI tokens without a vector, or with a word whose casing classes fewer than k words share. All of
+        these words form one class without a smallest size.
     mean_class_size : float
         Mean size of the class of a PHI token with a vector.
     top_accuracy : float
@@ -31,7 +31,7 @@ class ClassPrivacy:
         Number of nearest words N that are paired with each PHI token.
     pair_accuracy : float
         Accuracy of the best attacker on pairs of a PHI token and one of its N nearest words: 1/2 if both words are in
-        one class, 1 otherwise. The mean over all such pairs; compare `PrivateRepresenter.certify`.
+        one class, 1 otherwise. The value is the mean over all such pairs; compare `PrivateRepresenter.certify`.
 
     Examples
     --------
@@ -49,5 +49,5 @@ class ClassPrivacy:
     pair_accuracy: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
+        """Return the metrics as plain values."""
         return asdict(self)

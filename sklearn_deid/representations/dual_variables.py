@@ -17,10 +17,10 @@ from .twin_distances import twin_distances
 
 _LARGEST_STEP = 1.0  # largest step of a log dual variable in an epoch, in units of the rate, against single bad epochs
 _LOG_PRICES = (math.log(1e-4), math.log(1e2))  # range of the log dual variables
-# Number of twins of each sentence for scaling the noise. The distances of a sentence's twins differ more than the means
-# of sentences, so that more twins make the limits tighter.
+# Number of counterfactuals of each sentence for scaling the noise. The distances of a sentence's counterfactuals differ
+# more than the means of sentences, so that more counterfactuals make the limits tighter.
 DRAWS = 16
-# Levels of the quantile that are tried, as shares of what lies beyond the requested quantile. With few sentences, a
+# Levels of the quantile that are tried, as shares of the pairs beyond the requested quantile. With few sentences, a
 # smaller share would fit the noise to the most extreme sentence.
 _LEVELS = np.linspace(0.4, 1.0, 61)
 
@@ -45,7 +45,7 @@ class DualVariables:
     True
     """
 
-    twins = "one"  # kind of twins in training
+    twins = "one"  # kind of counterfactuals in training
 
     def __init__(self, settings: BoundedSettings) -> None:
         self.settings = settings
@@ -57,7 +57,7 @@ class DualVariables:
     def measured(
         self, representer: Representer, valid: PairBatches | None, generator: torch.Generator, seen: Tensor
     ) -> Tensor:
-        """Return the distances that the dual variables follow: of held-out pairs, or those seen in the epoch.
+        """Return the distances that the dual variables follow: of held-out pairs, or of the pairs of the epoch.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class DualVariables:
         valid : PairBatches or None
             Held-out sentences.
         generator : torch.Generator
-            Random stream of twins and input noise.
+            Random stream of counterfactuals and input noise.
         seen : Tensor of shape (n_pairs,)
             Distances of the training pairs at the time of their batch.
         """
@@ -75,7 +75,7 @@ class DualVariables:
         return pair_distances(representer, valid, generator)
 
     def noise_factor(self, representer: Representer, batches: PairBatches, generator: torch.Generator) -> float:
-        """Return the factor by which the noise must grow for sentences of patients like these to keep the bounds.
+        """Return the factor by which the noise must grow so that sentences of similar patients keep the bounds.
 
         A factor of 1 or less means that the bounds hold already.
         """
@@ -91,11 +91,11 @@ class DualVariables:
         Parameters
         ----------
         distances : ndarray of shape (n_draws, n)
-            Distances of the drawn twins of each sentence.
+            Distances of the drawn counterfactuals of each sentence.
         groups : ndarray of shape (n,)
             Patient of each sentence.
         """
-        # d' is proportional to 1 / std, so that noise that grows by a factor divides every distance by it.
+        # d' is proportional to 1 / std, so that noise that grows by a factor divides every distance by this factor.
         factor = mean_limit(distances.mean(axis=0), groups) / self.mean_allowed
         return max(factor, self._tail_for_others(distances, groups)) if self.tail else factor
 
@@ -104,11 +104,11 @@ class DualVariables:
 
         The tail term is a hinge, since a quantile itself has no useful gradient.
         """
-        # Divided by what is allowed, so that a dual variable means the same for every requested accuracy.
+        # Divided by the allowed distance, so that a dual variable means the same for every requested accuracy.
         cost = self.mean * distance.mean() / self.mean_allowed
         if self.tail:
-            # A quantile has no useful gradient. The mean excess beyond it (as in conditional value at risk) has one in
-            # every batch.
+            # A quantile has no useful gradient. The mean excess beyond the quantile (as in conditional value at risk)
+            # has a gradient in every batch.
             cost = cost + self.tail * torch.relu(distance - self.tail_allowed).mean() / self.tail_allowed
         return cost
 
@@ -152,16 +152,16 @@ class DualVariables:
 def drawn_pairs(
     representer: Representer, batches: PairBatches, generator: torch.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances of 16 twins of each sentence, shape (16, n), and the patient of each sentence, shape (n,).
+    """Return the distances of 16 counterfactuals of each sentence, (16, n), and the patient of each sentence, (n,).
 
     Parameters
     ----------
     representer : Representer
         Representer whose means and noise give the distances.
     batches : PairBatches
-        Sentences. Sentences without a token that can move are skipped.
+        Sentences. Sentences without a token that can be replaced are skipped.
     generator : torch.Generator
-        Random stream of the twins and of the input noise, on the device of the batches.
+        Random stream of the counterfactuals and of the input noise, on the device of the batches.
     """
     draws = [twin_distances(representer, batches, generator) for _ in range(DRAWS)]
     return np.stack([draw.distances for draw in draws]), batches.patients[draws[0].rows]

@@ -36,7 +36,8 @@ def encode_sentences(
 ) -> np.ndarray:
     """Encode all tokens: vectors of shape (n_tokens, d), followed by the casing one-hot on request; float32.
 
-    Equal sentences are encoded once and share their noise, since several draws for a sentence would reveal more of it.
+    Equal sentences are encoded once and share their noise, since several draws for a sentence would reveal more of the
+    sentence.
 
     Parameters
     ----------
@@ -52,10 +53,11 @@ def encode_sentences(
         Random stream of the noise and of the casing (`release_generator`). None leaves the noise out, and appends the
         true casing.
     memmap_dir : path, optional
-        Folder for a new file from which the vectors are mapped. The name of the file says whether they have noise.
+        Folder for a new file from which the vectors are mapped. The name of the file shows whether the vectors have
+        noise.
     """
     kind = "noise-free" if generator is None else "representation"
-    # One draw of noise for equal sentences: whoever averages several draws of a sentence removes a part of the noise.
+    # One draw of noise for equal sentences: an average of several draws of a sentence removes a part of the noise.
     first, same_as = _distinct_sentences(X)
     distinct = X[first]
     d = representer.project.out_features

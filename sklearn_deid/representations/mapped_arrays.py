@@ -82,7 +82,7 @@ def _header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 def _place(entry: Any, n_bytes: int) -> tuple[np.dtype, tuple[int, ...], int, int]:
     """Return type, shape, first byte and end (first byte behind) of an array."""
-    # Every number comes from a stranger: each is checked before anything is mapped or allocated.
+    # Every number comes from an untrusted file: each is checked before anything is mapped or allocated.
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise BundleError("The header of the arrays has an entry that describes no array.")
     dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None

@@ -31,8 +31,8 @@ class Representer(nn.Module):
 
     f is a bidirectional LSTM or a stack of dense layers. The noises N_in and N_out are drawn anew for each token,
     dimension and call, in training and afterwards. ``unit`` divides each token's vector by its length. With an LSTM,
-    the vector of a token depends on the whole sentence. With dense layers, it depends on the token alone, so a moved
-    token changes no other vector.
+    the vector of a token depends on the whole sentence. With dense layers, the vector depends on the token alone, so a
+    replaced token changes no other vector.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 The noise is the only protection of the text behind a representation. Therefore the noise is on in training and when
 representations are released; the layer has no train and test mode. ``apply=False`` switches the noise off for a single
-call. This gives the view of an attacker who owns the network and computes without noise (templates, bounds).
+call. The result is the view of an attacker who owns the network and computes without noise (templates, bounds).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class GaussianNoise(nn.Module):
     ``out = x + std * eps`` with ``eps ~ N(0, 1)`` and ``std = floor + |w|``, where w is one weight per dimension. The
     derivative of the output by std is eps, so the noise can be learned together with the other weights.
 
-    The tagger's loss alone shrinks the noise to almost nothing, and an adversary at chance has no gradient against
-    that. Three settings keep the noise large: a floor, a large initial value (0.3 to 0.8 for features of about unit
-    scale), and a separate learning rate, about ten times that of the other weights (`noise_parameters` returns the
-    optimizer group).
+    The tagger's loss alone shrinks the noise to almost nothing, and the gradient of an adversary at chance does not
+    prevent this. Three settings keep the noise large: a floor, a large initial value (0.3 to 0.8 for features of about
+    unit scale), and a separate learning rate, about ten times the rate of the other weights (`noise_parameters` returns
+    the optimizer group).
 
     Parameters
     ----------
     size : int
         Number of dimensions d.
     kind : {"trainable", "fixed", "none"}, default="trainable"
-        "trainable" learns w. "fixed" has the same w but does not learn it. "none" returns its input and has no w.
+        "trainable" learns w. "fixed" has the same w but does not learn w. "none" returns its input and has no w.
     init : float or "normal", default=0.3
         Initial value of each w, in units of the features, not negative. A w of exactly 0 has no gradient and stays 0.
         "normal" draws w from N(0, 0.05), as in the paper's code.

@@ -1,7 +1,7 @@
 """Pairs that adversaries judge, and the adversaries T1 and T2 side by side.
 
-A real pair is the same sentence twice. A fake pair is a sentence and its twin, in which one token was moved. Each
-member of each pair has its own noise draw.
+A real pair is the same sentence twice. A fake pair is a sentence and its counterfactual, in which one token was
+replaced. Each member of each pair has its own noise draw.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ReleasedPairs:
     embeddings : Tensor of shape (2 n, time, e)
         Embeddings of the first members, which are always the sentences themselves.
     source : Tensor of shape (2 n, time, e)
-        Embeddings of the second members: the sentences in real pairs, their twins in fake pairs.
+        Embeddings of the second members: the sentences in real pairs, their counterfactuals in fake pairs.
     first, second : Tensor of shape (2 n, time, d)
         Representations of both members.
     mask : BoolTensor of shape (2 n, time)
@@ -60,14 +60,14 @@ class ReleasedPairs:
 def release_pairs(
     representer: Representer, batch: PairBatch, generator: torch.Generator | None, template: str = "noisy"
 ) -> ReleasedPairs:
-    """Make one real and one fake pair for each sentence with a twin.
+    """Make one real and one fake pair for each sentence with a counterfactual.
 
     Parameters
     ----------
     representer : Representer
         Network that makes the vectors.
     batch : PairBatch
-        Sentences and twins.
+        Sentences and counterfactuals.
     generator : torch.Generator or None
         Random stream of the noise, on the device of the batch.
     template : {"noisy", "noise_free"}, default="noisy"
@@ -87,7 +87,7 @@ def release_pairs(
     >>> pairs.first.shape, pairs.real.tolist()
     (torch.Size([2, 2, 3]), [True, False])
     """
-    # Sentences with a twin come first in a batch; shape: (n_pairs, time, e)
+    # Sentences with a counterfactual come first in a batch; shape: (n_pairs, time, e)
     x, mask = batch.embeddings[: batch.n_pairs], batch.pair_mask
     embeddings, source, twice = torch.cat([x, x]), torch.cat([x, batch.moved]), torch.cat([mask, mask])
     if template == "noisy":
@@ -125,7 +125,7 @@ class Judgement:
         return F.binary_cross_entropy_with_logits(self.logits[name], self.real.to(self.logits[name]), reduction="none")
 
     def accuracy(self, name: str) -> Tensor:
-        """Compute the share of right answers."""
+        """Compute the share of correct answers."""
         return ((self.logits[name] > 0.0) == self.real).float().mean()
 
 
@@ -214,7 +214,7 @@ class PairAdversaries(nn.Module):
             elif isinstance(member, StrongEmbeddingAdversary):
                 guess = member.invert(pairs.second, pairs.mask)
                 logits[task] = member.judge(pairs.embeddings, guess, pairs.mask)
-                # The guess belongs to the represented sentence, which is the twin in a fake pair.
+                # The guess belongs to the represented sentence, which is the counterfactual in a fake pair.
                 auxiliary[task] = cosine_distance(guess, pairs.source, pairs.mask).mean()
             else:
                 logits[task] = member(pairs.embeddings, pairs.second, pairs.mask)

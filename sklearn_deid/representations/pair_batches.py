@@ -1,8 +1,8 @@
-"""Batches for the training of private representations: sentences, and a moved twin for each sentence with PHI.
+"""Batches for the training of private representations: sentences, and a counterfactual for each sentence with PHI.
 
-The twin (the "fake") of a sentence differs in one token, or in all tokens that can move. Twins are drawn anew for every
-pass. Batches are made on the device of the tensors. In each epoch, only a list of rows is copied to the device, and
-nothing is copied back.
+The counterfactual (the "fake") of a sentence differs in one token, or in all tokens that can be replaced.
+Counterfactuals are drawn anew for every pass. Batches are made on the device of the tensors. In each epoch, only a list
+of rows is copied to the device, and nothing is copied back.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _CHOICES = ("all", "pairs", "balanced")
 _TWINS = ("one", "all", "unknown")
 
 
-# Makes the words of twins from rows, words and places of the tokens that can move.
+# Makes the words of counterfactuals from rows, words and places of the tokens that can be replaced.
 _Mover = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True, repr=False)
 class PairBatch:
-    """Padded sentences on a device; the first ``n_pairs`` sentences have a twin.
+    """Padded sentences on a device; the first ``n_pairs`` sentences have a counterfactual.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class PairBatch:
     casing : FloatTensor of shape (batch, time, n_casing) or None
         Casing class as one-hot; zero at padded positions.
     moved_words, moved : Tensor of shape (n_pairs, time) and (n_pairs, time, e)
-        Words and embeddings of the twins. The word -1 is a word without a vector; its embedding is zero.
+        Words and embeddings of the counterfactuals. The word -1 is a word without a vector; its embedding is zero.
     rows : LongTensor of shape (batch,)
         Number of each sentence.
     """
@@ -62,22 +62,22 @@ class PairBatch:
 
     @property
     def n_pairs(self) -> int:
-        """Number of sentences with a twin; these sentences come first in the batch."""
+        """Number of sentences with a counterfactual; these sentences come first in the batch."""
         return len(self.moved_words)
 
     @property
     def pair_mask(self) -> Tensor:
-        """Mask of the sentences with a twin, which is also the mask of the twins, (n_pairs, time)."""
+        """Mask of the sentences with a counterfactual, and of the counterfactuals, (n_pairs, time)."""
         return self.mask[: self.n_pairs]
 
 
 class PairBatches:
-    """Length-bucketed batches of sentences and their twins.
+    """Length-bucketed batches of sentences and their counterfactuals.
 
     Parameters
     ----------
     data : PairData
-        Sentences, and the words to which their PHI tokens may move.
+        Sentences, and the words by which their PHI tokens may be replaced.
     batch_size : int, default=32
         Largest number of sentences of a batch.
     device : torch.device or str, default="cpu"
@@ -86,8 +86,8 @@ class PairBatches:
     Attributes
     ----------
     pair_rows, other_rows : ndarray
-        Row numbers of the sentences with a token that can move, and of the other sentences. Empty sentences are in
-        neither.
+        Row numbers of the sentences with a token that can be replaced, and of the other sentences. Empty sentences are
+        in neither.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class PairBatches:
         return int(self._lengths[self.pair_rows].max(initial=0))
 
     def _read(self, data: PairData) -> None:
-        """Copy sentences, and the places of the tokens that can move, to the device; table and alternatives stay."""
+        """Copy sentences, and the places of replaceable tokens, to the device; table and alternatives stay."""
         bounds = np.searchsorted(data.eligible, data.offsets)
         self._data, self._lengths = data, np.diff(data.offsets)
         self._has_pair = np.diff(bounds) > 0
@@ -156,7 +156,7 @@ class PairBatches:
         return F.embedding(words, self._table)
 
     def all_moves(self, batch: PairBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """List all twins of a batch that differ in one token, as four arrays of shape (n_twins,).
+        """List all counterfactuals of a batch that differ in one token, as four arrays of shape (n_twins,).
 
         The arrays hold the sentence in the batch, the position of the token, the new word as a row of the table, and
         whether the new word has another casing class (0 or 1).
@@ -178,7 +178,7 @@ class PairBatches:
         return sentence[twin], token[twin], words[twin, column], changed
 
     def _items(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """Return the positions of the tokens of the pairs of a batch, and which of them can move; (n_pairs, time)."""
+        """Return the positions of the tokens of the pairs of a batch, and which are replaceable; (n_pairs, time)."""
         at = torch.arange(batch.mask.shape[1], device=self.device)
         start = self._offsets[batch.rows[: batch.n_pairs]].unsqueeze(1)
         item = torch.where(batch.pair_mask, start + at, 0)
@@ -210,29 +210,30 @@ class PairBatches:
         varied: float = 0.0,
         twins: str = "one",
     ) -> Iterator[PairBatch]:
-        """Yield the batches of one pass over the sentences, with newly drawn twins.
+        """Yield the batches of one pass over the sentences, with newly drawn counterfactuals.
 
         Parameters
         ----------
         rng : numpy.random.Generator or None
             Random stream that shuffles the sentences. With None, the sentences are in order of length.
         generator : torch.Generator
-            Random stream of the twins, on the device of the batches.
+            Random stream of the counterfactuals, on the device of the batches.
         sentences : {"all", "pairs", "balanced"}, default="all"
-            Sentences of the pass. "pairs" takes the sentences with a token that can move. "balanced" adds at most as
-            many other sentences to them.
+            Sentences of the pass. "pairs" takes the sentences with a token that can be replaced. "balanced" adds at
+            most as many other sentences to them.
         max_pairs : int, optional
-            Largest number of sentences with a twin (not for "all"); ``rng`` selects the sentences.
+            Largest number of sentences with a counterfactual (not for "all"); ``rng`` selects the sentences.
         moved : bool, default=True
-            Whether twins are made.
+            Whether counterfactuals are made.
         varied : float in [0, 1], default=0.0
-            Share of the sentences with a twin that are varied. In a varied sentence, every token that can move is first
-            replaced by a random word among its alternatives, which may include its own word. The twin then differs from
-            the varied sentence in one token. Training thus sees many more words than the sentences hold.
+            Share of the sentences with a counterfactual that are varied. In a varied sentence, every token that can be
+            replaced is first replaced by a random word among its alternatives, which may include its own word. The
+            counterfactual then differs from the varied sentence in one token. Training thus sees many more words than
+            the sentences hold.
         twins : {"one", "all", "unknown"}, default="one"
-            "one" moves one random token of a sentence to one of its alternatives. "all" moves all tokens that can
-            move; within a patient, a word always moves to the same alternative. "unknown" replaces one random token by
-            a word without a vector.
+            "one" replaces one random token of a sentence by one of its alternatives. "all" replaces all tokens that can
+            be replaced; within a patient, a word is always replaced by the same alternative. "unknown" replaces one
+            random token by a word without a vector.
 
         Raises
         ------
@@ -265,7 +266,7 @@ class PairBatches:
         return np.concatenate([pairs, _some(self.other_rows, len(pairs), rng)])
 
     def _plan(self, rows: np.ndarray, rng: np.random.Generator | None) -> list[np.ndarray]:
-        """Return the rows of each batch, with those that have a twin first."""
+        """Return the rows of each batch, rows with a counterfactual first."""
         sampler = LengthBucketSampler(
             self._lengths[rows], self.batch_size * _CELLS_PER_SENTENCE, max_rows=self.batch_size, rng=rng
         )
@@ -282,7 +283,7 @@ class PairBatches:
         mask = position < self._offsets[rows + 1].unsqueeze(1) - start
         item = torch.where(mask, start + position, 0)  # shape: (batch, time), positions among all tokens
         words = self._words[item].masked_fill(~mask, 0)
-        # shape: (batch, time), number among the tokens that can move; -1 elsewhere
+        # shape: (batch, time), number among the tokens that can be replaced; -1 elsewhere
         place = self._place[item].masked_fill(~mask, -1)
         if varied and n_pairs:
             words = self._vary(words, place, n_pairs, varied, generator)
@@ -310,18 +311,18 @@ class PairBatches:
         return F.one_hot(classes, self.n_casing).float().masked_fill(~mask.unsqueeze(2), 0.0)
 
     def _mover(self, twins: str, generator: torch.Generator) -> _Mover:
-        """Return the function that makes the words of the twins of a batch."""
+        """Return the function that makes the words of the counterfactuals of a batch."""
         if twins == "one":
             return lambda rows, words, place: self._move(rows, words, generator)
         if twins == "unknown":
             return lambda rows, words, place: self._forget(rows, words, generator)
         keys, n_keys = self._patient_words()
-        # One number for each word of a patient, so that the word moves to the same alternative everywhere.
+        # One number for each word of a patient, so that the word is replaced by the same alternative everywhere.
         where_to = torch.rand(n_keys, generator=generator, device=self.device)[keys]
         return lambda rows, words, place: self._move_all(words, place, where_to)
 
     def _patient_words(self) -> tuple[Tensor, int]:
-        """Number the words of each patient; return the number of each token that can move, and how many there are."""
+        """Number the words of each patient; return the number of each replaceable token, and their count."""
         sentence = np.repeat(np.arange(len(self._lengths)), self._lengths)[self._data.eligible]
         keys = self.patients[sentence].astype(np.int64) * len(self._table) + self._data.words[self._data.eligible]
         distinct, inverse = np.unique(keys, return_inverse=True)
@@ -333,13 +334,13 @@ class PairBatches:
         return words.scatter(1, at, -1)
 
     def _move_all(self, words: Tensor, place: Tensor, where_to: Tensor) -> Tensor:
-        """Replace all eligible tokens; ``where_to`` holds a uniform number for each of them."""
+        """Replace all eligible tokens; ``where_to`` holds a uniform number for each token."""
         able = place >= 0  # shape: (n_pairs, time)
         chosen = place[able]
         return words.masked_scatter(able, self._alternative(chosen, words[able].unsqueeze(1), where_to[chosen]))
 
     def casing_changes(self, batch: PairBatch) -> Tensor:
-        """Count the moved tokens whose new word has another casing class, shape (n_pairs,).
+        """Count the replaced tokens whose new word has another casing class, shape (n_pairs,).
 
         The new word is written in the casing of its token. Words without a vector keep the class of their token.
 

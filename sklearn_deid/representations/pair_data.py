@@ -22,7 +22,7 @@ from ..text import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_ids, ca
 
 @dataclass(frozen=True, repr=False)
 class PairData:
-    """Sentences as flat arrays of numbers, and the words to which each PHI token may move.
+    """Sentences as flat arrays of numbers, and the words by which each PHI token may be replaced.
 
     Attributes
     ----------
@@ -35,10 +35,10 @@ class PairData:
     tags : ndarray of shape (n_tokens,)
         Tag index of each token.
     eligible : ndarray of shape (n_eligible,)
-        Positions of the tokens that may move, in ascending order.
+        Positions of the tokens that may be replaced, in ascending order.
     alternatives : ndarray of shape (n_choices, N)
-        Rows of ``table`` to which tokens may move. Entries that are -1 or the token's own word are never drawn. A token
-        without any other entry is not eligible.
+        Rows of ``table`` by which tokens may be replaced. Entries that are -1 or the token's own word are never drawn.
+        A token without any other entry is not eligible.
     choices : ndarray of shape (n_eligible,) or None
         Row of ``alternatives`` for each eligible token. Tokens of the same word share a row. None means a separate row
         for each token, in order.
@@ -52,8 +52,8 @@ class PairData:
     patients : ndarray of int, shape (n,), or None
         Number of the patient of each sentence. With None, each sentence counts as a patient of its own.
     written : ndarray of shape (n_choices, N) or None
-        Casing class of each alternative, written in the casing of the token that moves. None means that alternatives
-        have the class of their token.
+        Casing class of each alternative, written in the casing of the replaced token. None means that alternatives have
+        the class of their token.
     casing_epsilon : float or None
         Privacy loss with which the casing class of each token is drawn anew in each batch; None for the true class.
     vector_rows : ndarray of shape (n_words,) or None
@@ -168,7 +168,7 @@ class PairData:
         """Return the sentences made of these tokens, given as positions, sentence offsets and patients."""
         place = np.full(len(self.words), -1)
         place[self.eligible] = np.arange(len(self.eligible))
-        # shape: (n_items,): number of the eligible token at each new position; -1 where a token cannot move
+        # shape: (n_items,): number of the eligible token at each new position; -1 where a token cannot be replaced
         kept = place[items]
         return replace(
             self,
@@ -204,7 +204,7 @@ def make_pair_data(
     casing_epsilon: float | None = None,
     patients: np.ndarray | None = None,
 ) -> PairData:
-    """Make the arrays of sentences, and find the neighbours to which each PHI token may move.
+    """Make the arrays of sentences, and find the neighbours by which each PHI token may be replaced.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def make_pair_data(
     Raises
     ------
     SequenceError
-        If no token of PHI can move.
+        If no token of PHI can be replaced.
     """
     vectors = mechanism.policy.vectors
     words, distinct = distinct_words(X)
@@ -240,7 +240,7 @@ def make_pair_data(
     movable, own_rows = [phi.words[i] for i in np.flatnonzero(able).tolist()], rows[able]
     support, _ = mechanism.moves.support(own_rows)
     extra, alternatives = _alternatives(distinct, movable, own_rows, support)
-    # shape: (n_phi_tokens,): row of the alternatives; -1 for words that cannot move
+    # shape: (n_phi_tokens,): row of the alternatives; -1 for words that cannot be replaced
     choices = np.where(able, np.cumsum(able) - 1, -1)[phi.word_ids]
     number = {tag: i for i, tag in enumerate(classes.tolist())}
     neighbors = vectors.vectors_at(extra) * np.float32(np.sqrt(vectors.dim))
@@ -267,8 +267,8 @@ def _alternatives(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Number the words of X and their neighbours: rows of the neighbours in the vectors, and the alternatives.
 
-    The table holds the distinct words of X first, then the neighbours. ``rows`` are the rows of the movable words in
-    the vectors, and ``support`` the rows of their neighbours, shape (n_movable, N).
+    The table holds the distinct words of X first, then the neighbours. ``rows`` are the rows of the replaceable words
+    in the vectors, and ``support`` the rows of their neighbours, shape (n_movable, N).
     """
     extra, number = np.unique(support[support >= 0], return_inverse=True)
     alternatives = np.full(support.shape, -1, dtype=np.int64)

@@ -23,7 +23,7 @@ class PartBound:
     """Accuracy of the best possible attacker over one kind of cases; 0.5 is chance.
 
     A case is a question with two candidates, for example: "was this patient's release made from these sentences, or
-    from the same sentences with all PHI moved?" `PrivacyBound` lists the kinds of cases.
+    from the same sentences with all PHI replaced?" `PrivacyBound` lists the kinds of cases.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class PartBound:
     slack : float, default=0.0
         Part of each accuracy that covers the finite precision of the noise.
     mean_with_casing : Estimate or None
-        Mean accuracy of an attacker who also sees the released casing. The moved words are written in the casing of
-        their tokens, as a pseudonymizer writes them. None if no casing is released.
+        Mean accuracy of an attacker who also sees the released casing. The new words are written in the casing of the
+        replaced tokens, as by a pseudonymizer. None if no casing is released.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class PartBound:
         accuracies : Tensor of shape (n,)
             Accuracy of the best attacker on each case, at least one.
         n_releases : int
-            Number of releases that the accuracies hold for.
+            Number of releases for which the accuracies hold.
         quantile : float in (0, 1), default=0.95
             Quantile to report.
         slack : float, default=0.0
@@ -87,8 +87,7 @@ class PartBound:
         with_casing : Tensor of shape (n,), optional
             Accuracies of an attacker who also sees the casing.
         few_cases : bool, default=True
-            Whether the intervals of means are those of Student's t, as a few patients need them. False takes the
-            intervals of the normal distribution.
+            Whether the intervals of means use Student's t, which few patients need. False uses the normal distribution.
 
         Raises
         ------
@@ -145,7 +144,7 @@ def mean_accuracy(mean: float, accuracies: Tensor, *, few_cases: bool = False) -
     accuracies : Tensor of shape (n,)
         Accuracy of each case. The spread of the accuracies determines the width of the interval.
     few_cases : bool, default=False
-        Whether the interval is that of Student's t. Otherwise it is that of the normal distribution.
+        Whether the interval uses Student's t. Otherwise the interval uses the normal distribution.
     """
     n = len(accuracies)
     # Student's quantile for few cases: with a dozen patients the normal quantile would give too short an interval.
@@ -168,11 +167,12 @@ def plain_numbers(bound: Any) -> dict[str, Any]:
 
 
 def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Round the numbers of `plain_numbers` for a file that leaves, accuracies upwards and lower ends downwards.
+    """Round the numbers of `plain_numbers` for a published file, accuracies upwards and lower ends downwards.
 
-    Quantiles and largest values belong to a single sentence or patient. With all their digits, an owner of the network
-    recognises this sentence in a list. They have two decimals, means over 20 cases or more have three. The slack is
-    rounded up to a power of ten: it is proportional to the length of the longest sentence, or of a patient.
+    Quantiles and largest values belong to a single sentence or patient. With all digits, an attacker who owns the
+    network recognises this sentence in a list. Quantiles and largest values have two decimals; means over 20 cases or
+    more have three decimals. The slack is rounded up to a power of ten, because it is proportional to the length of the
+    longest sentence, or of a patient.
 
     Examples
     --------

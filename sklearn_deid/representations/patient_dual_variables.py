@@ -23,16 +23,16 @@ _FACTORS = (1e-6, 1e9)  # range in which the factor of the noise is searched
 class PatientDualVariables(DualVariables):
     """Dual variable (lambda) of the bound on the mean accuracy over patients.
 
-    All movable PHI tokens of a patient are moved at once. Squared distances add up over the sentences of a patient, so
-    a batch of sentences estimates the mean squared distance of patients without whole patients in the batch. The
-    penalty is the root of this mean, in units of the allowed distance. The accuracy is concave in the squared distance;
-    the accuracy at the mean squared distance is therefore at least the mean accuracy.
+    All replaceable PHI tokens of a patient are replaced at once. Squared distances add up over the sentences of a
+    patient, so a batch of sentences estimates the mean squared distance of patients without whole patients in the
+    batch. The penalty is the root of this mean, in units of the allowed distance. The accuracy is concave in the
+    squared distance; the accuracy at the mean squared distance is therefore at least the mean accuracy.
 
     Parameters
     ----------
     settings : BoundedSettings
         Bounds, initial values and adaptation rate. The quantile, if any, is a bound on pairs that differ in one token;
-        the noise is scaled to it at the end.
+        the noise is scaled to this bound at the end.
     train : PairBatches
         Training sentences with their patients.
 
@@ -59,12 +59,12 @@ class PatientDualVariables(DualVariables):
     def measured(
         self, representer: Representer, valid: PairBatches | None, generator: torch.Generator, seen: Tensor
     ) -> Tensor:
-        """Return the distances of held-out patients or, without any, of the training patients; shape (n_patients,)."""
+        """Return the distances of held-out or, if none are held out, training patients; shape (n_patients,)."""
         batches = self._train if valid is None or not len(valid.pair_rows) else valid
         return self._of_patients(representer, batches, generator)
 
     def noise_factor(self, representer: Representer, batches: PairBatches, generator: torch.Generator) -> float:
-        """Return the factor by which the noise must grow for other patients like these to keep the bounds."""
+        """Return the factor by which the noise must grow so that other, similar patients keep the bounds."""
         draws = torch.stack([self._of_patients(representer, batches, generator) for _ in range(DRAWS)])
         factor = self._factor(draws, confident=True)
         if math.isfinite(self.tail_allowed):
@@ -72,7 +72,7 @@ class PatientDualVariables(DualVariables):
         return factor
 
     def cost(self, distance: Tensor) -> Tensor:
-        """Compute the penalty of a batch from the distances of sentences whose PHI tokens all moved."""
+        """Compute the penalty of a batch from the distances of sentences whose PHI tokens were all replaced."""
         # The norm has the gradient 0 at 0, where the root of a mean has an infinite slope.
         root = torch.linalg.vector_norm(distance) * math.sqrt(self._sentences / len(distance))
         return self.mean * root / self.mean_allowed
@@ -87,7 +87,7 @@ class PatientDualVariables(DualVariables):
         return self._factor(distances.reshape(1, -1), confident=False)
 
     def _factor(self, draws: Tensor, confident: bool) -> float:
-        """Solve for the factor at which the mean accuracy is the requested one; draws: (n_draws, n_patients).
+        """Solve for the factor at which the mean accuracy equals the requested one; draws: (n_draws, n_patients).
 
         ``confident`` takes the upper 95 % limit of the mean for other patients.
         """

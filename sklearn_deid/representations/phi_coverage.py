@@ -1,4 +1,4 @@
-"""Which PHI tokens a bound covers, and why it does not cover the others."""
+"""PHI tokens that a bound covers, and reasons why it does not cover the others."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from ..sequences import TokenSequences
 
 @dataclass(frozen=True)
 class PhiCoverage:
-    """Number of PHI tokens that a bound covers, and of the others, by reason. Each token counts once.
+    """Number of PHI tokens that a bound covers, and number of the other PHI tokens by reason. Each token counts once.
 
-    A bound is about moves of a token to one of its N nearest words. The bound does not cover tokens that cannot move.
+    A bound is about replacements of a token by one of its N nearest words. The bound does not cover tokens that cannot
+    be replaced.
 
     Attributes
     ----------
     n_phi_tokens : int
         Number of annotated PHI tokens.
     n_covered : int
-        Tokens that can move.
+        Tokens that can be replaced.
     n_label_not_protected : int
         Tokens of labels that are not in the ``labels`` of the representer.
     n_punctuation, n_stop_words : int
@@ -79,16 +80,16 @@ without vector)
 def phi_coverage(
     X: TokenSequences, tags: TokenSequences, mechanism: Any, labels: Collection[str] | None = None
 ) -> PhiCoverage:
-    """Count the PHI tokens that can move, and the others by reason.
+    """Count the PHI tokens that can be replaced, and the other PHI tokens by reason.
 
     Parameters
     ----------
     X, tags : TokenSequences
         Sentences and their tags.
     mechanism : ExactTokenMechanism
-        Mechanism of a fitted `NeighborPseudonymizer`, which says which words move and where they move.
+        Mechanism of a fitted `NeighborPseudonymizer`, which determines the words to replace and their neighbours.
     labels : collection of str, optional
-        PHI categories that move; all by default.
+        PHI categories to replace; all by default.
     """
     every, protected = find_phi_tokens(X, tags), find_phi_tokens(X, tags, labels)
     policy, words = mechanism.policy, protected.words
@@ -96,7 +97,7 @@ def phi_coverage(
     reason = np.full(len(words), "n_covered", dtype=object)
     moves = np.isin(actions, (MOVE, DIGITS)) & (rows >= 0)
     support = mechanism.moves.support(rows[moves])[0]
-    # A word may stand among its own neighbours; the first column alone tells nothing, so all columns are compared.
+    # A word may be among its own neighbours; the first column alone is not enough, so all columns are compared.
     alone = ((support < 0) | (support == rows[moves][:, None])).all(axis=1)
     reason[np.flatnonzero(moves)[alone]] = "n_without_neighbor"
     for i in np.flatnonzero(~moves).tolist():
@@ -109,7 +110,7 @@ def phi_coverage(
 
 
 def _reason(word: str, exclude: Collection[str]) -> str:
-    """Return the field that counts a word that does not move."""
+    """Return the field that counts a word that is not replaced."""
     if not any(map(str.isalnum, word)):
         return "n_punctuation"
     if word in exclude:

@@ -38,14 +38,14 @@ def pool_representations(
     Parameters
     ----------
     paths_or_loaded : sequence of paths or SharedRepresentation
-        Folders or opened representations to join, at least one. A single one stays in its file; several are copied to
-        memory.
+        Folders or opened representations to join, at least one. A single release stays in its file; several releases
+        are copied to memory.
 
     Returns
     -------
     SharedRepresentation
-        ``groups`` is None if no file has any. ``manifest["files"]`` holds counts and audit of each file. X has the
-        public tagger of the files if all files have the same one.
+        ``groups`` is None if no file has patient numbers. ``manifest["files"]`` holds counts and audit of each file. X
+        has the public tagger of the files if all files have the same tagger.
 
     Raises
     ------
@@ -163,7 +163,8 @@ def _joined_groups(files: Sequence[SharedRepresentation]) -> np.ndarray | None:
         return None
     joined, next_number = [], 0
     for file in files:
-        # A file without patient numbers is a single patient: nothing says which of its sentences belong together.
+        # A file without patient numbers is a single patient: the file does not show which of its sentences belong
+        # together.
         groups = np.zeros(len(file), dtype=np.int64) if file.groups is None else file.groups
         own, consecutive = np.unique(groups, return_inverse=True)
         joined.append(consecutive.reshape(-1) + next_number)

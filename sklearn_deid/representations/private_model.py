@@ -129,7 +129,7 @@ class BestState:
         self._states: list[dict[str, Tensor]] | None = None
 
     def offer(self, score: float) -> bool:
-        """Keep the current weights if the score is lower than all earlier scores; return whether they were kept."""
+        """Keep the current weights if the score is lower than all earlier scores; return whether they are kept."""
         if not score < self.score:
             return False
         self.score = score
@@ -228,7 +228,7 @@ def noise_figures(representer: Representer, batches: PairBatches) -> dict[str, f
     device = batches.device
     sums = torch.zeros(2, representer.output_noise.size, dtype=torch.float64, device=device)
     norm_and_count = torch.zeros(2, dtype=torch.float64, device=device)
-    # No twins are made and no noise is added, so nothing is drawn from this generator.
+    # No counterfactuals are made and no noise is added, so nothing is drawn from this generator.
     unused = torch.Generator(device)
     for batch in batches.epoch(None, unused, sentences="pairs", max_pairs=_SENTENCES, moved=False):
         # shape: (batch, time, d), zero at padded positions

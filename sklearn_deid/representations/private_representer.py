@@ -63,26 +63,27 @@ EPOCHS_FROM_START, EPOCHS_ALONE = 20, 60
 
 
 class PrivateRepresenter(SentenceTransformer):
-    """Turn tokens into noisy vectors: a tagger can learn from them, and an attacker can hardly read PHI words in them.
+    """Turn tokens into noisy vectors: a tagger can learn from them, and an attacker can hardly recognise PHI words.
 
     A network reads the word vectors of a sentence and returns a vector for each token. Then noise is added to each
     vector. The network is trained for two aims. A tagger must find PHI in the noisy vectors. An attacker must hardly be
-    able to tell a sentence from a copy in which a PHI token was moved to one of its N nearest words. **Vectors made on
-    a CPU by version 0.1.0 are as readable as without noise** (``docs/security.md``).
+    able to tell a sentence from a copy in which a PHI token was replaced by one of its N nearest words. **Vectors made
+    on a CPU by version 0.1.0 are as readable as without noise** (``docs/security.md``).
 
     A hospital with annotated notes can hand out these vectors with their tags. A tagger that is trained on the vectors
-    of many hospitals can tag the notes of all of them.
+    of many hospitals can tag the notes of all these hospitals.
 
     Parameters
     ----------
     embeddings : "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Public word vectors. "corpus" trains the word vectors on X and warns: they hold the words of X, so you must not
-        share representations made with them. "auto" takes the installed public vectors. Without installed vectors,
-        "auto" is the same as "corpus".
+        Public word vectors. "corpus" trains the word vectors on X and warns: such word vectors hold the words of X, so
+        you must not share representations made with them. "auto" takes the installed public vectors. Without installed
+        vectors, "auto" is the same as "corpus".
     n_components : int, default=50
         d, width of the representation.
     n_neighbors : int, default=100
-        N, number of nearest words to which a token may move. The token's own word is one of them, so N is at least 2.
+        N, number of nearest words by which a token may be replaced. The token's own word is one of these words, so N is
+        at least 2.
     noise : "trainable", TrainableNoise, float or None, default="trainable"
         "trainable" learns a standard deviation for each dimension. `TrainableNoise` also sets the initial value, the
         floor and the learning rate. A number fixes the standard deviation. None adds no noise and gives no privacy; use
@@ -102,20 +103,20 @@ class PrivateRepresenter(SentenceTransformer):
         a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
         notes. Such weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
         networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
-        Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Their tags may differ from those of y; tags
-        with equal names are the same. A fitted representer with equal vectors and networks starts the training with its
-        own weights; in a search, put it into scikit-learn's FrozenEstimator, since a search clones its parameters. None
-        learns from X alone.
+        Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Tags of public notes may differ from the
+        tags of y; tags with equal names are the same. A fitted representer with equal vectors and networks starts the
+        training with its own weights; in a search, put it into scikit-learn's FrozenEstimator, since a search clones
+        its parameters. None learns from X alone.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
         Words that count as harmless if they are written in lower case. A language code means the stop words of spaCy.
     digits : {"near", "same", "random"}, default="near"
-        Where all-digit words may move; see `NeighborPseudonymizer`.
+        Replacement of all-digit words; see `NeighborPseudonymizer`.
     casing : bool, "randomized" or RandomizedCasing, default=True
-        Whether the casing class of each token is appended (7 columns, one-hot). True releases the classes as they are:
-        no noise, no bound. "randomized" draws each class by randomised response; `RandomizedCasing` sets the privacy
-        loss of a token. False releases no casing. ``bound_`` states the effect of the casing.
+        Whether the casing class of each token is appended (7 columns, one-hot). True releases the true classes, without
+        noise and without a bound. "randomized" draws each class by randomised response; `RandomizedCasing` sets the
+        privacy loss of a token. False releases no casing. ``bound_`` states the effect of the casing.
     unit_norm : bool, default=True
         Whether each noisy vector is scaled to length 1.
     tagger_hidden_size : int, default=128
@@ -126,10 +127,11 @@ class PrivateRepresenter(SentenceTransformer):
         trainings: largest number of rounds of the last phase. "auto" is 20 if the training starts from public notes,
         and 60 otherwise.
     lr : float or None, default=None
-        Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the others.
+        Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the other
+        trainings.
     batch_size : int or None, default=None
         Sentences of a batch. None means 128 for bounded training, or a 20th of fewer than 2,560 sentences (at least 8),
-        and 32 (the paper's size) for the others.
+        and 32 (the paper's size) for the other trainings.
     validation_fraction : "auto", float in (0, 1) or None, default="auto"
         Share of the patients in ``groups`` that is held out; without ``groups``, share of the sentences. Held-out data
         are used to choose the epoch, to steer the dual variables and to measure the bound. With few held-out patients,
@@ -138,7 +140,7 @@ class PrivateRepresenter(SentenceTransformer):
     memmap_dir : path, optional
         Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file
         ``representation-*.npy`` in this folder and maps them from the file. `noise_free` writes ``noise-free-*.npy``,
-        which must not be shared. You delete these files yourself. By default the vectors are held in memory.
+        which must not be shared. You must delete these files yourself. By default the vectors are held in memory.
     device : str, default="auto"
         "auto" means CUDA if a CUDA device is available, and the CPU otherwise.
     n_jobs : int, optional
@@ -179,37 +181,37 @@ class PrivateRepresenter(SentenceTransformer):
     tagger_ : DeidTagger or None
         Tagger of the vectors, trained together with the network. The tagger is published with the representer: `save`
         writes it, the vectors of `transform` carry it, and a `DeidTagger` that is fitted on these vectors starts from
-        it. None in a representer that version 0.1.0 saved.
+        this tagger. None in a representer that version 0.1.0 saved.
     training_ : Bounded, ThreePart or DANN
         Training that was used, with its parameters.
     n_features_out_ : int
         Width of the vectors that `transform` returns.
     training_counts_ : dict
-        Number of sentences, tokens, PHI tokens that can move, and patients (None without ``groups``) in `fit`.
+        Number of sentences, tokens, PHI tokens that can be replaced, and patients (None without ``groups``) in `fit`.
 
     Notes
     -----
-    **What the bound says.** Before it is scaled to length 1, the representation is Gaussian with a known mean mu and a
-    known standard deviation sigma. The best attacker knows the network and two sentences x and x'. They see one release
-    of x or of x', and they cannot predict the noise. Their answer is right with probability Phi(d'/2), where
+    **Meaning of the bound.** Before scaling to length 1, the representation is Gaussian with a known mean mu and a
+    known standard deviation sigma. The best attacker knows the network and two sentences x and x'. This attacker sees
+    one release of x or of x', and cannot predict the noise. The answer is right with probability Phi(d'/2), where
     ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states this accuracy for
     all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_`` states the mean, a
-    quantile and the largest value over random pairs (x, x'). The first, x, is a sentence of a held-out patient. In the
-    second, x', one random PHI token of x is replaced by a random one of its N nearest words. Training bounds the random
-    pairs, or the patients with ``Bounded(unit="patient")``. `certify` computes the bound for other data and for several
-    releases.
+    quantile and the largest value over random pairs (x, x'). Sentence x is a sentence of a held-out patient. In
+    sentence x', one random PHI token of x is replaced by a random word among its N nearest words. Training bounds the
+    random pairs, or the patients with ``Bounded(unit="patient")``. `certify` computes the bound for other data and for
+    several releases.
 
-    **What the bound does not say.** The bound is no statement about
+    **Limits of the bound.** The bound is no statement about
 
     - cases beyond the quantile;
-    - PHI tokens that cannot move, about a third of them: stop words, punctuation and words without a vector
+    - PHI tokens that cannot be replaced, about a third of them: stop words, punctuation and words without a vector
       (``bound_.coverage`` counts them);
     - words that are further away;
     - tags, the number of tokens, and which sentences of a call are equal;
     - information on the notes in the weights of the network.
 
-    Figures of a patient are larger than those of a token: 0.87 for all PHI of a patient, when the mean over random
-    pairs was 0.53.
+    Accuracies for a patient are larger than accuracies for a token: 0.87 for all PHI of a patient, when the mean over
+    random pairs was 0.53.
 
     **Noise.** Without ``random_state``, each call of `transform` draws new noise from ChaCha20 under a new key that is
     never stored. Copies of a pickled representer therefore draw independent noise. Vectors are rounded to a public
@@ -419,7 +421,7 @@ class PrivateRepresenter(SentenceTransformer):
     ) -> PrivacyBound:
         """Bound the accuracy of the best attacker over the PHI sentences of X.
 
-        The bound holds for ideal noise and for tokens that can move; see the notes of `PrivateRepresenter`.
+        The bound holds for ideal noise and for tokens that can be replaced; see the notes of `PrivateRepresenter`.
 
         Parameters
         ----------
@@ -434,14 +436,14 @@ class PrivateRepresenter(SentenceTransformer):
             Quantile of the accuracy that is reported beside the mean.
         max_sentences : int or None, default=100
             Number of sentences that are sampled for the attacker who picks token and neighbour. Each sentence has about
-            500 twins. None compares all sentences; 0 leaves out this part.
+            500 counterfactuals. None compares all sentences; 0 leaves out this part.
         random_state : int, RandomState or None, default=None
-            Random seed for drawing the moved tokens, their new words and the sampled sentences.
+            Random seed for drawing the replaced tokens, their new words and the sampled sentences.
 
         Raises
         ------
         SequenceError
-            If no PHI token of X can move.
+            If no PHI token of X can be replaced.
         ValueError
             If there is no output noise.
         """
@@ -453,7 +455,7 @@ class PrivateRepresenter(SentenceTransformer):
         self.network_.to(device)
         batches = PairBatches(self._pair_data(X, tags, check_groups(groups, len(X))), device=device)
         rng = own_generator(random_state)
-        # This generator draws twins, not noise that is released: a seed of 62 bits is enough.
+        # This generator draws counterfactuals, not noise that is released: a seed of 62 bits is enough.
         generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         bound = pairs_bound(self.network_.eval(), batches, generator, n_releases=n_releases, quantile=quantile)
         options = {"n_releases": n_releases, "quantile": quantile, "max_sentences": max_sentences}
@@ -474,8 +476,8 @@ class PrivateRepresenter(SentenceTransformer):
         -------
         WorstCase
             With ideal noise, one release of a sentence is mu-Gaussian differentially private, with mu equal to
-            ``gdp_mu``. Neighbouring sentences differ in one token that is moved to one of its N nearest words. For k
-            moved tokens, multiply mu by the square root of k.
+            ``gdp_mu``. Neighbouring sentences differ in one token that is replaced by one of its N nearest words. For k
+            replaced tokens, multiply mu by the square root of k.
 
         Raises
         ------
@@ -496,22 +498,22 @@ class PrivateRepresenter(SentenceTransformer):
         return worst_case(network, self._vectors, self._neighbor_mechanism().moves, words)
 
     def pair_data(self, X: Any, y: Any) -> PairData:
-        """Return sentences as arrays of numbers, with the words to which each PHI token may move; for audits.
+        """Return sentences as arrays of numbers, with the words by which each PHI token may be replaced; for audits.
 
         Parameters
         ----------
         X, y
             Sentences and tags as for `fit`. A tag that was not seen in `fit` counts as "O" for the tagger, but its
-            token can still move.
+            token can still be replaced.
         """
         self._check_fitted()
         X = self._words(X)
         return self._pair_data(X, inner_tags(check_tags(y, X), "iob2"), None)
 
     def pair_batches(self, X: Any, y: Any, batch_size: int = 32) -> PairBatches:
-        """Return batches of the sentences of X and their moved twins, to train attackers on; for audits.
+        """Return batches of the sentences of X and their counterfactuals, to train attackers on; for audits.
 
-        A twin is a copy of a sentence in which one PHI token was moved.
+        A counterfactual is a copy of a sentence in which one PHI token was replaced.
 
         Parameters
         ----------
@@ -531,7 +533,7 @@ class PrivateRepresenter(SentenceTransformer):
     def save(self, path: Any, *, overwrite: bool = False, audit: Any = None, utility: Any = None) -> None:
         """Save the fitted representer for others, as a folder of JSON, safetensors and a privacy card (``README.md``).
 
-        The word vectors are not saved, since they are public. The folder names them by a checksum.
+        The word vectors are not saved, since they are public. The folder names the word vectors by a checksum.
 
         Parameters
         ----------
@@ -562,7 +564,7 @@ class PrivateRepresenter(SentenceTransformer):
         path : path
             Folder that `save` wrote.
         embeddings : as in the constructor, optional
-            Public word vectors with which the representer was trained. You must pass them unless they are
+            Public word vectors with which the representer was trained. Required unless the word vectors are
             "glove-6b-50d".
         device : str, default="auto"
             Device of the loaded representer, as in the constructor.
@@ -700,7 +702,7 @@ class PrivateRepresenter(SentenceTransformer):
         return len(CASING_CLASSES) if self.casing else 0
 
     def _neighbor_mechanism(self) -> Any:
-        """Return the token mechanism of a `NeighborPseudonymizer`, which determines how PHI tokens may move."""
+        """Return the token mechanism of a `NeighborPseudonymizer`, which determines how PHI tokens may be replaced."""
         pseudonymizer = NeighborPseudonymizer(
             embeddings=self._vectors,
             n_neighbors=self.n_neighbors,
@@ -743,7 +745,7 @@ class PrivateRepresenter(SentenceTransformer):
             generator=release_generator(seed) if noise else None,
             memmap_dir=self.memmap_dir,
         )
-        # Vectors without an origin cannot be saved for sharing: noise-free vectors, and those of an unprotected
+        # Vectors without an origin cannot be saved for sharing: noise-free vectors, and vectors of an unprotected
         # network.
         origin = origin_of(self) if noise and self._is_protected else None
         tagger = None if origin is None else self.tagger_

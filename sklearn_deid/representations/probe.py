@@ -2,8 +2,8 @@
 
 A probe is one attack by one kind of network. High accuracy proves that the representation leaks information. Accuracy
 at chance proves something only if the same adversary succeeds when nothing is hidden (`positive_control`). Even then,
-it proves nothing about stronger attackers. The bound of `sklearn_deid.representations.pair_distance` holds for all
-attackers.
+accuracy at chance proves nothing about stronger attackers. The bound of `sklearn_deid.representations.pair_distance`
+holds for all attackers.
 """
 
 from __future__ import annotations
@@ -98,11 +98,11 @@ def pair_accuracy(
     adversaries : PairAdversaries
         Trained adversaries.
     representer : Representer
-        Representer to attack. The adversaries may have been trained on another one.
+        Representer to attack. The adversaries may have been trained on another representer.
     batches : PairBatches
-        Sentences of the pairs. Take patients who were used neither to train the adversaries nor to select an epoch.
+        Sentences of the pairs. Use patients who were used neither to train the adversaries nor to select an epoch.
     generator : torch.Generator
-        Source of the twins and of the noise.
+        Source of the counterfactuals and of the noise.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def pair_accuracy(
     Raises
     ------
     ValueError
-        If no sentence has a token that can move.
+        If no sentence has a token that can be replaced.
     """
     check_pairs(given=batches)
     means, n = RunningMeans(), 0
@@ -143,8 +143,8 @@ def train_probe(
     representer : Representer
         Representer to attack.
     train, valid : PairBatches
-        Sentences from which the attacker learns, and sentences of other patients. The latter select the best epoch, and
-        the accuracy is measured on new draws of their pairs.
+        Sentences from which the attacker learns, and sentences of other patients. The sentences of ``valid`` select the
+        best epoch, and the accuracy is measured on new draws of their pairs.
     settings : AdversarySettings, optional
         Kind and schedule of the adversaries; by default the strong T1 and T2, 50 epochs.
     continue_from : PairAdversaries, optional
@@ -152,8 +152,8 @@ def train_probe(
         adversaries are fresh. Fresh adversaries find more: an adversary that was trained together with the representer
         may be stuck.
     rng, generator
-        Random streams: ``rng`` for the order of sentences, ``generator`` for twins and noise, on the device of the
-        batches.
+        Random streams: ``rng`` for the order of sentences, ``generator`` for counterfactuals and noise, on the device
+        of the batches.
     log : TrainingLog, optional
         Log that receives a row "probe" for each epoch.
 
@@ -208,14 +208,14 @@ def positive_control(
     log: TrainingLog | None = None,
     keep_noise: bool = False,
 ) -> ProbeResult:
-    """Run the probe on data where it must succeed: a representer without noise, or one that is not private.
+    """Run the probe on data where it must succeed: a representer without noise, or a representer that is not private.
 
     Parameters
     ----------
     representer : Representer
         Private representer, whose noise is left out. With ``keep_noise=True``, a representer that was trained without
-        an adversary. The second control is better: without noise, two representations of a sentence are equal, and
-        every comparison notices that.
+        an adversary. The control with ``keep_noise=True`` is better: without noise, two representations of a sentence
+        are equal, and every comparison detects equal vectors.
     train, valid, settings, rng, generator, log
         Same parameters as for `train_probe`.
     keep_noise : bool, default=False

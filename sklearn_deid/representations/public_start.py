@@ -117,7 +117,7 @@ def public_sentences(public: Any) -> tuple[TokenSequences, TokenSequences]:
     (1, ['O', 'B-PATIENT'])
     """
     if isinstance(public, str):
-        # Reading the templates of the notes takes longer than the rest of this room.
+        # Reading the templates of the notes takes longer than the rest of this package.
         from ..datasets import make_clinical_notes
 
         public = make_clinical_notes(N_GENERATED, random_state=SEED)

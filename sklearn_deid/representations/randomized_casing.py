@@ -1,4 +1,4 @@
-"""Casing classes released by randomised response, and the accuracy of an attacker who reads them."""
+"""Casing classes released by randomised response, and the accuracy of an attacker who reads the classes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def respond(classes: np.ndarray, epsilon: float, n_classes: int, rng: np.random.
 
 
 def respond_in_training(classes: Tensor, epsilon: float, n_classes: int, generator: torch.Generator) -> Tensor:
-    """Draw a class for each class of a batch, on its device; the law is that of `respond`."""
+    """Draw a class for each class of a batch, on its device; the distribution is the same as in `respond`."""
     keep, _ = response_probabilities(epsilon, n_classes)
     step = torch.randint(1, n_classes, classes.shape, generator=generator, device=classes.device)
     stays = torch.rand(classes.shape, generator=generator, device=classes.device) < keep
@@ -116,7 +116,7 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
     n_changed : array-like of int, shape (n,)
         Number of released classes in which the two candidates differ.
     epsilon : float
-        Privacy loss of one class. Infinity means that classes are released as they are.
+        Privacy loss of one class. Infinity means that the true classes are released.
     n_classes : int, default=7
         k, number of classes.
 
@@ -128,11 +128,11 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
     [0.739, 0.775]
     """
     distance, n_changed = np.asarray(distance, dtype=np.float64), np.asarray(n_changed, dtype=np.int64)
-    # Without a changed class, the casing says nothing, and the vectors alone decide.
+    # Without a changed class, the casing reveals nothing, and the vectors alone decide.
     out = ndtr(distance / 2.0)
     for n in np.unique(n_changed[n_changed > 0]).tolist():
         here = n_changed == n
-        # An infinite epsilon releases the classes as they are: one changed class tells the sentences apart.
+        # An infinite epsilon releases the true classes: one changed class distinguishes the sentences.
         if math.isinf(epsilon):
             out[here] = 1.0
             continue
@@ -145,7 +145,8 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
             quotient = ratio / np.where(d > 0.0, d, 1.0)  # shape: (n_here, 2 n + 1)
         shifted = np.where(d > 0.0, quotient + d / 2.0, alone)
         # Given the sum s of the log ratios of the classes, the log ratio of the vectors is Gaussian with mean d^2 / 2
-        # and variance d^2 under the truth. Together they are right with Phi(d / 2 + s / d); the mean over s follows.
+        # and variance d^2 under the truth. An attacker with both ratios is right with Phi(d / 2 + s / d); the mean over
+        # s follows.
         out[here] = ndtr(shifted) @ probability
     return out
 

@@ -80,7 +80,7 @@ class ReleaseNoise:
         noisy /= self._grid
         np.rint(noisy, out=noisy)
         noisy += whole
-        noisy += 0.0  # -0.0 becomes 0.0: it would tell that the mean itself was rounded up to zero
+        noisy += 0.0  # -0.0 becomes 0.0: the sign would reveal that the mean itself was rounded up to zero
         values = np.clip(noisy, -MOST_STEPS, MOST_STEPS, out=noisy)
         values *= self._grid
         # Unit length is a function of the noisy vectors alone, so it cannot raise an attacker's accuracy.

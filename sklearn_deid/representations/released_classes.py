@@ -80,7 +80,7 @@ def wrong_classes(
     Parameters
     ----------
     table : ndarray of shape (n_words, d)
-        Public word vectors, as the centroids are made of.
+        Public word vectors, from which the centroids are computed.
     classes : ndarray of int, shape (n_words,)
         Class of each word.
     centroids : ndarray of shape (n_classes + 1, d), dtype float32

@@ -93,7 +93,7 @@ def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:
         strategy = by_name[named[whole]]()
         if is_old:  # 0.1.0 saved the parameters of all trainings; only those of the used training had an effect
             nested = {k: v for k, v in nested.items() if k in strategy.get_params()}
-        # Files of earlier versions lack parameters that were added later; those have their defaults.
+        # Files of earlier versions lack parameters that were added later; such parameters have their defaults.
         if {**strategy.get_params(), **nested} != strategy.get_params():
             named[whole] = strategy.set_params(**nested)
     return named
@@ -228,7 +228,7 @@ def representer_from_state(
 
 
 def _with_parameters(representer_class: type, settings: dict[str, Any]) -> Any:
-    """Make a representer from saved settings, which may name nothing but what `settings_of` writes."""
+    """Make a representer from saved settings, which may hold only entries that `settings_of` writes."""
     # A folder with vectors ("memmap_dir") or a seed that the sender chose would do harm with the next `transform`.
     if not settings.keys().isdisjoint(_PRIVATE):
         raise BundleError("The saved representer sets parameters that are no part of a saved representer.")
@@ -268,7 +268,7 @@ def same_vectors(embeddings: Any, checksum: str) -> WordVectors:
     Raises
     ------
     BundleError
-        If they are not given, or are not those that the checksum names.
+        If the word vectors are not given, or do not have the saved checksum.
     """
     if embeddings is None:
         raise BundleError("This representer was trained with word vectors of the user: pass them as 'embeddings'.")

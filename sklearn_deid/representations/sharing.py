@@ -39,7 +39,7 @@ from .released_classes import check_classes, holds_classes
 _CLASS = "SharedRepresentation"
 _FORMAT, _OLD_FORMAT = 2, 1  # since format 2, noise is drawn from a cipher and rounded to a grid
 _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups": np.int64}
-# A manifest leaves with the vectors: an entry that this library does not write could hold anything.
+# A manifest is published with the vectors: an entry that this library does not write could hold anything.
 _ENTRIES = {"format", "class", "library_version", "representation", "arrays_sha256"}
 _NOISE = {"kind", "mean_std", "smallest_std", "seeded", "generator", "law", "grid", "released_grid"}
 _SIZES = ("mean_std", "smallest_std", "grid", "released_grid")
@@ -282,7 +282,7 @@ def save_representation(
     Sentences are written in random order, since the order of the notes shows which sentences belong together. Order and
     content are hidden only as well as the noise is: vectors that version 0.1.0 released on a CPU are as readable as
     vectors without noise (``docs/security.md``). Sentences with the same vectors and tags are the same release and are
-    written once. Release the same notes only once, since each further draw of the noise reveals more of them.
+    written once. Release the same notes only once, since each further draw of the noise reveals more of the notes.
 
     Parameters
     ----------
@@ -297,11 +297,11 @@ def save_representation(
     groups : array-like of shape (n,), default=None
         Patient of each sentence. Patient ids are never written; each patient has a consecutive number in random order.
         The numbers still show which sentences belong to the same patient, and the information of several sentences
-        about a patient adds up. Pass ``groups`` only if the recipient needs them for training, for example to keep
-        patients apart in cross-validation. A sentence that occurs with several patients keeps the number of one of
-        them.
+        about a patient adds up. Pass ``groups`` only if the recipient needs patient numbers for training, for example
+        to keep patients apart in cross-validation. A sentence that occurs with several patients keeps the number of one
+        of them.
     audit : mapping, default=None
-        Metrics of an audit, as plain JSON values. They are published without changes.
+        Metrics of an audit, as plain JSON values. The metrics are published without changes.
     shuffle : bool, default=True
         Whether sentences are written in random order. False publishes which sentences follow each other.
     random_state : int or RandomState, default=None
@@ -362,7 +362,7 @@ def save_representation(
         "audit": None if audit is None else plain_json(audit, "audit"),
         "n_groups": None,
     }
-    # -0.0 becomes 0.0: earlier vectors can hold it, and its sign tells about the mean.
+    # -0.0 becomes 0.0: earlier vectors can hold -0.0, whose sign reveals information on the mean.
     arrays = {"vectors": released.data + np.float32(0.0), "offsets": released.offsets, "tags": numbers[kept].data}
     if patients is not None:
         arrays["groups"] = _random_numbers(patients[kept], rng)

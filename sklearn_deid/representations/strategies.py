@@ -73,7 +73,7 @@ class TrainingRun:
         verbose: int,
     ) -> None:
         train_rows, valid_rows = rows
-        # Patients are split before any batch is made: twins of held-out patients never enter the training.
+        # Patients are split before any batch is made: counterfactuals of held-out patients never enter the training.
         self.train = PairBatches(data.take(train_rows), batch_size, device)
         self.valid = None if valid_rows is None else PairBatches(data.take(valid_rows), batch_size, device)
         self._data, self._batch_size = data, batch_size
@@ -118,7 +118,7 @@ class Outcome(NamedTuple):
 class Bounded(BaseEstimator):
     """Bound on the accuracy of the best possible attacker, for the ``training`` parameter of `PrivateRepresenter`.
 
-    The bound holds for ideal noise and tokens that can move. See the notes of `PrivateRepresenter`.
+    The bound holds for ideal noise and tokens that can be replaced. See the notes of `PrivateRepresenter`.
 
     Parameters
     ----------
@@ -132,10 +132,10 @@ class Bounded(BaseEstimator):
         lambda, initial weight of the bound in the loss. The weight rises while the bound is missed and falls
         afterwards.
     unit : {"token", "patient"}, default="token"
-        "token": the attacker must distinguish a sentence from a copy with one moved token. Token and new word are
-        random, from the PHI tokens that can move. The accuracy for a patient is much higher. "patient": the attacker
-        must distinguish one release of a patient's sentences from a release in which all PHI tokens that can move have
-        moved. "patient" needs ``groups`` in `fit`, and costs more F1.
+        "token": the attacker must distinguish a sentence from a copy with one replaced token. Token and new word are
+        random, from the PHI tokens that can be replaced. The accuracy for a patient is much higher. "patient": the
+        attacker must distinguish one release of a patient's sentences from a release in which all replaceable PHI
+        tokens are replaced. "patient" needs ``groups`` in `fit`, and costs more F1.
 
     See Also
     --------
@@ -178,7 +178,7 @@ class Bounded(BaseEstimator):
         >>> [Bounded.batch_of(n) for n in (50, 237, 3_000)]
         [8, 12, 128]
         """
-        # Rounded up, so that an epoch never has more batches than asked for.
+        # Rounded up, so that an epoch never has more batches than requested.
         return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, -(-n_sentences // _FEWEST_BATCHES)))
 
     def train(self, model: PrivateModel, run: TrainingRun) -> Outcome:
@@ -286,7 +286,7 @@ class ThreePart(BaseEstimator):
 
     @staticmethod
     def batch_of(n_sentences: int) -> int:
-        """Return the number of sentences of a batch, which is the paper's.
+        """Return the number of sentences of a batch in the paper.
 
         Examples
         --------
@@ -382,8 +382,8 @@ class TrainableNoise(BaseEstimator):
     Parameters
     ----------
     init : float, "normal" or None, default=None
-        Initial standard deviation; see `GaussianNoise`. None means 0.8 for bounded training and "normal" for the
-        others, as in the paper's code.
+        Initial standard deviation; see `GaussianNoise`. None means 0.8 for bounded training and "normal" for other
+        trainings, as in the paper's code.
     floor : float, default=0.0
         Smallest standard deviation.
     lr : float or None, default=None

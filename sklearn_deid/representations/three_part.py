@@ -55,7 +55,7 @@ class _Alternation(AdversarialRun):
     def fooling_loss(self, batch: PairBatch, means: RunningMeans) -> Tensor:
         """Compute ``l_deid + lambda |l_adv - ln 2|``; the second term is computed for each judge and summed.
 
-        A loss of ln 2 is that of a guess, so the term is smallest when the judges cannot do better than guess.
+        A guess has a loss of ln 2, so the term is smallest when the judges cannot do better than guess.
         """
         # shape: (batch, time, d)
         r = self.representer(batch.embeddings, batch.mask, generator=self.generator)
@@ -123,7 +123,7 @@ def train_three_part(
     rng : numpy.random.Generator
         Random stream for the order of sentences, the initial weights of the adversaries, and dropout.
     generator : torch.Generator
-        Random stream for twins and noise, on the device of the batches.
+        Random stream for counterfactuals and noise, on the device of the batches.
     log : TrainingLog, optional
         Log that receives rows "P1", "P2", "control", "P3b", "P3a", and "probe" for each probe. Names of metrics on
         held-out patients start with ``"valid_"``. The exception is "combined_loss", by which the rule "paper" selects
@@ -289,8 +289,8 @@ def train_dann(
     model, train, valid, rng, generator
         Same parameters as for `train_three_part`.
     settings : ThreePartSettings, optional
-        Schedule and losses. P1, P2 and the selection of a round are those of `train_three_part`. A round is one epoch.
-        ``order`` is not used, and ``deviation`` is used for the selection only.
+        Schedule and losses. P1, P2 and the selection of a round are the same as in `train_three_part`. A round is one
+        epoch. ``order`` is not used, and ``deviation`` is used for the selection only.
     log : TrainingLog, optional
         Log that receives rows "P1", "P2", "control", "DANN", and "probe" for each probe.
 

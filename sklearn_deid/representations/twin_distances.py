@@ -1,4 +1,4 @@
-"""Distances d' between sentences and their twins, and their sums over patients."""
+"""Distances d' between sentences and their counterfactuals, and their sums over patients."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .pair_batches import PairBatches
 
 @dataclass(frozen=True, repr=False)
 class TwinDistances:
-    """Distances of sentences and twins, or of patients and their twins.
+    """Distances of sentences and counterfactuals, or of patients and their counterfactuals.
 
     Attributes
     ----------
     distances : ndarray of shape (n,)
         Distance d' of the vectors.
     n_changed : ndarray of int, shape (n,)
-        Number of tokens whose casing class differs between sentence and twin.
+        Number of tokens whose casing class differs between sentence and counterfactual.
     n_tokens : ndarray of int, shape (n,)
-        Number of tokens of the sentences that have a twin.
+        Number of tokens of the sentences that have a counterfactual.
     rows : ndarray of int, shape (n,)
         Number of the sentence, or of the patient.
     """
@@ -45,7 +45,7 @@ class TwinDistances:
         Parameters
         ----------
         batches : PairBatches
-            Sentences that the distances belong to.
+            Sentences of the distances, with their patients.
         """
         keys = batches.sentence_keys()[self.rows]
         patients = batches.patients[self.rows]
@@ -63,22 +63,22 @@ class TwinDistances:
 def twin_distances(
     representer: Representer, batches: PairBatches, generator: torch.Generator, *, twins: str = "one"
 ) -> TwinDistances:
-    """Compute the distance d' between each sentence with a movable token and one twin.
+    """Compute the distance d' between each sentence with a replaceable token and one counterfactual.
 
     Parameters
     ----------
     representer : Representer
         Representer whose means and noise give the distances.
     batches : PairBatches
-        Sentences. Sentences without a token that can move are skipped.
+        Sentences. Sentences without a token that can be replaced are skipped.
     generator : torch.Generator
-        Random stream of the twins and of the input noise, on the device of the batches.
+        Random stream of the counterfactuals and of the input noise, on the device of the batches.
     twins : {"one", "all", "unknown"}, default="one"
-        Kind of twin, as in `PairBatches.epoch`.
+        Kind of counterfactual, as in `PairBatches.epoch`.
     """
     found: list[tuple[Tensor, ...]] = []
     for batch in batches.epoch(None, generator, sentences="pairs", twins=twins):
-        # The same input noise for both: otherwise d' would also measure the difference of two draws.
+        # The same input noise for both members: otherwise d' would also measure the difference of two draws.
         eps = representer.input_noise.draw(batch.embeddings, generator)
         # shape: (n_pairs, time, d)
         mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)

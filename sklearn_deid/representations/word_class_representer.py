@@ -36,8 +36,8 @@ class WordClassRepresenter(SentenceTransformer):
     """Replace each word by the mean vector of a public class of at least k similar words.
 
     The classes depend on public word vectors and a seed alone. Nothing is trained on notes, and nothing is random in
-    the release. All words of a class have the same vector. Nobody can distinguish them, over any number of tokens and
-    releases, with any computing power. The class itself is public: a release shows "one of these k words".
+    the release. All words of a class have the same vector. No attacker can distinguish these words, over any number of
+    tokens and releases, with any computing power. The class itself is public: a release shows "one of these k words".
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class WordClassRepresenter(SentenceTransformer):
     replaced), so "SMITH" and "Smith" have the class of "smith". Numbers that are words of the word vectors, such as
     "2019", have classes of numbers. Tokens without a vector are one further class, with the zero vector.
 
-    **What this does not hide.** The class of a word, the casing, the tags and the number of tokens. A class often has a
-    meaning (surnames, towns, drugs). An attacker who knows that a release concerns one of two patients can distinguish
-    them as soon as the class of one of their tokens differs. `certify` computes how often.
+    **Not hidden.** The class of a word, the casing, the tags and the number of tokens. A class often has a meaning
+    (surnames, towns, drugs). An attacker who knows that a release concerns one of two patients can distinguish them as
+    soon as the class of one of their tokens differs. `certify` computes how often this happens.
 
     **k-anonymity** here is about words, not about patients.
 
@@ -136,7 +136,7 @@ class WordClassRepresenter(SentenceTransformer):
         vectors = required_embeddings(self, X, rng.integers(2**31))
         self._vectors = vectors
         table = self._table
-        # Words without a vector have no neighbours to share a class with; they share the last one.
+        # Words without a vector have no neighbours to share a class with; all such words share the last class.
         known = np.flatnonzero(table.any(axis=1))
         kinds = None if self._kinds is None else self._kinds[known]
         classes = classes_by_kind(table[known], kinds, self.class_size, rng)
@@ -228,8 +228,8 @@ class WordClassRepresenter(SentenceTransformer):
             # Within a class every word has the same release, so that a guess is right in one of class-size cases.
             top_accuracy=float(np.average(1.0 / sizes, weights=counts[able])),
             n_neighbors=n_neighbors,
-            # A pair in one class is a coin toss, a pair in two classes is told apart with certainty: 1 - P(same class)
-            # / 2.
+            # A pair in one class is a coin toss, a pair in two classes is distinguished with certainty: 1 - P(same
+            # class) / 2.
             pair_accuracy=float(np.average(1.0 - 0.5 * same.sum(axis=1) / n_other, weights=counts[able])),
         )
 
@@ -270,14 +270,14 @@ class WordClassRepresenter(SentenceTransformer):
 
     @classmethod
     def load(cls, path: Any, *, embeddings: Any = None) -> WordClassRepresenter:
-        """Load classes that `save` wrote. Each class must hold at least k words, and its vector must be their mean.
+        """Load classes that `save` wrote. Each class must hold at least k words, with their mean as vector.
 
         Parameters
         ----------
         path : path
             Folder that `save` wrote.
         embeddings : as in the constructor, optional
-            Public word vectors of `fit`. You must pass them unless they are "glove-6b-50d".
+            Public word vectors of `fit`. Required unless the word vectors are "glove-6b-50d".
 
         Raises
         ------
@@ -333,7 +333,7 @@ class WordClassRepresenter(SentenceTransformer):
     def _fingerprint(self) -> str:
         settings = {"class_size": self.class_size, "casing": bool(self.casing), "vectors": self._vectors.checksum}
         digest = blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
-        # The centroids follow from the classes of all words, and are what leaves: they identify the release.
+        # The centroids follow from the classes of all words, and are released: the centroids identify the release.
         digest.update(self.centroids_.tobytes())
         return digest.hexdigest()
 

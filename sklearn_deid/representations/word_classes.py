@@ -12,8 +12,8 @@ _ITERATIONS = 20  # of each 2-means; more iterations move the border of two halv
 def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
     """Divide vectors into classes of at least k and fewer than 2 k similar vectors.
 
-    A set of 2 k or more vectors is divided by 2-means. If one side has fewer than k vectors, the side takes those
-    vectors of the other side that are nearest to it.
+    A set of 2 k or more vectors is divided by 2-means. If one side has fewer than k vectors, the side takes the nearest
+    vectors of the other side.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> n
 
     Notes
     -----
-    Plain k-means of word vectors leaves many classes of one or two rare words and a few very large ones. Joining the
+    Plain k-means of word vectors leaves many classes of one or two rare words and a few very large classes. Joining the
     small classes afterwards would mix words that have nothing in common.
 
     Examples
@@ -69,7 +69,7 @@ def classes_by_kind(vectors: np.ndarray, kinds: np.ndarray | None, k: int, rng: 
     vectors : ndarray of shape (n, d)
         Vectors.
     kinds : ndarray of int, shape (n,), or None
-        Kind of each vector. None means that all are of one kind.
+        Kind of each vector. None means that all vectors are of one kind.
     k : int
         Size of the smallest class.
     rng : numpy.random.Generator
@@ -112,7 +112,7 @@ def _halves(vectors: np.ndarray, rows: np.ndarray, k: int, rng: np.random.Genera
     means = KMeans(2, n_init=1, max_iter=_ITERATIONS, random_state=int(rng.integers(2**31))).fit(points)
     distances = means.transform(points)  # shape: (n, 2)
     nearness = distances[:, 0] - distances[:, 1]
-    # Sorted from those nearest to the first centre to those nearest to the second; ties stay in their order.
+    # Sorted from vectors nearest to the first centre to vectors nearest to the second; ties stay in their order.
     order = np.argsort(nearness, kind="stable")
     cut = min(max(int((nearness < 0).sum()), k), len(rows) - k)
     return [np.sort(rows[order[:cut]]), np.sort(rows[order[cut:]])]
