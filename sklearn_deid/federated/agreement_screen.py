@@ -1,4 +1,4 @@
-"""Which updates of a round point against those of most other workers, and how long the others may be."""
+"""Screen of the updates of a round: updates that point against most others, and the largest norm of the others."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import numpy as np
 from .robust import FEWEST_UPDATES
 
 # An update multiplied by a negative number has cosines of -.9 at the beginning. At the end, updates are mostly noise:
-# those of honest workers have cosines above -.05, and above -.12 if the notes of one of them are in another language.
+# updates of honest workers have cosines above -.05, and above -.12 if the notes of one of them are in another language.
 _AGAINST_NOW, _AGAINST_LATELY = -0.2, -0.1
 OPPOSED = "The update points against those of most other workers, in this round or in the last ones."
 _N_ROUNDS, _FEWEST_ROUNDS = 5, 3
 # Bound of the length of an update, as a multiple of the median norm of its round. Workers with as many notes have .9 to
-# 1.2 times the median norm, those with twice as many 1.2 to 1.7, and 2.2 in the first round.
+# 1.2 times the median norm, workers with twice as many notes 1.2 to 1.7, and 2.2 in the first round.
 _LONGEST, _LONGEST_NOISE = 1.5, 1.0
-# Norm of an update without a change, by which numbers can be divided
+# Number by which numbers are divided if an update has the norm 0.
 _NO_UPDATE = 1e-30
 
-# For each worker, the cosines of its update with those of the others
+# For each worker, the cosines of its update with the other updates
 Cosines = Mapping[str, Mapping[str, float]]
 
 
 class AgreementScreen:
     """Cosines of the updates in the last rounds, and the workers whose updates point against most others.
 
-    A worker is against another one if the cosine of their updates is below -0.2 in this round, or below -0.1 in the
+    A worker is against another worker if the cosine of their updates is below -0.2 in this round, or below -0.1 in the
     mean of their last three to five rounds. A worker is *opposed* if it is against more workers than half of the round.
-    An opposed worker stays against each worker until the mean cosine is positive. As long as fewer than half of the
-    workers of a round are hostile, they cannot have an honest worker opposed that is against no other honest worker.
+    An opposed worker stays against each worker until the mean cosine is positive. Let fewer than half of the workers of
+    a round be hostile: an honest worker that is against no other honest worker is then never opposed.
 
-    Not every hostile update points against the others, such as that of a worker which is honest in most rounds.
+    Some hostile updates do not point against the others, such as updates of a worker that is honest in most rounds.
     ``longest`` therefore bounds the norm of each update by 1.5 times the median norm of the round, and by the median
-    norm itself for workers that alone add noise: noise has no direction by which an attack could be noticed. Of an even
-    number of norms, the median is the larger one of the two in the middle: an honest update is as long as that while
-    fewer than half of the workers are hostile.
+    norm itself for workers that alone add noise: noise has no direction by which an attack could be noticed. For an
+    even number of norms, the median is the larger of the two middle norms: while fewer than half of the workers are
+    hostile, an honest update has at least this norm.
 
-    The object is never changed: `with_round` returns a new one.
+    The object is never changed: `with_round` returns a new object.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class AgreementScreen:
 
     def _n_against(self, one: str, rounds: Sequence[Cosines]) -> int:
         """Number of workers of the last round that a worker is against."""
-        # Who was opposed comes back by agreeing: at the end of a training, cosines near 0 are usual.
+        # An opposed worker returns only by agreeing: at the end of a training, cosines near 0 are usual.
         bound, fewest = (0.0, 1) if one in self.opposed else (_AGAINST_LATELY, _FEWEST_ROUNDS)
         known = [[row[one][other] for row in rounds if other in row.get(one, ())] for other in rounds[-1][one]]
         return sum(own[-1] < _AGAINST_NOW or (len(own) >= fewest and float(np.mean(own)) < bound) for own in known)

@@ -47,7 +47,7 @@ def worker_settings(batch_size: int, lr: float, n_workers: int, is_private: bool
 
 
 def rounds_per_epoch(n_tokens: int, batch_size: int) -> int:
-    """Number of exchanges in a pass over the notes, so that workers train about 20 steps between two of them.
+    """Number of exchanges in a pass over the notes, so that workers train about 20 steps between two exchanges.
 
     With more steps, the workers' networks move apart, and their mean is worse.
 

@@ -44,7 +44,7 @@ from .worker_data import (
 )
 
 _NO_GLOBAL = "strategy='local' has no global network: set predict_with='vote' or the index of a worker."
-# What the short forms mean, so that their parameters can be set by name.
+# Meaning of the short forms, so that their parameters can be set by name.
 _LONG_FORMS = {
     "strategy": lambda value: FederatedAveraging() if value in ("auto", "fedavg") else value,
     "schedule": lambda value: RandomDelay() if value == "random-delay" else value,
@@ -65,22 +65,22 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Tagger that is cloned for each worker. None means ``DeidTagger()``. The ``embeddings`` of the tagger must be
         public. Here "auto" is a table of random vectors of hashed character n-grams, the same for all workers, followed
         by the kinds of public lists that hold the word, as in `DeidTagger`. If the notes of all workers are in one
-        language, the lists of this language are among them, except with `PatientPrivacy`.
-        ``n_epochs`` of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the
-        ensemble replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of
-        the tagger must be None. ``warm_start_from`` may be a model of the package, which was trained on generated
-        notes: labels then start from labels of the same name.
+        language, the lists of this language are included, except with `PatientPrivacy`. ``n_epochs`` of the ensemble
+        replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the ensemble replace the
+        ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of the tagger must be
+        None. ``warm_start_from`` may be a model of the package, which was trained on generated notes: labels then start
+        from labels of the same name.
     n_workers : int, default=5
         Number of workers among which `fit` splits the patients. `fit_workers` has one worker for each part instead.
     strategy : {"auto", "centralized", "round_robin", "dssgd", "local", "fedavg"} or FederatedAveraging, default="auto"
-        How the workers train.
+        Strategy of the training.
 
         - ``"auto"``: distributed selective SGD if ``privacy`` adds noise to uploads, or if a parameter marked with
           "dssgd" differs from its default. Otherwise federated averaging, which was better (``docs/federated.md``).
-        - ``"centralized"``: one tagger on all data. This is the upper bound.
+        - ``"centralized"``: one tagger on all data. This tagger is the upper bound of a comparison.
         - ``"round_robin"``: each worker passes the whole model to the next worker.
         - ``"dssgd"``: distributed selective SGD.
-        - ``"local"``: each worker trains alone. This is the lower bound.
+        - ``"local"``: each worker trains alone. These taggers are the lower bound of a comparison.
         - ``"fedavg"``: federated averaging, short for `FederatedAveraging` with its defaults.
     upload_fraction : float in [0, 1], default=0.5
         theta_u, the largest fraction of all parameters that a worker sends after a local epoch ("dssgd" only).
@@ -90,7 +90,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only: `fit` refuses another limit
         with the other strategies).
     threshold : float, default=1e-4
-        tau. Values whose magnitude is not larger than this are not sent ("dssgd" only).
+        tau. Values whose magnitude is at most tau are not sent ("dssgd" only).
     selection : {"random", "largest"}, default="random"
         Selection among the values above the threshold: a random part, or the largest values ("dssgd" only).
     upload_dtype : {"float32", "float16"}, default="float32"
@@ -129,11 +129,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         needs ``groups`` and ``labels``, and all workers have the same weight in an average. The division of the
         patients over the workers counts as public: `fit` divides them by the numbers of sentences of all patients.
 
-        The other two add noise to the uploads ("dssgd" only). Their guarantee protects all data of a worker. The
-        guarantee covers all values that the server receives, and therefore the global network. The guarantee does not
-        cover the workers' own taggers and ``history_``, which are computed from the data without noise. Noise needs
-        ``random_state=None``, because anyone who knows the seed can subtract the noise. The noise of `PatientPrivacy`
-        never comes from a seed.
+        `GaussianUpload` and `SparseVectorUpload` add noise to the uploads ("dssgd" only). The guarantee of both
+        protects all data of a worker. The guarantee covers all values that the server receives, and therefore the
+        global network. The guarantee does not cover the workers' own taggers and ``history_``, which are computed from
+        the data without noise. Noise needs ``random_state=None``, because anyone who knows the seed can subtract the
+        noise. The noise of `PatientPrivacy` never comes from a seed.
     delta : float in (0, 1), default=1e-5
         delta of ``epsilon_`` with `GaussianUpload`. `PatientPrivacy` has its own delta.
     validation_fraction : float in (0, 1), "rotating" or None, default=None
@@ -358,7 +358,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         # The check comes before the training, which may take hours.
         if self.predict_with == "global" and self.strategy == "local":
             raise ValueError(_NO_GLOBAL)
-        # A limit that is not applied would let values leave that the user holds back.
+        # A limit that is not applied would send values that the user holds back.
         for name, unlimited in (("max_norm", (None,)), ("clip", (10.0, math.inf))):
             if getattr(self, name) not in unlimited and strategy_of(self) != "dssgd":
                 raise ValueError(
@@ -525,8 +525,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         X : sequence of n sentences
             Sentences in the format of `fit`.
         return_confidence : bool, default=False
-            Whether to return the probability of each chosen tag too. With "vote", this is the sum of the probabilities
-            of the workers that voted for the tag, divided by the number of workers.
+            Whether to return the probability of each chosen tag too. With "vote", the confidence is the sum of the
+            probabilities of the workers that voted for the tag, divided by the number of workers.
 
         Returns
         -------
@@ -593,8 +593,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     def epsilon_(self) -> np.ndarray:
         """Epsilon that each worker has spent, shape (n_workers,); see `federated.PrivacyLedger`.
 
-        With `PatientPrivacy` this is the epsilon of each patient, at the delta of `PatientPrivacy`. Otherwise the
-        guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
+        With `PatientPrivacy`, the result is the epsilon of each patient, at the delta of `PatientPrivacy`. Otherwise
+        the guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
         guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. The guarantee does not cover
         ``history_`` and the workers' own taggers. Infinite if a worker has also sent updates without noise, because
         ``privacy`` was changed between two rounds.

@@ -22,8 +22,8 @@ class FederatedAveraging(BaseEstimator):
     Parameters
     ----------
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
-        How the updates of the workers are combined. The mean weights a worker by its number of sentences. Median and
-        trimmed mean give each worker one vote, and bound the influence of a minority of malicious workers.
+        Rule by which the updates of the workers are combined. The mean weights a worker by its number of sentences.
+        Median and trimmed mean give each worker one vote, and bound the influence of a minority of malicious workers.
     n_trim : int, default=1
         Number of smallest and number of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The
         trimmed mean tolerates up to ``n_trim`` malicious workers.
@@ -34,9 +34,8 @@ class FederatedAveraging(BaseEstimator):
         one malicious worker cannot undo the training of the others; ``inf`` means no limit. Without effect with masks,
         which hide single updates, and with fewer than three workers.
     screen : bool, default=True
-        Whether updates that point against those of most other workers are left out, and unusually long updates are
-        shrunk (`AgreementScreen`). Without effect with masks, which hide single updates, and with fewer than three
-        workers.
+        Whether updates that point against most other updates are left out, and unusually long updates are shrunk
+        (`AgreementScreen`). Without effect with masks, which hide single updates, and with fewer than three workers.
     divide_batches : bool, default=True
         Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has the same
         number of steps as an epoch on all notes in one place. The ``lr`` of the tagger is then multiplied by the square
@@ -47,8 +46,8 @@ class FederatedAveraging(BaseEstimator):
         and with ``privacy``.
     proximal : float in [0, 1e6], default=0.0
         mu of FedProx: while a worker trains, mu / 2 times the squared distance from the global network is added to the
-        loss. Meant for workers with very different notes; with similar notes 0.01 already costs F1. Only without
-        `PatientPrivacy`.
+        loss. Use the term for workers with very different notes; with similar notes, 0.01 already costs F1. Only
+        without `PatientPrivacy`.
     masks : FixedPoint or None, default=None
         Pairwise masks: the server learns the sum of the updates and no single update. Masks need three workers and the
         mean, and give every worker the same weight. ``history_`` counts the values beyond the bound of the masks as

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 # A legitimate download can be worse than the worker's own network for some epochs, so that the bound is not tight. The
-# loss, unlike F1, also tells apart networks that find nothing yet.
+# loss, unlike F1, also distinguishes networks that find nothing yet.
 _WORST, _TOLERATED_F1 = 2.0, 0.01
 # A vector of equal huge weights has no worse loss than first weights, but cannot be trained any more.
 LARGEST = 10.0
@@ -19,9 +19,9 @@ class HeldOutGuard:
 
     A download is left out in three cases. The loss on held-out patients is more than twice the smallest loss that this
     worker has measured. The loss is above the loss of the first download. A parameter is more than ten times as large
-    as the largest parameter of the worker (at least 1). The worker then trains on with its own parameters. At the end,
-    the worker returns to the parameters with the best F1 on held-out patients, if the last parameters are worse by more
-    than 0.01.
+    as the largest parameter of the worker (at least 1). The worker then continues to train with its own parameters. At
+    the end, the worker returns to the parameters with the best F1 on held-out patients, if the last parameters are
+    worse by more than 0.01.
 
     The guard bounds the harm of others to the worker's own network. The guard does not repair the global network.
 
@@ -86,12 +86,12 @@ class HeldOutGuard:
         if measured is None or not math.isfinite(measured[0]):
             return
         self.least_loss = min(self.least_loss, measured[0])
-        # Of equal parameters the later ones have seen more training.
+        # Of equally good parameters, the later parameters were trained longer.
         if measured[1] >= self.best_f1:
             self.best_f1, self.good = measured[1], np.array(learner.get_flat(), dtype=np.float32)
 
     def settle(self, learner: Any) -> bool:
-        """Return to the best parameters if the current ones are worse. Returns whether the parameters changed."""
+        """Return to the best parameters if the current parameters are worse. Returns whether the parameters changed."""
         measured = None if self.good is None else learner.held_out()
         if measured is None or measured[1] >= self.best_f1 - _TOLERATED_F1:
             return False

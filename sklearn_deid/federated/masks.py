@@ -110,15 +110,17 @@ class MaskedRound:
     size : int
         Number of parameters.
     public_keys : mapping of str to bytes
-        Public key of each site. Each site must know the keys of the others from a channel that the host cannot change.
+        Public key of each site. Each site must know the keys of the other sites from a channel that the host cannot
+        change.
     numbers : FixedPoint
         Coding of the values.
     start : str, default=""
-        Hash of the parameters that the sites start from. A host that gives other parameters to some sites then receives
-        a sum whose masks do not cancel, instead of the update of one site among updates that the host knows.
+        Hash of the parameters from which the sites start. A host that gives other parameters to some sites then
+        receives a sum whose masks do not cancel, instead of the update of one site among updates that the host knows.
     fraction : float, default=1.0
         Fraction of the parameters whose updates are sent, above 0. The positions follow from the public terms, so that
-        they reveal nothing about the notes. This is the random selection of selective SGD without a threshold.
+        they reveal nothing about the notes. The selection equals the random selection of selective SGD without a
+        threshold.
 
     Raises
     ------
@@ -165,7 +167,7 @@ class MaskedRound:
 
     @property
     def digest(self) -> bytes:
-        """Hash of all terms, 32 bytes. Other terms give other masks, and the host refuses messages with them."""
+        """Hash of all terms, 32 bytes. Other terms give other masks, and the host refuses messages with other terms."""
         keys = {name: key.hex() for name, key in self.public_keys.items()}
         coding = [self.numbers.bound, self.numbers.bits, self.fraction]
         terms = [self.number, self.model, self.size, keys, coding, self.start]

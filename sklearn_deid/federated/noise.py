@@ -6,8 +6,8 @@ site: metrics of the history, times, or a model that is published in another way
 
 Noise is drawn in double precision, from the generator of the caller. A `Worker` without ``random_state`` passes a
 ChaCha20 generator with a new key. Noisy values are rounded to a grid that depends on public settings alone, so that
-their low bits reveal nothing (Mironov 2012). The guarantee is the guarantee for real numbers, up to a slack of about
-2^-43 for each value.
+their low bits reveal nothing (Mironov 2012). The guarantee equals the guarantee for real numbers, up to a slack of
+about 2^-43 for each value.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class GaussianUpload:
             )
 
     def event(self) -> PrivacyEvent:
-        """What one upload costs."""
+        """Privacy cost of one upload."""
         return PrivacyEvent("gaussian", noise_multiplier=self.noise_multiplier)
 
     def grid(self) -> float:
@@ -86,7 +86,7 @@ class GaussianUpload:
         self.check(threshold, clip, "random")
         delta = check_finite_vector(delta)
         k = n_shared(upload_fraction, len(delta))
-        # Positions are drawn without a look at delta: only the values have to be hidden by noise.
+        # Positions are drawn independently of delta: only the values have to be hidden by noise.
         indices = np.flatnonzero(random_subset(np.ones(len(delta), dtype=bool), k, rng))  # shape: (k,)
         values = delta[indices]  # shape: (k,)
         n_clipped = int(np.count_nonzero(np.abs(values) > clip))
@@ -156,7 +156,7 @@ class SparseVectorUpload:
 
     @classmethod
     def for_total(cls, epsilon: float, n_uploads: int) -> SparseVectorUpload:
-        """Noise whose uploads have this epsilon together.
+        """Noise with which all uploads together have this epsilon.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class SparseVectorUpload:
         return cls(epsilon / n_uploads / cls(1.0).exact_epsilon())
 
     def event(self) -> PrivacyEvent:
-        """What one upload costs."""
+        """Privacy cost of one upload."""
         return PrivacyEvent("sparse-vector", epsilon=self.exact_epsilon())
 
     def scales(self, n_most: int, clip: float) -> tuple[float, float]:

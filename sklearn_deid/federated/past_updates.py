@@ -10,7 +10,7 @@ import numpy as np
 from .sparse import SparseUpdate
 
 # A copy of an update without its last bits is similar to it at 1.00. Successive updates of an honest site are at most
-# 0.5 (three sites of 20 generated notes, 12 epochs), so that a short summary tells them apart.
+# 0.5 (three sites of 20 generated notes, 12 epochs), so that a short summary distinguishes copies.
 _WIDTH = 512
 _N_KEPT = 256
 # Vectors of few values are similar by chance.
@@ -18,9 +18,9 @@ FEWEST_PARAMETERS = 1000
 
 
 class PastUpdates:
-    """Short summaries of the last 256 updates, whose cosines are close to those of the updates (count sketch).
+    """Short summaries of the last 256 updates, whose cosines are close to the cosines of the updates (count sketch).
 
-    The object is never changed: `with_one` returns a new one.
+    The object is never changed: `with_one` returns a new object.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class PastUpdates:
         return PastUpdates(self.size, (*self.workers, worker)[-_N_KEPT:], summaries)
 
     def similarity(self, worker: str, update: SparseUpdate) -> float:
-        """Largest cosine of an update and the earlier updates of this worker; -1 if there are none."""
+        """Largest cosine of an update and the earlier updates of this worker; -1 without earlier updates."""
         own = np.array([name == worker for name in self.workers], dtype=bool)
         if not own.any() or not update.largest():
             return -1.0
@@ -67,7 +67,7 @@ class PastUpdates:
 
     @classmethod
     def from_arrays(cls, size: int, arrays: Mapping[str, np.ndarray], workers: Sequence[str]) -> PastUpdates:
-        """Restore what `to_arrays` returned. Files of earlier versions contain no summaries."""
+        """Restore the object from the result of `to_arrays`. Files of earlier versions contain no summaries."""
         return cls(size, workers, arrays["past"].astype(np.float32)) if workers else cls(size)
 
     def _summary(self, update: SparseUpdate) -> np.ndarray:

@@ -17,7 +17,7 @@ _PURPOSE = "the epsilon of each patient"
 _LEAST, _MOST = 0.05, 1e4
 # Of any number in the file: whole numbers in JSON have no limit, and would overflow in the accountant.
 _LARGEST = 1e18
-# Every order gives a valid bound. The accountant's other fractional orders take most of its time, and those below 2 do
+# Every order gives a valid bound. The accountant's other fractional orders take most of its time, and orders below 2 do
 # not converge for little noise.
 _ORDERS = (*(n / 4 for n in range(8, 45)), *range(12, 64), 128, 256, 512, 1024)
 _NUMBERS = ("epsilon", "delta", "sampling_rate", "noise_multiplier")
@@ -65,8 +65,8 @@ def _event(noise_multiplier: float, sampling_rate: float, n_steps: int) -> Any:
 class PatientLedger:
     """Planned and spent steps of a training with `PatientPrivacy`, and the epsilon of each patient.
 
-    A site charges its steps before it trains them. After a crash the steps are therefore counted, even if no update was
-    sent. A ledger with a file continues after a restart.
+    A site charges its steps before the training of these steps. After a crash the steps are therefore counted, even if
+    no update was sent. A ledger with a file continues after a restart.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class PatientLedger:
         try:
             self._write()
         except BaseException:
-            # A step that is not on the disk must not be trained, so that the caller gets the error.
+            # A step that is not on the disk must not be trained, so the caller receives the error.
             self.n_spent -= n_steps
             raise
 
@@ -224,7 +224,7 @@ class PatientLedger:
         """
         content = _read(path)
         ledger = cls(**{name: content[name] for name in (*_NUMBERS, *_COUNTS)}, path=path)
-        # The noise is the only number that no option repeats: an edited one would break the promise.
+        # The noise is the only number that no option repeats: an edited noise would break the promise.
         planned = epsilon_of_steps(ledger.noise_multiplier, ledger.sampling_rate, ledger.n_planned, ledger.delta)
         if planned > 1.001 * ledger.epsilon:
             raise ExchangeError("The ledger holds less noise than its epsilon needs. It was edited.", path=str(path))

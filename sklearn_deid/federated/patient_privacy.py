@@ -28,8 +28,8 @@ class PatientPrivacy:
     sampling). The gradient of a patient is the gradient of the mean loss of all sentences of the patient, shrunk to a
     Euclidean norm of at most ``clip``. The site adds normal noise with the standard deviation
     ``noise_multiplier * clip`` to the sum of the gradients. The noise multiplier is computed before the training from
-    ``epsilon``, ``delta`` and the number of steps. All that a site computes from the noisy gradients has the guarantee:
-    its uploads, its tagger and the global network.
+    ``epsilon``, ``delta`` and the number of steps. Everything that a site computes from the noisy gradients has the
+    guarantee: its uploads, its tagger and the global network.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ from .patient_privacy import PatientPrivacy
 from .robust import clip_norm
 from .worker_data import WorkerData
 
-# Layers behind the encoder, and the largest factor of their learning rate: the weights of new labels have a long way to
-# go. With few patients, most of each step is noise: with the factor 16, six patients lost 2.8 points.
+# Layers behind the encoder, and the largest factor of their learning rate: the weights of new labels must change a lot.
+# With few patients, most of each step is noise: with the factor 16, six patients lost 2.8 points.
 _LAST_LAYERS = ("projection.", "emit.", "crf.")
 _LARGEST_FACTOR, _PATIENTS_OF_LARGEST = 16.0, 100
 
@@ -78,7 +78,7 @@ def noisy_mean(
     for gradient in gradients:
         total += clipped(gradient, clip)
     std = noise_multiplier * clip
-    # The law of the noise: independent normal numbers with mean 0 and standard deviation std.
+    # Distribution of the noise: independent normal numbers with mean 0 and standard deviation std.
     total += rng.standard_normal(size) * std
     return (to_grid(total, grid_step(std)) / expected).astype(np.float32)
 

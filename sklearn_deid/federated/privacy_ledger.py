@@ -9,7 +9,8 @@ from typing import Any
 
 from .._optional import import_optional
 
-# Whoever sees the uploads can become surer of something by a factor of e to this power. More promises nothing.
+# Largest epsilon of a guarantee. An attacker who sees the uploads can become more certain of a guess by a factor of e
+# to this power. A larger epsilon promises nothing.
 LARGEST_EPSILON = 100.0
 # Of the uploads of a site, which has no setting of its own.
 SITE_DELTA = 1e-5
@@ -71,7 +72,7 @@ class PrivacyLedger:
         """Total epsilon of all uploads by basic composition; None if an upload has Gaussian noise.
 
         The sum is a valid upper bound for pure differential privacy (delta = 0), even if later uploads depend on
-        earlier ones. Gaussian noise has no finite epsilon without a delta and needs an accountant.
+        earlier uploads. Gaussian noise has no finite epsilon without a delta and needs an accountant.
         """
         total = 0.0
         for event, count in self._events.items():
@@ -176,7 +177,7 @@ def check_promise(event: PrivacyEvent, n_uploads: int, delta: float = SITE_DELTA
     Raises
     ------
     ValueError
-        If their epsilon is above 100.
+        If the epsilon of the planned uploads is above 100.
     """
     ledger = PrivacyLedger()
     ledger.add(event, n_uploads)

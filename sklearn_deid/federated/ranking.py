@@ -97,7 +97,7 @@ def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarr
     if k >= len(keys):
         return np.ones(len(keys), dtype=bool)
     border = kth_largest(keys, k, rng)
-    # All above the border, and as many of those equal to it as are still missing.
+    # All keys above the border, and as many keys equal to the border as are still missing.
     mask = keys > border  # shape: (n,)
     mask |= random_subset(keys == border, k - int(np.count_nonzero(mask)), rng)
     return mask

@@ -12,9 +12,9 @@ from ..exceptions import ExchangeError
 from .sparse import SparseUpdate
 
 AGGREGATES = ("mean", "median", "trimmed_mean")
-# With two, nobody can tell which of them is hostile.
+# With two workers, nobody can tell which of them is hostile.
 FEWEST_UPDATES = 3
-# Updates without noise were 3 to 6 times as long as those with `PatientPrivacy(8)`, and had more steps.
+# Updates without noise were 3 to 6 times as long as updates with `PatientPrivacy(8)`, and had more steps.
 RARE_RATIO = 4.0
 # Number of coordinates that are combined at a time, so that the sorted arrays stay small.
 _BLOCK = 2**18
@@ -69,7 +69,7 @@ def trimmed_mean(vectors: Sequence[np.ndarray], n_trim: int) -> np.ndarray:
 
 
 def coordinate_median(vectors: Sequence[np.ndarray]) -> np.ndarray:
-    """Median of each coordinate. For an even number of workers this is the mean of the two middle values.
+    """Median of each coordinate. For an even number of workers, the median is the mean of the two middle values.
 
     References
     ----------
@@ -117,7 +117,8 @@ def aggregate(
     """
     if not len(vectors):
         raise ExchangeError("At least one vector is needed.")
-    # A missing value is a vote for zero. The mean of those who sent a value would let a single worker decide alone.
+    # A missing value is a vote for zero. The mean over workers that sent a value would let a single worker decide
+    # alone.
     dense = [vector.dense() if isinstance(vector, SparseUpdate) else vector for vector in vectors]
     if how not in AGGREGATES:
         raise ValueError(
@@ -146,7 +147,7 @@ def combine_round(
     opposed: Collection[int] = (),
     longest: Sequence[float] | None = None,
 ) -> tuple[np.ndarray, list[int]]:
-    """Combine the updates of a round, without those that are much longer than the others or point against them.
+    """Combine the updates of a round, without updates that are too long or point against the others.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ def combine_round(
         mean then leaves out as many values as possible.
     max_ratio : float or sequence of float, default=inf
         Largest norm of every or of each update as a multiple of the median norm. Longer updates are left out. Without
-        effect on fewer than three updates, because of two updates nobody can tell which one is unusual.
+        effect on fewer than three updates, because nobody can tell which of two updates is unusual.
     max_norm : float, default=inf
         Updates are shrunk to this norm. Below the ratio, shrinking keeps every worker in the mean.
     opposed : collection of int, default=()
@@ -196,7 +197,7 @@ def combine_round(
 def rare_kind(workers: Sequence[str], noisy: Collection[str]) -> list[str]:
     """Workers of a round whose updates are of the rarer kind: with noise, or without.
 
-    The median norm of the round then tells little about the usual length of their updates.
+    The median norm of the round then gives little information on the usual length of these updates.
 
     Examples
     --------

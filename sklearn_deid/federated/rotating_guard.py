@@ -1,4 +1,4 @@
-"""`RotatingGuard`: a worker tests downloads on patients who take turns, and keeps its own model, not a bad one."""
+"""`RotatingGuard`: a worker tests downloads on patients who take turns, and keeps its own model if they are bad."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import numpy as np
 
 from .held_out_guard import LARGEST
 
-# Measured in trainings without an attack: the loss of a download is at most 3.6 times that of the worker's own network
-# in the third round, 4.3 times when the steps of the server overshoot, 1.1 times at the end of the training, and 4.6
-# times its smallest loss so far. The slack is a part of the loss of the first weights: losses near zero have large
-# ratios.
+# Measured in trainings without an attack: the loss of a download is at most 3.6 times the loss of the worker's own
+# network in the third round, 4.3 times when the steps of the server overshoot, 1.1 times at the end of the training,
+# and 4.6 times its smallest loss so far. The slack is a part of the loss of the first weights: losses near zero have
+# large ratios.
 _WORST, _WORST_AT_END, _WORST_EVER, _SLACK = 6.0, 2.0, 15.0, 0.02
 
 
 class RotatingGuard:
-    """Test of downloads on patients who take turns (`RotatingPatients`), and were left out of the last pass.
+    """Test of downloads on patients who take turns (`RotatingPatients`), and who were left out of the last pass.
 
     The worker's own network and the download are compared on the same patients. A download is left out in three cases.
-    Its loss is more than six times that of the own network. Its loss is more than 15 times the smallest loss of the own
-    network so far, so that many bad downloads cannot lead far away. Or a parameter is more than ten times as large as
-    the largest parameter of the worker (at least 1). The worker then trains on with its own parameters. At the end, the
-    worker returns to its own parameters before the last download if its last network has more than twice their loss.
+    The loss of the download is more than six times the loss of the own network. The loss of the download is more than
+    15 times the smallest loss of the own network so far, so that many bad downloads cannot lead far away. A parameter
+    of the download is more than ten times as large as the largest parameter of the worker (at least 1). The worker then
+    continues to train with its own parameters. At the end, the worker returns to its own parameters before the last
+    download if the loss of its last network is more than twice the loss of these parameters.
 
     Attributes
     ----------
@@ -90,10 +91,10 @@ class RotatingGuard:
         return bool(loss <= min(worst * own, _WORST_EVER * self.least_loss) + _SLACK * self.first_loss)
 
     def after_epoch(self, learner: Any) -> None:
-        """Nothing: the own network is measured together with the next download."""
+        """Do nothing: the own network is measured together with the next download."""
 
     def settle(self, learner: Any) -> bool:
-        """Return to the own parameters if the current ones are worse. Returns whether the parameters changed."""
+        """Return to the own parameters if the current parameters are worse. Returns whether the parameters changed."""
         if self.good is None or self._is_sound(learner, _WORST_AT_END):
             return False
         learner.set_flat(self.good)

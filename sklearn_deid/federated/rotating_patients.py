@@ -14,9 +14,9 @@ _MOST_TURNS = 10
 class RotatingPatients:
     """A tenth of the patients, at least one, tests downloads in each pass over the notes, in turn.
 
-    The patients of a pass are left out of the pass. A download can so be tested on patients whom the worker has not
-    read since the download before, and all notes are trained on. The patients of the pass before are read twice in
-    their place, so that all patients are read equally often. With a single patient, nobody is left out.
+    The patients of a pass are left out of the pass. A download is then tested on patients whom the worker has not read
+    since the previous download, and all notes are trained on. The patients of the previous pass are read twice instead,
+    so that all patients are read equally often. With a single patient, nobody is left out.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class RotatingPatients:
 
     @classmethod
     def of(cls, tagger: Any, part: Any, own: list[np.ndarray], train: list[Any], seed: int) -> RotatingPatients:
-        """Take turns in the sentences of a worker, whose epochs train on the next of some data sets.
+        """Take turns among the patients of a worker whose epochs train on several data sets in turn.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class RotatingPatients:
             data.drawn = self.drawn(self._items[number], n_passes)
 
     def tests(self, n_epochs: int) -> Any:
-        """Data set of the patients of the last pass, after ``n_epochs`` epochs; at first those of the first pass."""
+        """Data set of the patients of the last pass, after ``n_epochs`` epochs; at first of the first pass."""
         return self._tests[max(0, n_epochs - 1) // len(self._items) % self.n_turns]
 
     def rows(self, n_passes: int) -> np.ndarray:
@@ -88,7 +88,7 @@ class RotatingPatients:
         return np.flatnonzero(self._turn_of == n_passes % self.n_turns)
 
     def drawn(self, rows: np.ndarray, n_passes: int) -> np.ndarray:
-        """Items to draw in an epoch: those of the other patients, and those of the pass before twice.
+        """Items to draw in an epoch: once for patients who are not left out, twice for patients of the previous pass.
 
         Parameters
         ----------
@@ -99,5 +99,5 @@ class RotatingPatients:
         """
         turn = self._turn_of[rows]
         kept, again = turn != n_passes % self.n_turns, turn == (n_passes - 1) % self.n_turns
-        # One part of very few sentences may hold those of a single turn: an epoch must read something.
+        # One part of very few sentences may hold sentences of a single turn: an epoch must read something.
         return np.concatenate([np.flatnonzero(kept), np.flatnonzero(again)]) if kept.any() else np.arange(len(rows))

@@ -184,7 +184,7 @@ class _Exchange:
             return
         with closing(trained([self.workers[place] for place, _ in waiting], self.map_epochs)) as results:
             for (place, epoch), (worker, metrics) in zip(waiting, results, strict=True):
-                # Training has ended for this worker only. The results of the others are still on their way.
+                # Training has ended for this worker only. The results of the other workers are still on their way.
                 line, sequence = self.lines.pop(place), worker.sequence
                 line.metrics, line.update_norm = metrics, worker.update_norm
                 update = worker.select_upload()

@@ -75,9 +75,9 @@ def select_upload(
 
     1. Only entries with ``abs(delta) > threshold`` are candidates.
     2. Candidates are clamped to ``[-clip, clip]``.
-    3. At most ``upload_fraction`` of *all* parameters are sent. They are drawn uniformly from the candidates, or they
-       are the candidates of largest magnitude. Magnitudes are compared before clipping, which would make them equal.
-       Ties are broken at random.
+    3. At most ``upload_fraction`` of *all* parameters are sent. The sent values are drawn uniformly from the
+       candidates, or are the candidates of largest magnitude. Magnitudes are compared before clipping, which would make
+       them equal. Ties are broken at random.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def select_upload(
         gamma of the papers, positive. ``inf`` means no clipping.
     selection : {"random", "largest"}, default="random"
         Selection among the candidates. Festag & Spreckelsen (2020) use "random". Shokri & Shmatikov (2015) describe
-        both.
+        both selections.
     rng : Generator, optional
         Random generator. By default a generator with a key from the operating system is used.
 
@@ -194,7 +194,8 @@ def select_download(
     rng = release_generator(rng)
     keys = np.asarray(counts)
     if selection == "random":
-        # All updated parameters get equal keys: the random ties of largest_mask then draw from them uniformly.
+        # All updated parameters get equal keys: the random ties of largest_mask then draw uniformly from these
+        # parameters.
         keys = (keys > 0).astype(np.int8)
     return np.flatnonzero(largest_mask(keys, n_shared(download_fraction, len(keys)), rng))
 
@@ -208,7 +209,7 @@ def check_bounds(threshold: float, clip: float) -> None:
 
 
 def check_finite_vector(vector: np.ndarray) -> np.ndarray:
-    """Return the vector as float32; raise ExchangeError if it is not one-dimensional and finite."""
+    """Return the vector as float32; raise ExchangeError if the vector is not one-dimensional and finite."""
     vector = np.asarray(vector, dtype=np.float32)
     if vector.ndim != 1:
         raise ExchangeError(f"A flat vector is needed. Got {vector.ndim} dimensions.")

@@ -32,8 +32,8 @@ _LONGEST_LOG = 1000
 _N_DIGESTS = 256
 # Norms of a worker's updates that are remembered: more than the epochs of a usual training.
 _N_NORMS = 500
-# Updates in a row with which the update before the last is compared. Its learning rate is nearly zero, but a worker
-# with error feedback still sends what it has not sent before: its update was 5 times as long as theirs, and lost.
+# Number of successive updates with which the second-to-last update is compared. Its learning rate is nearly zero, but a
+# worker with error feedback still sends earlier values: its update was 5 times as long as the others, and was lost.
 _IN_A_ROW = 3
 _WAY_OUT = "Lower the learning rate or the noise, or agree on a larger"
 
@@ -121,7 +121,7 @@ class ParameterServer:
         self.refusals: deque[Refusal] = deque(maxlen=_LONGEST_LOG)
         self._counts = np.zeros(len(self._parameters), dtype=np.int32)
         self._delivered: dict[str, Delivered] = {}
-        # Versions that the last updates of each worker made, as many as the bound on the staleness can tell apart.
+        # Versions that the last updates of each worker made, as many as the bound on the staleness can distinguish.
         self._versions: dict[str, list[int]] = {}
         self._digests: list[str] = []
         # Pairs (sequence, norm) of the applied updates of each worker, sorted.
@@ -245,7 +245,7 @@ class ParameterServer:
     def check(
         self, update: SparseUpdate | bytes, worker: str, sequence: int, in_round: bool = False
     ) -> SparseUpdate | None:
-        """Check an update as `upload` does, without adding it. The parameters are those of `upload`.
+        """Check an update as `upload` does, without adding the update. The parameters are the same as in `upload`.
 
         With ``in_round``, an update may be four times as long as ``max_ratio`` allows: `add_round`, which knows the
         other updates of the round, decides.
@@ -292,13 +292,13 @@ class ParameterServer:
             Factor of the combined update, besides the step of the limits.
         noisy : collection of str, default=()
             Workers that add noise. In a screened round, updates of a rare kind, with noise or without (`rare_kind`),
-            may be four times as long as ``max_ratio`` allows. Rare ones with noise are shrunk to the median norm.
+            may be four times as long as ``max_ratio`` allows. Rare updates with noise are shrunk to the median norm.
 
         Returns
         -------
         dict of str to str
-            Reason for each worker whose update was left out: it is longer than ``max_ratio`` times the median, or
-            points against most others.
+            Reason for each worker whose update was left out: the update is longer than ``max_ratio`` times the median,
+            or points against most others.
 
         Raises
         ------
@@ -352,7 +352,7 @@ class ParameterServer:
     ) -> None:
         """Apply an update, made of the updates of some workers, completely or not at all.
 
-        This also holds after a failed checkpoint or an interruption by Ctrl-C.
+        The same holds after a failed checkpoint or an interruption by Ctrl-C.
         """
         indices = update.indices
         # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
@@ -375,7 +375,7 @@ class ParameterServer:
             raise
 
     def _remember(self, worker: str, sequence: int, update: SparseUpdate) -> None:
-        """Note an applied update, so that later ones can be compared with it."""
+        """Store an applied update, so that later updates can be compared with it."""
         self._delivered.setdefault(worker, Delivered()).add(sequence)
         if update.largest():
             self._digests = [*self._digests, _digest(update)][-_N_DIGESTS:]
@@ -435,7 +435,7 @@ class ParameterServer:
     def _check_ratio(self, update: SparseUpdate, worker: str, sequence: int, slack: float) -> None:
         limit = self.limits.max_ratio * slack
         others = [norms for name, norms in self._norms.items() if name != worker]
-        # One of two workers cannot be told from the other, and could lower the limit of the other.
+        # Of two workers, nobody can tell which is hostile: each could lower the limit of the other.
         if limit == math.inf or len(others) < 2:
             return
         if sequence == self.limits.last_sequence:
@@ -450,7 +450,7 @@ class ParameterServer:
             )
 
     def _staleness(self, update: SparseUpdate, worker: str) -> int:
-        """Updates of other workers since the download, without those of the busiest one.
+        """Updates of other workers since the download, without the updates of the busiest worker.
 
         If all workers counted, a worker that floods the server would exclude the others.
         """
@@ -533,9 +533,9 @@ class ParameterServer:
     ) -> ParameterServer:
         given = dict(state["limits"])
         if "versions" not in state:
-            # Earlier versions wrote None for no limit. A federation that goes on keeps its rules.
+            # Earlier versions wrote None for no limit. A federation that continues keeps its rules.
             given |= {name: "inf" for name in ("max_abs", "max_norm") if given[name] is None}
-        # A federation of an earlier version goes on without the limit that it did not agree on.
+        # A federation of an earlier version continues without the limit that it did not agree on.
         for name in ("max_ratio", "max_similarity"):
             given.setdefault(name, "inf")
         given = {name: value for name, value in given.items() if value is not None}

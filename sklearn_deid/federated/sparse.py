@@ -34,14 +34,14 @@ class SparseUpdate:
         Strictly increasing positions of the values, from 0 to ``size - 1``.
     values : ndarray of shape (k,), float32
         Finite values. The values of an ``"update"`` are added to the parameters. The values of ``"parameters"`` replace
-        them.
+        parameters.
     size : int
         Length of the whole vector.
     model : str
         Fingerprint of the model (32 hexadecimal digits, `ParameterLayout.fingerprint`).
     version : int, default=0
-        Number of updates that the server had applied at the time of the download. For an update, this is the download
-        before the epoch.
+        Number of updates that the server had applied at the time of the download. For an update, the version belongs to
+        the download before the epoch.
     kind : {"update", "parameters"}, default="update"
         Kind of message: an update of a worker, or parameters from the server.
 

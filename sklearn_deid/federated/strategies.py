@@ -70,8 +70,7 @@ class StrategyPlan:
         Whether updates that point against most others are left out, and unusually long updates are shrunk
         (`AgreementScreen`; "fedavg" without masks).
     masks : FixedPoint, default=None
-        Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
-        are.
+        Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends unmasked updates.
     guarded : bool, float or "rotating", default=False
         Whether each worker tests downloads ("dssgd" and "fedavg"): True or a fraction of the patients on held-out
         patients (`HeldOutGuard`), "rotating" on patients who take turns (`RotatingGuard`).
@@ -119,11 +118,11 @@ class StrategyPlan:
 
     @property
     def has_downloads(self) -> bool:
-        """Whether workers download a network that others have changed, and go on training their own."""
+        """Whether workers download a network that others have changed, and continue to train their own network."""
         return self.strategy in ("dssgd", "fedavg")
 
     def tested(self, validation_fraction: float | str | None) -> float | str | None:
-        """The same, or None if patients would take turns in the test of downloads that do not exist."""
+        """Return the argument, or None if patients would take turns in testing downloads but there are no downloads."""
         return validation_fraction if validation_fraction != ROTATING or self.has_downloads else None
 
 
@@ -169,7 +168,7 @@ def run_strategy(
     learners : mapping of name to Learner
         One learner for each worker. "centralized" has a single learner.
     parameters : ndarray of shape (n,) or None
-        Parameters that all workers start from. With None each learner continues with its own parameters ("local"
+        Parameters from which all workers start. With None each learner continues with its own parameters ("local"
         only).
     model : str
         Fingerprint of the model.
@@ -315,7 +314,7 @@ class _Run:
             self._train([worker], **fields)
             self.parameters = np.array(worker.learner.get_flat(), dtype=np.float32)
             line = self.history[-1]
-            # The transfer to the next worker is one message: a download of that worker and an upload of this one.
+            # The transfer to the next worker is one message: a download of that worker and an upload of this worker.
             line.bytes_up = len(self._message(self.parameters, "parameters"))
             line.n_up = len(self.parameters)
 
@@ -335,7 +334,7 @@ class _Run:
         self.parameters = self.parameters + combined(updates, lines) * np.float32(step)  # shape: (n,)
 
     def _combined(self, updates: list[np.ndarray], lines: list[EpochRecord]) -> np.ndarray:
-        """Send the updates as they are, and combine them; shape (n,)."""
+        """Send the unmasked updates, and combine them; shape (n,)."""
         for worker, update, line in zip(self.workers, updates, lines, strict=True):
             sent = self._message_fields(worker, update, "update", "up")
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]

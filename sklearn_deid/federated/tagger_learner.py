@@ -168,7 +168,7 @@ class TaggerLearner:
         if self._trains_last_layers:
             freeze_encoder(tagger.module_)
         if proximal:
-            # Not a parameter of the tagger: a common network that is saved has nothing to stay near to.
+            # Not a parameter of the tagger: a saved common network needs no proximal term.
             tagger.callbacks_.append(("proximal", ProximalTerm(proximal)))
         self.layout = tagger_layout(tagger)
         self.n_epochs = 0
@@ -238,7 +238,7 @@ class TaggerLearner:
         return loss, self.tagger._held_out_f1(self._held_out_data())
 
     def held_out_loss(self) -> float | None:
-        """Loss of the current weights on held-out patients, inf if it is not finite; None without such patients."""
+        """Loss of the current weights on held-out patients, inf if the loss is not finite; None without patients."""
         valid = self._held_out_data()
         if valid is None or not valid.lengths.any():
             return None
@@ -315,7 +315,7 @@ class TaggerLearner:
         if patients is None:
             order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
             own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
-            # From the same seed and the same notes, a saved training that goes on invents the same spans again.
+            # From the same seed and the same notes, a saved training that continues invents the same spans again.
             n_invented = 0 if n_epochs is None else None
             train = [tagger._training_data(part.X, part.tags, part.groups, rows, n_invented=n_invented) for rows in own]
             if validation_fraction == ROTATING:

@@ -59,9 +59,9 @@ class WorkerSettings:
     clip : float, default=10.0
         gamma, the largest magnitude of a sent value.
     threshold : float, default=1e-4
-        tau. Values whose magnitude is not larger than this are not sent.
+        tau. Values whose magnitude is at most tau are not sent.
     selection : {"random", "largest"}, default="random"
-        Which of the values above the threshold are sent.
+        Selection among the values above the threshold.
     upload_dtype : {"float32", "float16"}, default="float32"
         Type of the sent values.
     error_feedback : bool, default=False
@@ -124,7 +124,7 @@ class Worker:
     settings : WorkerSettings, default=None
         Part of its updates that the worker shares. None means ``WorkerSettings()``.
     privacy : GaussianUpload or SparseVectorUpload, default=None
-        Noise on the update. None sends the selected values as they are, which gives no formal guarantee.
+        Noise on the update. None sends the selected values without noise, which gives no formal guarantee.
     random_state : int or Generator, default=None
         Random seed of the selection and the noise. Set a seed in tests only: anyone who knows the seed can subtract the
         noise. None draws a new key from the operating system for each upload (`_randomness.release_generator`); no key
@@ -140,7 +140,7 @@ class Worker:
     sequence : int
         Sequence number of the next upload.
     pending : dict of int to bytes
-        Messages that were not acknowledged, by sequence number. Send them again after a failure.
+        Messages that were not acknowledged, by sequence number. Send these messages again after a failure.
     version : int or None
         Version of the server at the last download. None means that there was no download yet.
     selected : Selected or None
@@ -202,10 +202,10 @@ class Worker:
         return f"Worker({self.name!r}, n_epochs={self.n_epochs}, pending={len(self.pending)})"
 
     def apply_download(self, parameters: SparseUpdate | bytes) -> bool:
-        """Overwrite local parameters with downloaded ones. Returns False if the guard refuses them.
+        """Overwrite local parameters with downloaded parameters. Returns False if the guard refuses the download.
 
         With error feedback, unsent values are added to the downloaded parameters. Otherwise training would learn the
-        same changes again, and the worker would send them twice.
+        same changes again, and the worker would send these changes twice.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class Worker:
         return is_taken
 
     def start_from(self, vector: np.ndarray) -> bool:
-        """Replace the parameters, unless the guard refuses the new ones. Returns whether they were replaced."""
+        """Replace the parameters, unless the guard refuses the new parameters. Returns whether they were replaced."""
         before = None if self.guard is None else np.array(self.learner.get_flat(), dtype=np.float32)
         self.learner.set_flat(vector)
         if self.guard is None or (before is not None and self.guard.accepts(self.learner, before)):
@@ -408,7 +408,7 @@ class Worker:
             version = None if state["version"] is None else operator.index(state["version"])
             pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
             ledger = PrivacyLedger.from_list(state["ledger"])
-            # A worker without a seed stays without one, even if an earlier version saved the state of a generator.
+            # A worker without a seed stays without a seed, even if an earlier version saved the state of a generator.
             is_keyed = self._rng is None or state["generator"] == KEYED
             rng = None if is_keyed else generator_from(state["generator"])
             self.learner.set_flat(vectors["parameters"])

@@ -157,8 +157,8 @@ def split_patients(
         if patient in known:
             owner[place] = known[patient]
             load[owner[place]] += sizes[place]
-    # Patients with many sentences first: the small ones at the end even out the loads. A stable sort after the
-    # permutation breaks ties at random.
+    # Patients with many sentences first: patients with few sentences at the end even out the loads. A stable sort after
+    # the permutation breaks ties at random.
     order = rng.permutation(len(patients))
     for place in order[np.argsort(-sizes[order], kind="stable")]:
         if owner[place] < 0:
@@ -230,7 +230,7 @@ def random_ngram_vectors() -> SubwordTable:
     projections.
     """
     # A fixed seed: all sites have the same table, and no site has to send it. The table is read-only, so that the
-    # workers of a process share it: a tenth of a short training was spent on new ones.
+    # workers of a process share it: a tenth of a short training was spent on new tables.
     table = np.random.default_rng(0).standard_normal((_BUCKET, _DIM), dtype=np.float32)
     return SubwordTable(table, is_public=True)
 
@@ -238,7 +238,7 @@ def random_ngram_vectors() -> SubwordTable:
 def check_public_start(start: Any) -> None:
     """Raise ValueError unless the ``warm_start_from`` of a tagger is None or a model of the package.
 
-    A model of somebody's notes would reveal them to all workers.
+    A model that was trained on private notes would reveal these notes to all workers.
     """
     if start is not None and not (isinstance(start, str) and start in STARTERS):
         raise ValueError(
@@ -250,7 +250,8 @@ def check_public_start(start: Any) -> None:
 def listed_ngram_vectors(language: str = "") -> ListedVectors:
     """Create `random_ngram_vectors`, followed by the kinds of public lists that hold a word.
 
-    The lists are those of `DeidTagger(embeddings="auto")`. All sites with one version of Faker have the same lists.
+    The lists are the same as in `DeidTagger(embeddings="auto")`. All sites with one version of Faker have the same
+    lists.
 
     Parameters
     ----------
@@ -261,7 +262,7 @@ def listed_ngram_vectors(language: str = "") -> ListedVectors:
 
 
 def common_language(parts: Sequence[WorkerData]) -> str:
-    """Language of the sentences of all workers; "" if it differs or is not known, for vectors, and without workers.
+    """Language of the sentences of all workers; "" if unknown or not common, for vectors, and without workers.
 
     Examples
     --------
@@ -283,8 +284,8 @@ def public_embeddings(spec: Any, parts: Sequence[WorkerData] = ()) -> Any:
     spec : None, "auto", "glove-6b-50d", path, WordVectors or KeyedVectors
         Public word vectors, or None for no word vectors. "auto" means `listed_ngram_vectors`.
     parts : sequence of WorkerData, optional
-        Data of the workers, whose `common_language` chooses lists with "auto". Without data, the lists of all languages
-        only.
+        Data of the workers, whose `common_language` chooses lists with "auto". Without data, "auto" uses the lists of
+        all languages only.
 
     Raises
     ------

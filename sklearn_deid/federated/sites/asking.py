@@ -9,7 +9,7 @@ from typing import Any
 from ...exceptions import ExchangeError
 
 Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
-# Of a reason of the server that goes to the log of the site.
+# Characters of a reason of the server that goes to the log of the site.
 _LONGEST_REASON = 300
 
 
@@ -29,7 +29,7 @@ def granted(reply: tuple[Mapping[str, Any], bytes]) -> tuple[Mapping[str, Any], 
 
 
 def known_result(told: Any, known: Collection[str]) -> str | None:
-    """Return how a round has ended, as the server tells it. None if the round has not ended.
+    """Return the result of a round that the server reports. None if the round has not ended.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from .json_file import write_settings
 _KIND = "parameter server"
 _FOLDER = "checkpoints"
 _NAME = re.compile(r"(?:version|round)-(\d+)\.state")
-# Copies of the last rounds. Those made before a session stay.
+# Copies of the last rounds. Copies from before a session stay.
 _N_ROUNDS = 100
 
 
@@ -69,7 +69,7 @@ def list_checkpoints(kit: str | os.PathLike[str]) -> dict[int, Path]:
     """Copies of the checkpoint in the kit of a server, by version."""
     folder = server_checkpoint(kit)[1].with_name(_FOLDER)
     found = {path: _NAME.fullmatch(path.name) for path in sorted(folder.iterdir() if folder.is_dir() else ())}
-    # Of two copies of a version, the one before a session is later in the order of the names.
+    # Of two copies of a version, the copy from before a session is later in the order of the names.
     kept = {int(match.group(1)): path for path, match in found.items() if match}
     return dict(sorted(kept.items()))
 
@@ -96,7 +96,7 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
     if version not in copies:
         kept = ", ".join(map(str, copies)) or "none"
         raise ExchangeError(f"There is no checkpoint of version {version}. Kept versions: {kept}.")
-    # Both are read before anything is written.
+    # Both files are read before anything is written.
     state, arrays = read_state(checkpoint, _KIND)
     old_state, old_arrays = read_state(copies[version], _KIND)
     if old_state["model"] != state["model"]:
@@ -140,7 +140,8 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     -------
     dict of str to dict
         For each site ``last`` (seconds since 1970, or None), ``uploads``, ``bytes``, ``norm`` of the last upload
-        without masks, ``f1`` as the site has reported it last, ``refused``, and ``reason`` of the last refusal.
+        without masks, ``f1`` (the last value that the site has reported), ``refused``, and ``reason`` of the last
+        refusal.
     """
     agreement, checkpoint = server_checkpoint(kit)
     empty = {"last": None, "uploads": 0, "bytes": 0, "norm": None, "f1": None, "refused": 0, "reason": None}

@@ -85,15 +85,15 @@ class FederationConfig:
         ``embeddings`` may be "auto", "glove-6b-50d" or None. ``encoder`` must not be a `PretrainedEncoder`.
     lists : str or None, default=None
         Public lists of names, places and professions that follow the vectors of ``embeddings="auto"``, as in
-        `DeidTagger`. The name of a language (`sklearn_deid.surrogates.LOCALES`) adds its lists and those of all
-        languages, "any" those of all languages only. None means no lists and, unless ``tagger`` sets their number, no
-        invented spans, as in agreements of earlier versions.
+        `DeidTagger`. The name of a language (`sklearn_deid.surrogates.LOCALES`) adds the lists of this language and of
+        all languages together; "any" adds the lists of all languages together only. None means no lists and, unless
+        ``tagger`` sets their number, no invented spans, as in agreements of earlier versions.
     lists_checksum : str or None, default=None
         Checksum of these lists. Versions of Faker may have other lists. None compares nothing.
     n_epochs : int, default=25
         Local epochs of each site, over all sessions.
     n_parts : int, default=1
-        Number of parts into which each site divides its sentences. A local epoch trains on one of them, so that updates
+        Number of parts into which each site divides its sentences. A local epoch trains on one part, so that updates
         are exchanged several times in a pass over the notes.
     proximal : float in [0, 1e6], default=0.0
         Weight of the proximal term of each site (`federated.FederatedAveraging`).
@@ -115,18 +115,18 @@ class FederationConfig:
         download of a site in each session is random, because the server does not store the downloads of earlier
         sessions.
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
-        How updates are combined (`federated.FederatedAveraging`). With the mean, the server adds each update on
-        arrival. With the median or the trimmed mean, all sites send their whole updates in common rounds. They need at
-        least three sites, and more than ``2 * n_trim``, and cannot be combined with masks.
+        Rule by which updates are combined (`federated.FederatedAveraging`). With the mean, the server adds each update
+        on arrival. With the median or the trimmed mean, all sites send their whole updates in common rounds. Median and
+        trimmed mean need at least three sites, and more than ``2 * n_trim``, and cannot be combined with masks.
     n_trim : int, default=1
         Number of smallest and number of largest values that the trimmed mean leaves out.
     screened : bool, default=False
         Whether all sites send their whole updates in common rounds, and the server leaves out updates that point
-        against those of most other sites (`federated.AgreementScreen`). A round then needs three sites. With two sites
-        in the agreement, rounds are not screened. Cannot be combined with masks.
+        against the updates of most other sites (`federated.AgreementScreen`). A round then needs three sites. With two
+        sites in the agreement, rounds are not screened. Cannot be combined with masks.
     keep_exchange : bool, default=False
         Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
-        as the messages. With masks, it holds masked updates.
+        as the messages. With masks, the record holds masked updates.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
         their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys
@@ -284,12 +284,12 @@ class FederationConfig:
         return max(FEWEST_UPDATES, 2 * self.n_trim + 1 if self.aggregation == "trimmed_mean" else 0)
 
     def masked_round(self, number: int, model: str, size: int, start: str) -> MaskedRound:
-        """Terms of a masked round of all sites. The parameters are those of `federated.MaskedRound`."""
+        """Terms of a masked round of all sites. The parameters are the same as in `federated.MaskedRound`."""
         keys = {name: bytes.fromhex(key) for name, key in self.mask_keys.items()}
         return MaskedRound(number, model, size, keys, FixedPoint(self.mask_bound), start, self.mask_fraction)
 
     def mask_fingerprint(self) -> str:
-        """Hash of the names and keys of all sites, 64 hexadecimal digits. Sites compare it with each other."""
+        """Hash of the names and keys of all sites, 64 hexadecimal digits. Sites compare the hash with each other."""
         return sha256(json.dumps(dict(self.mask_keys), sort_keys=True).encode("ascii")).hexdigest()
 
     def limits(self) -> ServerLimits:
@@ -312,8 +312,8 @@ class FederationConfig:
         Raises
         ------
         ExchangeError
-            If a parameter is not a parameter of the tagger, or if the lists of this computer are not those of the
-            agreement.
+            If a parameter is not a parameter of the tagger, or if the lists of this computer differ from the lists of
+            the agreement.
         """
         from ...tagging.tagger import DeidTagger
 
@@ -323,7 +323,7 @@ class FederationConfig:
         except ValueError as error:
             raise ExchangeError(str(error)) from None
         if self.lists is None and "span_swap__invented" not in self.tagger:
-            # So that running federations of earlier versions train on as before.
+            # Running federations of earlier versions then continue unchanged.
             tagger.set_params(span_swap__invented=0)
         return tagger.set_params(embeddings=self._vectors()) if tagger.embeddings == "auto" else tagger
 
@@ -342,7 +342,7 @@ class FederationConfig:
         return vectors
 
     def with_lists_checksum(self) -> FederationConfig:
-        """Agreement that refuses members whose lists differ from those of this computer.
+        """Agreement that refuses members whose lists differ from the lists of this computer.
 
         Raises
         ------

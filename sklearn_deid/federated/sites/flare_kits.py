@@ -87,7 +87,7 @@ def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
     folder : path
         New folder for the job. You submit the same job for each session.
     rules : SessionRules
-        Rules for the end of a session. Only the server reads them.
+        Rules for the end of a session. Only the server reads these rules.
     """
     root = Path(folder)
     config = root / "app" / "config"
@@ -186,7 +186,7 @@ def _local(kit: str | os.PathLike[str], startup: str) -> Path:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its owner can enter, or take the right of all others to enter an existing one."""
+    """Make a folder that only its owner can enter, or remove the access of all others to an existing folder."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "posix" and folder.stat().st_mode & 0o077:
         folder.chmod(0o700)

@@ -21,7 +21,7 @@ SUM = "sum of all sites"
 MASK_DTYPE = "float16"
 # JSON readers keep whole numbers up to here.
 LARGEST_ROUND = 2**53
-# Largest norm of the first sum, as a share of ``max_norm``. Honest ones had at most a tenth.
+# Largest norm of the first sum, as a share of ``max_norm``. Honest sums had at most a tenth.
 _FIRST_SUM = 0.2
 
 
@@ -75,7 +75,7 @@ class MaskedExchangeService(ExchangeService):
         number = _number(fields.get("next"))
         with self._rounds:
             if self._round is not None and number > self._round.terms.number:
-                # This site gives the open round up, which therefore never becomes a sum.
+                # This site gives up the open round, which therefore never becomes a sum.
                 self._end("repeat")
             if self._round is None:
                 self._next[site] = number
@@ -86,7 +86,7 @@ class MaskedExchangeService(ExchangeService):
     def _open(self) -> None:
         server, message = self.server, self.server.download(1.0, SUM).to_bytes(MASK_DTYPE)
         start = sha256(message).hexdigest()
-        # The log names the site whose number is used: a hostile one could ask for numbers that the others refuse.
+        # The log names the site whose number is used: a hostile site could ask for numbers that the others refuse.
         by = max(sorted(self._next), key=lambda site: self._next[site])
         terms = self.agreement.masked_round(self._next[by], server.model, server.size, start)
         self._round = MaskedSum(terms)
@@ -114,7 +114,7 @@ class MaskedExchangeService(ExchangeService):
         server, positions = self.server, masked.terms.positions
         update = SparseUpdate(positions, masked.mean()[positions], server.size, server.model, server.version)
         try:
-            # Not the version: it has gaps, and a used number would count as a repetition.
+            # The version is not used: versions have gaps, and a used number would count as a repetition.
             added = server.delivered(SUM)
             number = added[-1][1] + 1 if added else 0
             self._check_norm(update, number)
@@ -129,7 +129,7 @@ class MaskedExchangeService(ExchangeService):
             self.after_round()
 
     def _check_norm(self, update: SparseUpdate, number: int) -> None:
-        """Refuse a sum that is much longer than the earlier sums. Nobody can tell which site has caused it."""
+        """Refuse a sum that is much longer than the earlier sums. Nobody can tell which site has caused the length."""
         earlier, limits = self.server.norms(SUM), self.server.limits
         if not earlier:
             # The sum of one message of random bytes has more than a third of the norm of the first parameters. Later
@@ -141,7 +141,7 @@ class MaskedExchangeService(ExchangeService):
                     "agree on a larger 'max_norm'."
                 )
             return
-        # The last sum returns to the moving average of the weights, and is longer than those before.
+        # The last sum returns to the moving average of the weights, and is longer than earlier sums.
         is_last = limits.last_sequence is not None and number >= limits.last_sequence
         usual, name = (max(earlier), "longest") if is_last else (median(earlier), "median")
         if update.norm() > limits.max_ratio * usual:

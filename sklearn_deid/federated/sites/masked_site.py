@@ -167,7 +167,7 @@ def check_masks(agreement: FederationConfig, settings: SiteSettings, name: str |
     Parameters
     ----------
     agreement, settings, name
-        Parameters of `MaskedSite`. Without a name, the key may be that of any site of the agreement.
+        Parameters of `MaskedSite`. Without a name, the key of any site of the agreement is allowed.
 
     Returns
     -------

@@ -21,7 +21,7 @@ class OfficerLog:
     Parameters
     ----------
     folder : Path
-        State folder of the site. ``officer.log`` in it is readable for its owner only.
+        State folder of the site. The file ``officer.log`` in this folder is readable for its owner only.
     agreement : FederationConfig
         Settings of the federation: its name, whether updates are masked, and the planned epochs.
     settings : SiteSettings
@@ -55,7 +55,7 @@ class OfficerLog:
 
         def watched(fields: Mapping[str, Any], body: bytes = b"") -> tuple[Mapping[str, Any], bytes]:
             if fields["ask"] == "upload":
-                # Before the answer: whoever sends knows what has left the site, also if nobody answers.
+                # Counted before the answer: the data have left the site, even if nobody answers.
                 self._n_bytes += len(body)
             return ask(fields, body)
 

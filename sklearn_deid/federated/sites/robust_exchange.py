@@ -1,4 +1,4 @@
-"""Server side of a session with common rounds without masks: they end when the sites have sent."""
+"""Server side of a session with common rounds without masks: rounds end when the sites have sent their updates."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class RobustExchangeService(ExchangeService):
     """Collects one update of each site in a round, and combines the updates according to the agreement.
 
     A round is named by the version of the parameters from which its updates start. The round ends when every site that
-    the server waits for has sent an update, or ``grace`` seconds after more than half of all sites have sent one. A
-    site that is late loses the update of this round, and joins the next one. A refused update counts as sent, so that a
-    hostile site cannot delay a round; the sum does not contain it. A round needs at least ``fewest_updates`` sites.
-    Updates of a round without an end are sent again in the next session.
+    the server waits for has sent an update, or ``grace`` seconds after more than half of all sites have sent an update.
+    A site that is late loses the update of this round, and joins the next one. A refused update counts as sent, so that
+    a hostile site cannot delay a round; the sum does not contain the refused update. A round needs at least
+    ``fewest_updates`` sites. Updates of a round without an end are sent again in the next session.
 
     A site states with its update whether it adds noise. If few sites add noise, or few sites add none, a screened round
     compares lengths less strictly (`ParameterServer.add_round`).
@@ -65,10 +65,10 @@ class RobustExchangeService(ExchangeService):
         self._updates: dict[str, tuple[int, SparseUpdate]] = {}
         # Sites of the open round that add noise.
         self._noisy: set[str] = set()
-        # Sites with the parameters of the open round, and those of them whose update was refused.
+        # Sites with the parameters of the open round, and the sites among them whose update was refused.
         self._joined: set[str] = set()
         self._refused: set[str] = set()
-        # Sites that missed the end of a round. The server waits for them again when they join one.
+        # Sites that missed the end of a round. The server waits for them again when they join a round.
         self._late: set[str] = set()
         self._half_since: float | None = None
         self._results: dict[tuple[int, str], str] = {}

@@ -31,7 +31,7 @@ class RobustSite:
     def __init__(self, settings: SiteSettings, pause: float = 0.5) -> None:
         check_robust(settings)
         self._pause, self._sequence = pause, 0
-        # Updates with noise differ in length from others: the server compares each kind less strictly with the other.
+        # Updates with noise differ in length from updates without: the server compares the two kinds less strictly.
         self._told = {"noise": True} if settings.has_noise else {}
 
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
@@ -48,7 +48,7 @@ class RobustSite:
         Raises
         ------
         ExchangeError
-            If the server does not send all parameters: the update of this site would start from other ones.
+            If the server does not send all parameters: the update of this site would start from other parameters.
         """
         parameters = SparseUpdate.from_bytes(download, kind="parameters")
         if len(parameters) != parameters.size:
@@ -88,7 +88,8 @@ def check_robust(settings: SiteSettings) -> None:
     Raises
     ------
     ExchangeError
-        If they do. A value that is not sent counts as zero, and most sites would outvote the others with zeros.
+        If the settings send or fetch a part only. A value that is not sent counts as zero, and most sites would outvote
+        the others with zeros.
     """
     fractions = (settings.upload_fraction, settings.download_fraction)
     if fractions != (1.0, 1.0) or settings.threshold > 0 or settings.error_feedback:

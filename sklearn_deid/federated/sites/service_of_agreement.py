@@ -19,7 +19,7 @@ def make_service(
     record: Callable[[dict[str, Any]], None],
     **clock: Callable[[], float],
 ) -> ExchangeService:
-    """Create the server side of a session. The parameters are those of `MaskedExchangeService`."""
+    """Create the server side of a session. The parameters are the same as in `MaskedExchangeService`."""
     if agreement.mask_keys:
         return MaskedExchangeService(server, agreement, rules, record, **clock)
     server.forget_norms(agreement.sites)

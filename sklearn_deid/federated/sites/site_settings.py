@@ -31,7 +31,7 @@ class SiteSettings:
         Folder for the worker's state, its log and its model. The folder reveals more than the site shares.
     random_state : int or None, default=None
         Random seed of training, and of the selection of sent parameters without noise. Uploads with noise do not use
-        the seed, because each of them has a new key.
+        the seed, because each upload has a new key.
     format, encoding : str or None, default=None
         Parameters of `read_corpus`.
     upload_fraction, download_fraction, clip, threshold, selection, upload_dtype, error_feedback
@@ -41,7 +41,7 @@ class SiteSettings:
     noise_multiplier, norm_bound : float or None, default=None
         Parameters of Gaussian noise (`federated.GaussianUpload`). Set both or neither.
     validation_fraction : float, "rotating" or None, default="rotating"
-        Patients on whom the site tests every download: with "rotating", a tenth of the patients in turn, at least one,
+        Patients on whom the site tests every download. With "rotating", a tenth of the patients in turn, at least one,
         who are left out of the pass before (`federated.RotatingPatients`). A fraction of the patients is held out of
         the whole training (`federated.HeldOutGuard`), and also measures F1 for the site's own log. None tests nothing.
     patient_epsilon : float or None, default=None
@@ -104,7 +104,7 @@ class SiteSettings:
         if fraction not in (None, ROTATING) and not is_fraction:
             raise ExchangeError(f"'validation_fraction' must be between 0 and 1, or {ROTATING!r}.")
         if self.report_f1 and not is_fraction:
-            # F1 of patients who take turns would be that of patients in the training.
+            # Patients who take turns are also in the training, so their F1 would be too high.
             raise ExchangeError("'report_f1' needs held-out patients: set 'validation_fraction' to a number.")
         for name in ("notes_are_patients", "report_f1", "error_feedback"):
             # Text counts as true: a site with "false" in its file would tell its F1.
@@ -120,7 +120,7 @@ class SiteSettings:
 
     @property
     def has_noise(self) -> bool:
-        """Whether updates have noise, on their gradients or on their values. The site reports this to the server."""
+        """Whether updates have noise, on their gradients or on their values; the server learns this property."""
         return self.patient_epsilon is not None or self.privacy() is not None
 
     def worker_settings(self) -> WorkerSettings:
@@ -150,12 +150,12 @@ class SiteSettings:
         return None if self.epsilon is None else SparseVectorUpload(self.epsilon)
 
     def promise(self, n_epochs: int) -> PrivacyLedger | None:
-        """Ledger of the uploads of all planned epochs; None without noise on them.
+        """Ledger of the uploads of all planned epochs; None without noise on uploads.
 
         Raises
         ------
         ExchangeError
-            If their noise gives no meaningful guarantee (`federated.check_promise`).
+            If the noise of the uploads gives no meaningful guarantee (`federated.check_promise`).
         """
         privacy = self.privacy()
         try:

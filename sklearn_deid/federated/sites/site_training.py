@@ -237,7 +237,8 @@ class SiteTraining:
             fields, message = granted(ask({"ask": "download", **self._wanted()}))
             if fields["status"] == "closed":
                 break
-            # An update that no round contains is sent again. Any other is a part of the downloaded parameters, or void.
+            # An update that no round contains is sent again. Any other update is a part of the downloaded parameters,
+            # or void.
             if not common.keeps(pending, message):
                 pending.clear()
                 if self.n_left == 0 or not self._may_spend():
@@ -250,7 +251,7 @@ class SiteTraining:
             try:
                 has_ended = common.exchange(ask, next(iter(pending.values())), stopped, officer.answers.append)
             finally:
-                # Also of an update that no round contains, and of one that the server has not answered.
+                # Also of an update that no round contains, and of an update that the server has not answered.
                 officer.after(self._promise(), self.worker.n_epochs)
             if not has_ended:
                 break
@@ -297,7 +298,8 @@ class SiteTraining:
         sequence = worker.sequence
         worker.select_upload()
         n_bytes = len(worker.pending[sequence])
-        # Before anybody is told of the update: after a crash the same one is sent, not another of the same number.
+        # Before anybody is told of the update: after a crash the same update is sent, not another update of the same
+        # number.
         self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
         line["is_download_taken"] = self._is_taken
@@ -419,7 +421,7 @@ def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences
 
 
 def read_site_corpus(settings: SiteSettings) -> Any:
-    """Read the notes that a site trains on.
+    """Read the notes on which a site trains.
 
     Raises
     ------
