@@ -1,4 +1,4 @@
-"""Alterations of notes as they occur in practice, or as somebody evades a filter, with the place of each character.
+"""Alterations of notes that occur in practice or evade filters, with the place of each character.
 
 An alteration replaces each character of a note by a piece of text, which may be empty. The pieces show the position of
 each token of the note in the altered note, so that the recall before and after counts the same tokens.
@@ -16,7 +16,7 @@ import numpy as np
 from ..text import Document, Span
 
 Pieces = Callable[[Document, np.random.Generator], list[str]]
-# Not the table of `NoteAugmenter`: errors that a tagger was trained on would flatter it.
+# Not the table of `NoteAugmenter`: a tagger would be good at errors on which it was trained.
 _OCR = {"o": "0", "O": "0", "0": "O", "l": "1", "I": "l", "1": "l", "5": "S", "S": "5", "B": "8", "8": "B", "m": "rn"}
 _OCR |= {"e": "c", "c": "e", "h": "b", "i": "j", "u": "v", "n": "ri", "g": "q", "Z": "2", "2": "Z", "6": "b"}
 _WIDTH, _NARROW = 60, 20

@@ -33,8 +33,9 @@ class Counts:
     fn : int, default=0
         Number of gold items that were not found.
     n_predicted : int, default=0
-        Number of predicted items. This number equals ``tp + fp`` if items match one to one. The two differ only in the
-        relaxed rule, where span ends may differ, and in comparisons by label that ignore labels.
+        Number of predicted items. This number equals ``tp + fp`` if items match one to one. ``n_predicted`` and ``tp +
+        fp`` differ only in the relaxed rule, where span ends may differ, and in comparisons by label that ignore
+        labels.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def compare(rule: str, document: Document, gold: Iterable[Span], predicted: Iter
         apart. ``"token"`` compares typed tokens; a token is a run of ASCII letters and digits within a span.
         ``"binary_strict"`` and ``"binary_token"`` compare spans and tokens without their labels.
     document : Document
-        Document with the text that the spans refer to.
+        Document with the text to which the spans refer.
     gold, predicted : iterable of Span
         Gold and predicted spans of the document.
 
@@ -143,8 +144,8 @@ def compare(rule: str, document: Document, gold: Iterable[Span], predicted: Iter
     Notes
     -----
     The official script has an ambiguity in the relaxed rule. If several spans share a label and a start but have
-    different ends, its count depends on the order of a hash table. This function counts every gold span with a match
-    as found, and every predicted span with a match as correct.
+    different ends, the count of the script depends on the order of a hash table. This function counts every gold span
+    with a match as found, and every predicted span with a match as correct.
 
     References
     ----------
@@ -174,7 +175,7 @@ def compare_by_label(
     Under a typed rule the counts of the labels add up to the counts of `compare`. Under a binary rule, a gold item
     counts as found if the item was predicted with any label. A predicted item counts as correct if the item is gold
     with any label. The binary counts therefore show how well each type of PHI is hidden, not how well the types are
-    told apart.
+    distinguished.
 
     Examples
     --------
@@ -184,8 +185,8 @@ def compare_by_label(
     """
     how = _get_rule(rule)
     wanted, given = how.items(document, gold), how.items(document, predicted)
-    # Labels are counted separately on both sides: a wrong label is a missed item of one and an invented item of the
-    # other.
+    # Labels are counted separately on both sides: a wrong label is a missed item of one label and an invented item of
+    # the other label.
     sides = (wanted, given, _unmatched(wanted, given, how), _unmatched(given, wanted, how))
     n_wanted, n_given, missed, invented = (Counter(item[0] for item in items) for items in sides)
     return {

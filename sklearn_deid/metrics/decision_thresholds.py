@@ -45,7 +45,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     Raises
     ------
     TargetError
-        If there is no item, or if there are too few items to show the target even without a missed item.
+        If there is no item, or if there are too few items to prove the target even without a missed item.
 
     References
     ----------
@@ -76,7 +76,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
 
 
 def reachable_recall(n_items: int, confidence: float = 0.95) -> float:
-    """Highest recall that held-out items can show, known before any training: the bound without any missed item.
+    """Highest recall that held-out items can prove, known before any training: the bound without any missed item.
 
     Items of one patient depend on each other, so that the recall that `recall_threshold` accepts is often lower.
 
@@ -147,7 +147,7 @@ def recall_lower_bounds(
 def _largest_target(ordered: np.ndarray, patient: np.ndarray, missed: int, z: float) -> float:
     """Largest target that `recall_threshold` accepts with this number of missed items."""
     target = 1.0
-    # The bound of a lower target looks at more misses for its design effect, and is never higher: the sequence falls.
+    # The bound of a lower target uses more misses for its design effect, and is never higher: the sequence falls.
     for _ in range(20):
         low = _lower_bounds(ordered, patient, target, z)
         bound = float(low[missed]) if missed < len(low) else 0.0
@@ -253,7 +253,7 @@ def bootstrap_ratio(
 
 
 def _check_numbers(scores: np.ndarray) -> None:
-    """Refuse scores that are no numbers: sorted last, they would count as found."""
+    """Refuse scores that are no numbers: NaN is sorted last, and would count as found."""
     if np.isnan(np.asarray(scores, dtype=float)).any():
         raise ValueError("'scores' must hold numbers. Got nan instead.")
 
@@ -302,7 +302,7 @@ def _design_effects(patient: np.ndarray) -> np.ndarray:
     share = np.arange(n) / n
     spread = squares - 2 * share * products + share**2 * float((size.astype(float) ** 2).sum())
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Ratio of the variance between patients to that of as many independent items (Kish 1965).
+        # Ratio of the variance between patients to the variance of as many independent items (Kish 1965).
         effect = n_patients / (n_patients - 1) * spread / (n * share * (1 - share))
     return np.where(share > 0, effect, 1.0)
 
@@ -312,7 +312,7 @@ def _number_within(patient: np.ndarray) -> np.ndarray:
     order = np.argsort(patient, kind="stable")
     starts = np.concatenate(([0], np.cumsum(np.bincount(patient))[:-1]))
     out = np.empty(len(patient), dtype=np.int64)
-    # A stable sort puts the items of a patient in a row. Their number is the place minus the start of the row.
+    # A stable sort puts the items of a patient in a row. The number of an item is its place minus the start of the row.
     out[order] = np.arange(len(patient)) - starts[patient[order]]
     return out
 

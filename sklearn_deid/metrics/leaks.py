@@ -171,7 +171,7 @@ def _leaks_of(document: Document, predicted: Iterable[Span], label_scheme: Label
     # A set of characters, because predicted spans may overlap.
     covered = {i for span in predicted for i in range(span.start, span.end)}
     for span in document.spans:
-        # A hyphen between two masked digits is no leak, and a missed digit beside a masked one is.
+        # A hyphen between two masked digits is no leak, and a missed digit beside a masked digit is a leak.
         telling = _telling(document.text, span)
         # Letters, digits and symbols reveal something. Spaces and punctuation around covered parts do not.
         left = sum(i not in covered for i in telling)

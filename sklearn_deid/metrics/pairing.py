@@ -94,7 +94,7 @@ def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Doc
     if scheme is not None:
         return get_label_scheme(scheme)
     labels = set(_labels(documents))
-    # The first scheme wins if the labels belong to both.
+    # The first scheme wins if the labels belong to both schemes.
     return next((s for s in (I2B2_2014, MEDDOCAN) if labels <= set(s.labels)), None)
 
 

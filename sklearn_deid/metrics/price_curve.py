@@ -17,7 +17,8 @@ class PriceCurve:
     recall : sequence of float
         Proportion of PHI tokens or spans that are found.
     reachable : sequence of float
-        Lower confidence bound of the recall: the highest ``target_recall`` that the held-out patients show at the bias.
+        Lower confidence bound of the recall: the highest ``target_recall`` that the held-out patients prove at the
+        bias.
     precision : sequence of float
         Proportion of tagged tokens that are PHI of any label; NaN if no token is tagged.
     hidden : sequence of float
@@ -48,7 +49,7 @@ class PriceCurve:
         return max((target for target, precision in points if precision >= min_precision), default=None)
 
     def largest_bias(self, min_precision: float) -> float:
-        """Largest bias that keeps a precision, or the smallest one if no bias keeps the precision."""
+        """Largest bias that keeps a precision, or the smallest bias if no bias keeps the precision."""
         points = zip(self.biases, self.precision, strict=True)
         return max((bias for bias, precision in points if precision >= min_precision), default=min(self.biases))
 

@@ -41,7 +41,7 @@ def deid_report(
         Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` counts all spans of
         the document as missed.
     sentences : {"count"} or mapping of str to int, optional
-        Numbers of sentences for MEDDOCAN's leak score. ``"count"`` counts them with the sentence splitter of this
+        Numbers of sentences for MEDDOCAN's leak score. ``"count"`` counts sentences with the sentence splitter of this
         library. A mapping holds the number for each document id. By default the leak score is not computed.
 
     Returns
@@ -54,7 +54,8 @@ def deid_report(
         - ``token`` compares typed runs of ASCII letters and digits within spans;
         - ``binary_strict`` (also sub-track 2, strict) and ``binary_token`` compare spans and tokens without labels;
         - ``hipaa_strict`` and the other ``hipaa_...`` keys apply the same five rules to HIPAA labels only, on both
-          sides. Their value is None if no scheme is known. ``hipaa_binary_token`` is the main score of the i2b2 task;
+          sides. The value of these keys is None if no scheme is known. ``hipaa_binary_token`` is the main score of the
+          i2b2 task;
         - ``merged`` compares spans without labels after neighbouring spans are joined (sub-track 2, merged).
 
         The value of each key holds precision, recall, f1, support (number of gold items), tp, fp and fn over all

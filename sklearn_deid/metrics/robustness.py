@@ -102,8 +102,8 @@ def robustness_table(
     Parameters
     ----------
     deidentifier : object with ``annotate``
-        Fitted `NoteDeidentifier`. With ``on_error="withhold"``, a note that is refused counts as withheld; otherwise it
-        raises an error.
+        Fitted `NoteDeidentifier`. With ``on_error="withhold"``, a note that is refused counts as withheld; otherwise
+        such a note raises an error.
     notes : iterable of Document
         Notes with gold spans, of patients that the model was not trained on.
     alterations : sequence of Alteration, default=ALTERATIONS
@@ -154,7 +154,7 @@ def _counts(document: Document, text: str, places: Sequence[int], spans: Iterabl
     hidden = np.zeros(len(text) + 1, dtype=bool)
     for span in spans:
         hidden[span.start : span.end] = True
-    # Only letters and digits must be covered: what stands between them is not seen, or tells nothing.
+    # Only letters and digits must be covered: characters between them are invisible or reveal nothing.
     open_before = np.concatenate([[0], np.cumsum([c.isalnum() and not h for c, h in zip(text, hidden, strict=False)])])
     kind = np.zeros(len(document.text) + 1, dtype=np.int64)
     for span in document.spans:
@@ -162,7 +162,7 @@ def _counts(document: Document, text: str, places: Sequence[int], spans: Iterabl
     counts = np.zeros(6, dtype=np.int64)
     for token in _TOKEN.finditer(document.text):
         start, end = places[token.start()], places[token.end()]
-        # A cumulative sum of open characters: a token is covered if the sum does not grow over it.
+        # A cumulative sum of open characters: a token is covered if the sum does not grow over the token.
         covered = bool(open_before[start] == open_before[end]) and bool(hidden[start:end].any())
         what = int(kind[token.start() : token.end()].max())
         counts[0 if what else 4] += 1

@@ -76,9 +76,9 @@ def phi_precision_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Proportion of correct spans or tokens among the predicted ones.
+    """Proportion of correct spans or tokens among the predicted spans or tokens.
 
-    Parameters and errors are those of `phi_f1_score`.
+    Parameters and errors are the same as in `phi_f1_score`.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def phi_recall_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Proportion of gold spans or tokens that were found. Parameters and errors are those of `phi_f1_score`.
+    """Proportion of gold spans or tokens that were found. Parameters and errors are the same as in `phi_f1_score`.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def _check_same_shape(gold: TokenSequences, predicted: TokenSequences) -> None:
 
 
 def _items(tags: Sequence[str], level: str, binary: bool, labels: frozenset[str] | None) -> set[tuple[int, int, str]]:
-    # Most sentences of most notes have no PHI, so the short way out saves most of the time.
+    # Most sentences of most notes have no PHI, so the early return saves most of the time.
     if tags.count("O") == len(tags):
         return set()
     spans: Iterable[tuple[int, int, str]] = labels_of(tags) if level == "span" else _tokens(tags)

@@ -132,7 +132,7 @@ def topic_agreement(
     -------
     dict of str to TopicAgreement
         Agreement for all versions except the first. The entry ``"original, another seed"`` compares two models of the
-        original notes with different random seeds. This entry shows the loss that the topic model causes without any
+        original notes with different random seeds. The entry shows the loss that the topic model causes without any
         redaction.
 
     References

@@ -113,9 +113,9 @@ def utility_report(
     without missed PHI can reach. A system with a higher score has left PHI readable. For this reason the report also
     contains the proportion of PHI tokens that are left.
 
-    - **BLEU-1, -2, -3** compare the redacted notes with the original notes. A second set of scores compares them with
-      the gold-redacted notes (``"bleu-1 to gold"``) and penalises both wrongly removed and wrongly kept tokens. BLEU
-      needs sacrebleu (extra ``utility``).
+    - **BLEU-1, -2, -3** compare the redacted notes with the original notes. A second set of scores compares the
+      redacted notes with the gold-redacted notes (``"bleu-1 to gold"``) and penalises both wrongly removed and wrongly
+      kept tokens. BLEU needs sacrebleu (extra ``utility``).
     - **Topic agreement** is the proportion of the original notes' topic words that also occur in the topics of the
       redacted notes. The topics come from latent Dirichlet allocation (5 topics of 30 words). Each original topic is
       matched with one topic of the redacted notes.
