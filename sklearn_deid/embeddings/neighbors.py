@@ -13,7 +13,7 @@ from .neighbor_search import search_neighbors
 from .neighbor_store import NeighborFolder, NeighborTable, RecentTables, take_known
 from .vectors import WordVectors
 
-# Part of the name of a stored neighbour list: a later rule for neighbours must not read lists of this one.
+# Part of the name of a stored neighbour list: a later rule for neighbours must not read lists of the present rule.
 _VERSION = 1
 # Room for 60,000 words with 1,000 neighbours.
 _RECENT = RecentTables(max_bytes=256 * 2**20)
@@ -36,14 +36,14 @@ class NeighborIndex:
     vectors : WordVectors
         Word vectors. Vectors that are not stored with unit length are copied during a search (76 MiB for 400,000 x 50).
     candidates : array-like of bool, shape (n_words,), default=None
-        Which words may be neighbours of other words; ``None`` means all words. Words with a zero vector are never
-        neighbours.
+        Whether each word may be a neighbour of other words; ``None`` means all words. Words with a zero vector are
+        never neighbours.
     n_jobs : int, default=None
         Number of threads. ``None`` means 1 unless in a ``joblib.parallel_config`` context. -1 means all cores.
     cache_dir : path, default=None
         Folder that keeps results for later runs; ``None`` writes nothing. **The files contain the rows of words that
-        occur in the notes. Protect them like the notes.** Only the owner can access a new folder (mode 0700) and its
-        files (mode 0600). Files that are damaged or belong to other vectors are ignored.
+        occur in the notes. Protect the files like the notes.** Only the owner can access a new folder (mode 0700) and
+        its files (mode 0600). Files that are damaged or belong to other vectors are ignored.
     verbose : int, default=0
         A value above 0 shows a progress bar on standard error.
 

@@ -115,7 +115,7 @@ def noise_study(
             noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
             rank = _ranks(table, ids, noisy.astype(np.float32), asked)
             counts[i] += [(rank <= limit).sum() for limit in _RANKS]
-            # Both have length 1, so that the sum of their products is the sum of their cosines.
+            # Both vectors have length 1, so that the sum of their products is the sum of their cosines.
             cosines[i] += (noisy * unit).sum()
     n = len(asked) * n_draws
     low, high = wilson_interval(counts / n, n, normal_quantile(0.95))

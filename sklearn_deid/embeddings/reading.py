@@ -49,7 +49,7 @@ def read_word_vectors(
         first bytes of the file, not from its name.
     is_public : bool, default=False
         Whether the vectors were trained on public text only. A file does not contain this information. A saved folder
-        does, and the parameter is then ignored.
+        contains this information, and the parameter is then ignored.
     max_words : int, optional
         Largest number of words to read from the start of the file. Public files usually start with the most frequent
         words. The parameter has no effect on folders.
@@ -97,7 +97,7 @@ def read_word_vectors(
         raw, subwords = read_fasttext_binary(file)
     else:
         raw = read_text(file) if found == "text" else read_word2vec_binary(file)
-    # No file format says whether vectors are public, so that only the caller can declare them public.
+    # No file format records whether vectors are public, so that only the caller can declare them public.
     if subwords is not None and is_public:
         subwords = SubwordTable(subwords.table, subwords.min_n, subwords.max_n, lower=subwords.lower, is_public=True)
     return WordVectors(raw.words, raw.vectors, subwords=subwords, is_public=is_public, n_duplicates=raw.n_duplicates)

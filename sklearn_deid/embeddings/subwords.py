@@ -40,7 +40,7 @@ def ngram_hashes(words: Sequence[str], min_n: int = 3, max_n: int = 6) -> tuple[
     Parameters
     ----------
     words : sequence of str
-        Words. The function does not normalise them.
+        Words. The function does not normalise the words.
     min_n, max_n : int, default=3 and 6
         Shortest and longest n-gram in characters, brackets included.
 
@@ -53,8 +53,8 @@ def ngram_hashes(words: Sequence[str], min_n: int = 3, max_n: int = 6) -> tuple[
 
     References
     ----------
-    Bojanowski, Grave, Joulin & Mikolov (2017), Enriching Word Vectors with Subword Information, section 3.2; the
-    signed bytes are those of the reference implementation (``Dictionary::hash``).
+    Bojanowski, Grave, Joulin & Mikolov (2017), Enriching Word Vectors with Subword Information, section 3.2; the bytes
+    are signed as in the reference implementation (``Dictionary::hash``).
 
     Examples
     --------

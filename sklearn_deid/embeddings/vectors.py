@@ -26,7 +26,7 @@ _UNIT_TOLERANCE = 1e-6
 
 
 class Lookup(NamedTuple):
-    """Vectors of tokens, and which tokens are unknown.
+    """Vectors of tokens, and a mask of unknown tokens.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class WordVectors:
         N-gram vectors for words that are not stored (fastText).
     is_public : bool, default=False
         Whether the vectors were trained on public text only. Vectors trained on notes contain the words of the notes.
-        Do not share them.
+        Do not share such vectors.
     n_duplicates : int, default=0
         Number of rows that a reader skipped because their word was repeated.
 
@@ -172,7 +172,7 @@ class WordVectors:
         if self.subwords is not None and unknown.any():
             missing = np.flatnonzero(unknown)
             made = self.subwords.vectors_for([distinct[i] for i in missing], unit=True)
-            # Unknown words with at least one n-gram in the table have a vector. The others stay zero and count as
+            # Unknown words with at least one n-gram in the table have a vector. The other words stay zero and count as
             # unknown.
             vectors[missing] = made
             unknown[missing] = ~made.any(axis=1)
@@ -192,7 +192,7 @@ class WordVectors:
 
         The folder contains ``vectors.npy`` (unit vectors, float32), ``words.json``, ``subwords.npy`` (only for vectors
         with n-grams) and ``word_vectors.json``. `open` needs ``word_vectors.json``, which is written last, so that
-        it refuses the folder of an interrupted run.
+        `open` refuses the folder of an interrupted run.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class WordVectors:
         return next((self._rows[form] for form in word_forms(word) if form in self._rows), -1)
 
     def _rows_of(self, distinct: Sequence[str]) -> np.ndarray:
-        # Most tokens have a row in their own spelling. The variants are tried only for the others.
+        # Most tokens have a row in their own spelling. The variants are tried only for the other tokens.
         rows = np.fromiter((self._rows.get(word, -1) for word in distinct), dtype=np.int64, count=len(distinct))
         for i in np.flatnonzero(rows < 0).tolist():
             rows[i] = self._row(distinct[i])
@@ -344,7 +344,7 @@ def _open_folder(path: Path, verify: bool) -> WordVectors:
         expected = manifest["n_words"], manifest["dim"], manifest["checksum"]
     except (KeyError, TypeError, ValueError) as error:
         raise BundleError(f"The word vectors are damaged: {type(error).__name__}.", path=str(path)) from error
-    # The checksum covers words and vectors and reads all of them, so that it can be skipped for large tables.
+    # The checksum covers words and vectors and reads all of them, so that the check can be skipped for large tables.
     if (len(opened), opened.dim) != expected[:2] or (verify and opened.checksum != expected[2]):
         raise BundleError("The word vectors differ from the saved word vectors.", path=str(path))
     return opened
