@@ -120,7 +120,7 @@ class AnnotationView:
     def _mark(self, piece: _Piece) -> str:
         labels = " + ".join(dict.fromkeys(span.label for span in piece.spans))
         sure = [span.confidence for span in piece.spans if span.confidence is not None]
-        # The lowest confidence of overlapping spans: a reader should check this one.
+        # The lowest confidence of overlapping spans: a reader should check such a span.
         title = f' title="confidence {min(sure):.2f}"' if sure else ""
         text = f"{_shown(piece.text)} " if self.show_text is True else ""
         # The longest span determines the colour, and the labels of all spans are written.

@@ -21,12 +21,12 @@ def redact_dask(
 ) -> Any:
     """Redact text columns of a Dask data frame, or texts in the records of a Dask bag.
 
-    Nothing is computed yet. The result of a row does not depend on the partitions.
+    Dask computes the result later, on request. The result of a row does not depend on the partitions.
 
     Parameters
     ----------
     model : path
-        Folder that `save` wrote, on a disk that all workers read. Each worker process loads it once.
+        Folder that `save` wrote, on a disk that all workers read. Each worker process loads the model once.
     collection : dask.dataframe.DataFrame or dask.bag.Bag
         Data frame, or bag of dicts.
     columns : str or sequence of str
@@ -45,9 +45,9 @@ def redact_dask(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also during
-        the computation, if no record of a partition has the key, if a key of a record differs from it in case, blanks
-        or look-alike characters only, or if a record lacks the key and has a text of several words under another one.
-        Also during the computation, if another column or key repeats a text or a long part of it.
+        the computation, if no record of a partition has the key, if a key of a record differs from a named key in case,
+        blanks or look-alike characters only, or if a record lacks the key and has a text of several words under another
+        key. Also during the computation, if another column or key repeats a text or a long part of a text.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError
@@ -125,7 +125,7 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
         if not any(name in row for row in rows):
             message = f"No record of a partition has the key {name!r}. Where all texts are missing, set it to None."
             raise DeidError(message)
-    # The texts under a key like one of texts would be copied.
+    # Texts under a key that resembles a key of texts would be copied.
     keys = dict.fromkeys(key for row in rows for key in row)
     if (alike := resembled(keys, redactor.read_columns, redactor.read_columns)) is not None:
         raise DeidError(f"A record has a key {ALIKE.format(alike)}")

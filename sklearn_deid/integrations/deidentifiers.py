@@ -45,7 +45,7 @@ def as_deidentifier(model: Any, device: str | None = None) -> Any:
         raise TypeError(
             f"The model must be a tagger, a NoteDeidentifier or the path of one. Got {type(loaded).__name__} instead."
         )
-    # A shallow copy: the caller's ``on_error`` stays as it is, and the tagger with its weights is not doubled.
+    # A shallow copy: the caller's ``on_error`` stays unchanged, and the tagger with its weights is not doubled.
     own = copy.copy(loaded) if isinstance(loaded, NoteDeidentifier) else NoteDeidentifier(loaded)
     # raises NotFittedError now, not at the first note
     own.fitted_estimator()

@@ -14,7 +14,7 @@ from ..text.characters import LONE_SURROGATE, has_surrogate
 from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 
-#: What is wrong with a frame whose index repeats its texts.
+#: Description of the problem of a frame whose index repeats its texts.
 TEXT_IN_INDEX = "The index of the data frame holds a text of a column of texts. Reset it first."
 
 
@@ -37,7 +37,7 @@ def redact_frame(
     frame : DataFrame or Table
         Data frame of pandas or polars, or table of pyarrow.
     columns : str or sequence of str
-        Columns of texts. Cells without a value stay without one.
+        Columns of texts. Missing values stay missing.
     id_column, patient_column : str, optional
         Columns that name the row in messages, and the patient for surrogates. Without a patient column, the id
         identifies the patient.
@@ -58,7 +58,7 @@ def redact_frame(
     ------
     CorpusFormatError
         If a column is missing, a cell holds no text, a column of texts is named as id or patient, or another column
-        differs from it in case, blanks or look-alike characters only, or repeats one of its texts.
+        differs from a column of texts in case, blanks or look-alike characters only, or repeats one of its texts.
     DeidError
         If a text cannot be processed, and ``on_error="raise"``.
     MissingDependencyError
@@ -93,7 +93,7 @@ def redact_frame(
 
 
 def _storable(text: str | None, place: str, on_error: str) -> str | None:
-    """Redacted text, unless arrow cannot store it: its own error would hold the text."""
+    """Redacted text, unless arrow cannot store it: the error of arrow would hold the text."""
     if text is None or not has_surrogate(text):
         return text
     error = DeidError(LONE_SURROGATE, doc_id=place)
@@ -106,7 +106,7 @@ def _storable(text: str | None, place: str, on_error: str) -> str | None:
 
 
 def _without_comments(table: Any) -> Any:
-    """Table of pyarrow without metadata that can quote a text; other frames as they are."""
+    """Table of pyarrow without metadata that can quote a text; other frames unchanged."""
     if not hasattr(table, "replace_schema_metadata"):
         return table
     import pyarrow as pa
@@ -122,7 +122,7 @@ def annotate_frame(
     Parameters
     ----------
     model, frame, columns, id_column, on_error
-        As in `redact_frame`. A withheld cell has no spans, so that the result does not show it; see the warnings.
+        As in `redact_frame`. A withheld cell has no spans and no row in the result; see the warnings.
 
     Returns
     -------

@@ -168,7 +168,7 @@ def _token_rows(document: Document, tag_scheme: str, lossy: bool) -> Iterator[di
     if not lossy:
         _check_expressed(document, tags_to_spans(tags, starts, ends))
     # A sentence that begins with an I- tag is joined to the sentence before it, so no span is cut. The first sentence
-    # begins with the note, and the last one ends with the note: white space at both ends is kept.
+    # begins with the note, and the last sentence ends with the note: white space at both ends is kept.
     firsts = [first for first, _ in cut.sentences if first == 0 or not tags[first].startswith("I-")] or [0]
     for first, stop in zip(firsts, [*firsts[1:], len(texts)], strict=True):
         begin = 0 if first == 0 else starts[first]
@@ -312,7 +312,7 @@ def _made_up(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _put_together(doc_id: str, rows: list[dict[str, Any]]) -> Document:
     spans, position = [], 0
     for row in rows:
-        # Rows are sorted by offset, so that a gap is a missing row and a step back is a repeated one.
+        # Rows are sorted by offset, so that a gap is a missing row and a step back is a repeated row.
         if row["offset"] != position:
             raise CorpusFormatError("Rows of this document are missing or repeated.", doc_id=doc_id, start=position)
         _check_tokens(doc_id, row)

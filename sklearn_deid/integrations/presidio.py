@@ -23,8 +23,8 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     """Presidio recogniser that finds PHI with a trained model of this library.
 
     The score of a result is the confidence of the span, or 1.0 if the tagger gives no confidence. A score threshold of
-    the analyzer therefore drops the spans with lower confidence. Leave the threshold at 0 unless you want to drop them.
-    ``recognition_metadata`` holds the label and its category.
+    the analyzer therefore drops the spans with lower confidence. Leave the threshold at 0 unless you want to drop such
+    spans. ``recognition_metadata`` holds the label and its category.
 
     The recogniser raises an error for a text that cannot be processed, and so does the analyzer. No text is passed on
     unprocessed.
@@ -49,7 +49,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     NotFittedError
         If the model is not fitted.
     ValueError
-        If the model does not list its labels. The analyzer would then never request them.
+        If the model does not list its labels. The analyzer would then never request these labels.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class SurrogateOperator(_operators.Operator):  # type: ignore[name-defined]
         return _NAME
 
     def operator_type(self) -> Any:
-        """Type of the operator: it anonymizes."""
+        """Type of the operator: an anonymizer."""
         return _operators.OperatorType.Anonymize
 
 
@@ -78,7 +78,7 @@ class SurrogatesOfText:
         return f"SurrogatesOfText({len(self._all)} entities)"
 
     def of(self, text: str, entity: str) -> str:
-        """Surrogate of the next entity; after the first entity of the text, begin again with the last one."""
+        """Surrogate of the next entity; after the first entity of the text, begin again with the last entity."""
         expected, replacement = self._rest.pop() if self._rest else ("", None)
         self._rest = self._rest or list(self._all)
         if replacement is None or (self._text[replacement.span.start : replacement.span.end], expected) != (
@@ -111,8 +111,8 @@ def surrogate_operators(
     Returns
     -------
     results : list of RecognizerResult
-        Results for the anonymizer. Those that overlap, or that have one entity and only spaces between them, are
-        joined as the anonymizer joins them.
+        Results for the anonymizer. Results that overlap, or that have one entity and only spaces between them, are
+        joined as in the anonymizer.
     operators : dict of str to OperatorConfig
         Operators for the anonymizer, for all entities.
 
@@ -125,7 +125,7 @@ def surrogate_operators(
     ([(0, 9)], 'surrogate')
     """
     found = list(results)
-    # The spans bear Presidio's entity as category, so that joining keeps entity and label together.
+    # The spans have Presidio's entity as category, so that joining keeps entity and label together.
     spans = [Span(each.start, each.end, label_of_result(each), category=each.entity_type) for each in found]
     joined = _joined_over_spaces(text, joined_overlaps(spans))
     entities = [str(span.category) for span in joined]

@@ -43,9 +43,9 @@ class RowRedactor:
     mode : {"label", "mask", "remove", "surrogate"}, default="label"
         Replacement of PHI, as in `NoteDeidentifier.redact`.
     key_file : path, optional
-        File with the key of surrogates, which all computers can read. Needed for surrogates; `read_or_make_key` makes
-        one. The same name of a patient has the same surrogate in all rows. Slips and initials in a row are compared
-        with the names of this row only.
+        File with the key of surrogates, which all computers can read. Needed for surrogates; `read_or_make_key` makes a
+        key file. The same name of a patient has the same surrogate in all rows. Slips and initials in a row are
+        compared with the names of this row only.
     locale : str, optional
         Language of surrogates. Needed for surrogates: a guess for each row could give a patient two names.
     reason_column : str, default="withheld"
@@ -103,12 +103,12 @@ class RowRedactor:
         return [*self.columns, *([] if self.patient_column is None else [self.patient_column])]
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """Refuse a table without a named column, or with a column of the name of the new one or like one of texts.
+        """Refuse a table without a named column, or with a column named like the new column or like a column of texts.
 
         Raises
         ------
         DeidError
-            In these cases.
+            If the table is refused.
         """
         for name in self.read_columns:
             if list(names).count(name) != 1:
@@ -191,7 +191,7 @@ class RowRedactor:
             new = rewrite(note).text
             # As in a table of one process: such a text cannot be written to a file.
             return (None, LONE_SURROGATE) if has_surrogate(new) else (new, None)
-        # Surrogates are made from the note, so that an error of theirs could hold its text.
+        # Surrogates are made from the note, so an error of the surrogate engine could hold note text.
         return None, f"The note cannot be rewritten: {type(failure.error).__name__}."
 
     def _rewriter(self) -> Any:

@@ -24,7 +24,7 @@ from .deidentifiers import as_deidentifier, labels_of_model
 from .spacy_words import ReadWords
 from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
 
-# Name of a file in the folder of a model. Others, such as "..", could lead out of it.
+# Name of a file in the folder of a model. Other names, such as "..", could lead out of the folder.
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
@@ -50,12 +50,12 @@ class DeidComponent(Pipe):
     spans_key : str, default="phi"
         Key in ``doc.spans``. Spans that are already stored under this key are replaced.
     set_ents : bool, default=False
-        Whether to store the spans in ``doc.ents`` too. Overlapping spans are joined there. Entities of other components
-        stay if they do not overlap with PHI.
+        Whether to store the spans in ``doc.ents`` too. Spans that overlap are joined in ``doc.ents``. Entities of other
+        components stay if they do not overlap with PHI.
     device : str, optional
         Device of `load`.
     vocab : spacy.vocab.Vocab, optional
-        Vocabulary of the pipeline. `to_disk` warns if it has grown since the component was made.
+        Vocabulary of the pipeline. `to_disk` warns if the vocabulary has grown since the component was made.
 
     Examples
     --------
@@ -136,10 +136,10 @@ class DeidComponent(Pipe):
         number = 0
         for docs in minibatch(stream, size=batch_size):
             try:
-                # All docs of the batch are processed before the first one is yielded, so that a failure marks none of
-                # them twice.
+                # All docs of the batch are processed before the first doc is yielded, so that a failure marks no doc
+                # twice.
                 found = list(self._found(docs, number))
-            # One faulty doc must not discard the others of its batch, so they are processed again one by one.
+            # One faulty doc must not discard the other docs of its batch, so they are processed again one by one.
             except DeidError:
                 yield from self._pipe_each(docs, number)
             else:
@@ -185,7 +185,7 @@ class DeidComponent(Pipe):
             return self.from_disk(folder)
 
     def get_error_handler(self) -> Any:
-        """Handler of ``nlp(text)``: the one that was set, and then an error. spaCy would return the unmarked doc."""
+        """Handler of ``nlp(text)``: call the handler that was set, then raise. spaCy would return the unmarked doc."""
         handler = super().get_error_handler()
 
         def handle(name: str, component: Any, docs: list[Doc], error: Exception) -> None:

@@ -22,9 +22,9 @@ class SurrogateComponent:
 
     The component returns a new doc, whose text has surrogates, and whose ``doc.spans[spans_key]`` are the surrogates.
     Nothing else of the old doc is kept, except its words in the vocabulary of the pipeline, which ``nlp.to_disk`` and a
-    pickle of the doc contain. ``doc.to_disk`` and ``DocBin`` do not contain them. Add the component directly behind the
-    component that marks the PHI; other components then read the new text. ``doc.user_data["patient_id"]`` names the
-    patient of a doc. A doc without it counts as a patient of its own.
+    pickle of the doc contain. ``doc.to_disk`` and ``DocBin`` do not contain these words. Add the component directly
+    behind the component that marks the PHI; other components then read the new text. ``doc.user_data["patient_id"]``
+    names the patient of a doc. A doc without this entry counts as a patient of its own.
 
     The component raises an error for a doc without the span group, even if the pipeline has an error handler: spaCy
     would pass on the original doc.
@@ -38,7 +38,7 @@ class SurrogateComponent:
     settings : dict, optional
         Parameters of `SurrogateEngine`, such as ``locale`` and ``date_shift``, without the key.
     vocab : spacy.vocab.Vocab, optional
-        Vocabulary of the pipeline. `to_disk` warns if it has grown since the component was made.
+        Vocabulary of the pipeline. `to_disk` warns if the vocabulary has grown since the component was made.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class SurrogateComponent:
         new: Doc = surrogate_doc(
             doc, self._engine, spans_key=self.spans_key, patient_id=doc.user_data.get("patient_id")
         )
-        # What the caller of nlp.pipe gave with the text, to know which text a doc belongs to.
+        # Context that the caller of nlp.pipe passed with the text, to identify the doc.
         new._context = doc._context
         return new
 

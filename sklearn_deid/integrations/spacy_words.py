@@ -1,4 +1,4 @@
-"""`ReadWords`: whether the vocabulary of a spaCy pipeline holds words of notes, which spaCy saves with it."""
+"""`ReadWords`: whether the vocabulary of a spaCy pipeline holds words of notes, which spaCy would save."""
 
 import warnings
 from typing import Any
@@ -15,7 +15,7 @@ class ReadWords:
     Parameters
     ----------
     vocab : spacy.vocab.Vocab, optional
-        Vocabulary of the pipeline. Without one, only the mark counts.
+        Vocabulary of the pipeline. Without a vocabulary, only the mark counts.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class ReadWords:
         return self._is_marked or (self._vocab is not None and len(self._vocab) > self._n_before)
 
     def warn(self, what: str, *, stacklevel: int) -> None:
-        """Warn with an `UnsafeToShareWarning`, which says ``what`` the pipeline has done, if there are words."""
+        """If there are words, warn with an `UnsafeToShareWarning` that names ``what`` the pipeline has done."""
         if self.are_there:
             warnings.warn(
                 f"This pipeline has {what}, and spaCy saves their words with its vocabulary. Save a pipeline that has "

@@ -19,7 +19,7 @@ def redact_spark(
     columns: str | Sequence[str],
     **options: Any,
 ) -> Any:
-    """Redact text columns of a Spark data frame. Nothing is computed yet.
+    """Redact text columns of a Spark data frame. Spark computes the result later, on request.
 
     The rows pass through ``mapInArrow``. ``mapInPandas`` would turn whole numbers beside NULL into floating-point
     numbers, and change other columns.
@@ -28,14 +28,14 @@ def redact_spark(
     ----------
     model : path
         Folder that `save` wrote, at a path that the driver and all executors read. Each Python process of an executor
-        loads it once.
+        loads the model once.
     frame : pyspark.sql.DataFrame
         Data frame.
     columns : str or sequence of str
         Columns of the type string. NULL stays NULL.
     **options
         ``patient_column``, ``mode``, ``key_file``, ``locale`` and ``reason_column`` of `RowRedactor`: replacement of
-        PHI, what surrogates need, and the new column with the reason why a text is withheld. A withheld text is NULL.
+        PHI, settings of surrogates, and the new column with the reason why a text is withheld. A withheld text is NULL.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def redact_spark(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing or holds no strings, or if an option of surrogates is missing.
-        During the computation, Spark reports an error if another column repeats a text or a long part of it.
+        During the computation, Spark reports an error if another column repeats a text or a long part of a text.
     MissingDependencyError
         If PySpark is not installed.
     """
@@ -58,7 +58,7 @@ def redact_spark(
         is_text = field.name in redactor.columns
         if is_text and not isinstance(field.dataType, types.StringType):
             raise DeidError(f"The column {field.name!r} holds no strings.")
-        # A comment on a column of texts can quote one.
+        # A comment on a column of texts can quote a text.
         metadata = {} if is_text else field.metadata
         fields.append(types.StructField(field.name, field.dataType, field.nullable or is_text, metadata))
     fields.append(types.StructField(redactor.reason_column, types.StringType(), True))

@@ -64,9 +64,9 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     Returns
     -------
     spacy.tokens.Doc
-        New doc with the vocabulary of the old one, split at white space, with the surrogates in ``doc.spans``. Nothing
+        New doc with the vocabulary of the old doc, split at white space, with the surrogates in ``doc.spans``. Nothing
         else of the old doc is kept: run your pipeline on the new doc. The vocabulary holds the words of the old doc,
-        and a pickle of the new doc contains it. Save docs with ``to_disk`` or ``DocBin``.
+        and a pickle of the new doc contains the vocabulary. Save docs with ``to_disk`` or ``DocBin``.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
 
 
 def label_of_result(found: Any) -> str:
-    """Label of a result of Presidio's analyzer: that of `DeidRecognizer`, or the entity."""
+    """Label of a result of Presidio's analyzer: the label of `DeidRecognizer`, or the entity."""
     return (getattr(found, "recognition_metadata", None) or {}).get("label") or found.entity_type
 
 

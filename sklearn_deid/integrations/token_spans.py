@@ -78,8 +78,8 @@ def expand_to_tokens(
 def join_overlapping(spans: Iterable[TokenSpan]) -> list[TokenSpan]:
     """Join spans that share a token.
 
-    The joined span has the label of the span with the most characters, or of the first span among equally long ones.
-    Spans that are adjacent but share no token are not joined.
+    The joined span has the label of the span with the most characters, or of the first among equally long spans. Spans
+    that are adjacent but share no token are not joined.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Replacement of given spans, as Presidio's anonymizer does it."""
+"""Replacement of given spans, as in Presidio's anonymizer."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def merged(spans: Iterable[GivenSpan]) -> list[GivenSpan]:
 def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, Any]) -> dict[str, Any]:
     """Replace spans by the operator of their entity, of ``DEFAULT``, or by ``<ENTITY>``.
 
-    If spans with different offsets overlap, the operator "keep" applies only if all of them are kept, and a mask covers
-    all characters. Otherwise one operator could show characters that another operator hides.
+    If spans with different offsets overlap, the operator "keep" applies only if all these spans are kept, and a mask
+    covers all characters. Otherwise one operator could show characters that another operator hides.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def make_app(
     limits, metrics = limits or ServiceLimits(), ServiceMetrics(worker)
     service = _Service(as_deidentifier(model, device), limits, metrics)
     # No pages of documentation: they load scripts from other servers. No redirection: behind a proxy with TLS it would
-    # lead to an address without, and the client would send the note there.
+    # lead to an address without TLS, and the client would send the note there.
     no_pages = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
     app = _fastapi.FastAPI(title="sklearn-deid", version=__version__, **no_pages)
     app.router.route_class = StrictRoute
@@ -157,7 +157,7 @@ class _Service:
         self._tagger = deidentifier.note_tagger()
         self._limits, self._metrics = limits, metrics
         self._entities = sorted({entity_of(label, PRESIDIO_ENTITIES) for label in labels_of_model(deidentifier)})
-        # One thread: taggers are not made for several, and one uses all cores that torch is given.
+        # One thread: taggers do not support several threads, and one thread uses all cores that torch is given.
         self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
         self._n_waiting = 0
         self._canary = canary(self._tagger.estimator)
@@ -216,7 +216,7 @@ class _Service:
     async def _tag(self, texts: Sequence[str]) -> Any:
         found = await self._work(partial(self._tagger, list(texts)))
         if not isinstance(found, Problem):
-            # A program that calls a service sees no warning: what is unlike the training notes is withheld.
+            # A program that calls a service sees no warning: a note unlike the training notes is withheld.
             found = [NoteFailure(one.reason) if isinstance(one, UnlikeNote) else one for one in found]
             n_failed = sum(isinstance(one, NoteFailure) for one in found)
             self._metrics.notes(len(found) - n_failed, n_failed)
@@ -340,7 +340,8 @@ class _LineStream(_Lines):
             async for lines in self._lines:
                 await send({"type": "http.response.body", "body": lines.encode("ascii"), "more_body": True})
         if failure.error is not None:
-            # The answer ends without its last message. With HTTP 1.0, which many proxies speak, that looks complete.
+            # The answer ends without its last message. With HTTP 1.0, which many proxies speak, such an answer looks
+            # complete.
             reason = getattr(failure.error, "detail", "The request failed.")
             last = json.dumps({"id": None, "error": f"{reason} The lines from here on have no answer."}) + "\n"
             await send({"type": "http.response.body", "body": last.encode("ascii"), "more_body": True})

@@ -23,7 +23,7 @@ class PatientConnection(_auto.AutoHTTPProtocol):  # type: ignore[name-defined]
     _answer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the headers of the first request."""
+        """Start to wait for the headers of the first request."""
         super().connection_made(transport)
         self._head = self._cut_off_later()
 
@@ -37,17 +37,17 @@ class PatientConnection(_auto.AutoHTTPProtocol):  # type: ignore[name-defined]
             self._head = self._cut_off_later()
 
     def pause_writing(self) -> None:
-        """Begin to wait: the answer is larger than the buffers, and the client does not read."""
+        """Start to wait: the answer is larger than the buffers, and the client does not read."""
         super().pause_writing()
         self._answer = self._cut_off_later()
 
     def resume_writing(self) -> None:
-        """End to wait: the client has read."""
+        """Stop waiting: the client has read."""
         _stop(self._answer)
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End to wait."""
+        """Stop waiting."""
         _stop(self._head)
         _stop(self._answer)
         super().connection_lost(exc)

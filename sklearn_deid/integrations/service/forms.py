@@ -1,4 +1,4 @@
-"""Requests and answers of the service. Field names are those of Presidio's public API, if it has such a field."""
+"""Requests and answers of the service. Fields have the names of Presidio's public API, if the API has such a field."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Found(_Form):
 
 
 class Operator(_Form):
-    """What replaces a span."""
+    """Operator that replaces a span."""
 
     type: Literal["replace", "redact", "mask", "keep"]
     new_value: str | None = None

@@ -60,7 +60,7 @@ class ServiceLimits:
 
 
 class Guard:
-    """ASGI application around another one, with request ids, limits, counts, and errors without text.
+    """ASGI application around another application, with request ids, limits, counts, and errors without text.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class ServiceSettings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServiceSettings:
-        """Read what `to_environment` wrote."""
+        """Read the settings that `to_environment` wrote."""
         return cls(**json.loads(environment[_VARIABLE]))
 
     def make(self) -> Guard:
@@ -86,7 +86,7 @@ class ServiceSettings:
             rate=self.rate,
             timeout=self.timeout,
         )
-        # Counts of several processes are apart: each answer to /metrics comes from one of them.
+        # Counts of several processes are separate: each answer to /metrics comes from one process.
         worker = None if self.n_workers == 1 else str(os.getpid())
         return make_app(self.model, limits, device=self.device, worker=worker)
 
@@ -127,9 +127,9 @@ def make_worker() -> Guard:
 
 
 def _end_with_parent() -> None:
-    """End this process after its accepted requests when the first process is gone, also when that one was killed.
+    """End this process after its accepted requests when the first process has ended, also if it was killed.
 
-    It would go on to listen with an old model and an old token, and nobody would know of it.
+    The process would otherwise continue to listen with an old model and an old token, unnoticed.
     """
     parent = parent_process()
 
