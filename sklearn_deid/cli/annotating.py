@@ -30,9 +30,9 @@ from .options import (
     set_machine,
 )
 
-#: Makes what is written of a note and the spans that were found in it.
+#: Function that makes the output of a note from the note and its spans.
 Result = Callable[[Document, tuple[Span, ...]], Document]
-#: Reads a note that an earlier run has finished, and writes nothing.
+#: Function that reads a note that an earlier run has finished, and writes nothing.
 Learn = Callable[[Document, tuple[Span, ...]], object]
 
 
@@ -196,10 +196,10 @@ def annotate_notes(
                     except CorpusFormatError as error:
                         withhold(error)
                     bar.update(account.seen - bar.n)
-                bar.update(account.seen - bar.n)  # those that were withheld after the last one
-        finally:  # an interrupted run says as much about what it withheld as a finished one
+                bar.update(account.seen - bar.n)  # notes that were withheld after the last finished note
+        finally:  # an interrupted run reports withheld notes like a finished run
             _report(account, source, verb)
-    # Not after an interruption: they could have come.
+    # Not after an interruption: the missing notes could still have come.
     report_unread(output.n_unread)
     if source.expected:
         _report_missing(source.expected)
@@ -210,7 +210,7 @@ class ReadAgain:
     """Notes that an earlier run has finished, and that this run reads again because later notes depend on them.
 
     The rules for initials, typing errors, orders of dates and languages of surrogates use the earlier notes of a
-    patient. A resumed run that does not read them would give one person two surrogates.
+    patient. A resumed run that does not read these notes would give one person two surrogates.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class ReadAgain:
         self._names: set[str] = set()
 
     def wants(self, document: Document) -> bool:
-        """Whether later notes can depend on this finished note. If they can, the note is awaited."""
+        """Whether later notes can depend on this finished note. Such a note is awaited."""
         wanted = known_id(document.patient_id) is not None
         if wanted:
             self._names.add(document.doc_id)
@@ -243,7 +243,7 @@ class ReadAgain:
 def _pending(
     documents: Iterator[Document], output: NoteOutput, account: Account, again: ReadAgain | None
 ) -> Iterator[Document]:
-    """Yield the notes that no earlier run has finished, and those that are read again."""
+    """Yield the notes that no earlier run has finished, and the notes that are read again."""
     # The notes pass one by one, so that the memory holds no corpus.
     for document in documents:
         state = output.state(document)
@@ -286,7 +286,7 @@ def results_of(
                 rewritten = result(document, spans)
             check_system(failure.error)
             if failure.error is not None:
-                # Surrogates are made from the note, so that an error of theirs could hold its text.
+                # Surrogates are made from the note, so an error of the surrogate engine could hold note text.
                 reason = f"The note cannot be rewritten: {type(failure.error).__name__}."
                 withhold(CorpusFormatError(reason, doc_id=document.doc_id))
                 continue
@@ -294,7 +294,7 @@ def results_of(
 
 
 def check_system(error: Exception | None) -> None:
-    """Raise an error of the system, such as that of a full disk under ``--mapping``: it is no failure of one note."""
+    """Raise an error of the system, such as a full disk under ``--mapping``, which is no failure of one note."""
     if isinstance(error, OSError):
         raise error
 
@@ -333,7 +333,7 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
 
 
 def report_unread(n: int) -> None:
-    """Say how many outputs of an earlier run are of notes that are not there any more, such as those of a patient."""
+    """Report the number of outputs of an earlier run whose notes no longer exist, such as the notes of a patient."""
     if n:
         line = f"{n} outputs of the earlier run stay whose notes are not there any more, or can no longer be read."
         print(f"{line} Use --overwrite to write the output anew without them.", file=sys.stderr)

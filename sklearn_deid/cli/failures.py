@@ -66,8 +66,8 @@ class CrashReport:
     """Context that reports an unexpected exception as a traceback without messages, with exit code 2.
 
     The message of an unexpected exception can hold text of a note, and so can local variables. File names, line numbers
-    and the types of exceptions cannot. Python's own exit code for an unexpected exception is 1, which has another
-    meaning here.
+    and the types of exceptions cannot hold such text. Python's own exit code for an unexpected exception is 1, which
+    has another meaning here.
     """
 
     def __enter__(self) -> None:

@@ -10,17 +10,17 @@ from ..surrogates.label_kinds import known_labels
 from ..text import BINARY, I2B2_2014, MEDDOCAN, Document
 
 _LABEL = re.compile(r"\w[\w./:-]{0,63}")
-# Words of a label: "NAME_Alder", "nameAlder" and "NAME-ALDER" have the same two.
+# Words of a label: "NAME_Alder", "nameAlder" and "NAME-ALDER" have the same two words.
 _PART = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
-_SHORTEST_PART = 3  # of a label, and so of a name in it
+_SHORTEST_PART = 3  # of a label, and therefore of a name in a label
 _MOST_WORDS = 4  # of a name that is written as one word
 
 
 def check_labels(notes: Iterable[Document]) -> None:
-    """Refuse labels that leave with redacted notes, a model or the record of a sign-off and could hold text.
+    """Refuse labels that could hold text and would be published with redacted notes, a model or a sign-off.
 
     A word of a label may be in the text of a span if it is a word of a known label, such as HOSPITAL, or if the notes
-    have it in small letters outside of spans.
+    hold the word in small letters outside of spans.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _runs(text: str) -> set[str]:
 
 
 def _is_ordinary(word: str, notes: Sequence[Document]) -> bool:
-    """Whether a word is in small letters outside of the spans, as no name is."""
+    """Whether a word is in small letters outside of the spans, unlike a name."""
     pattern = re.compile(rf"\b{re.escape(word)}\b")
     return not word.isdecimal() and any(
         all(found.end() <= span.start or span.end <= found.start() for span in note.spans)

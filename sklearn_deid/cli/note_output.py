@@ -28,8 +28,8 @@ class NoteState(Enum):
 class NoteOutput:
     """Output in a folder with files for each note, or in one file with all notes.
 
-    A record beside the output (`RunRecord`) holds the source of each output. An output that is not in the record is
-    never taken for the result of a run.
+    A record beside the output (`RunRecord`) holds the source of each output. An output that is not in the record never
+    counts as the result of a run.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class NoteOutput:
     numbers : OutputNumbers, optional
         Random numbers that replace the ids of the notes in the output.
     stamp : mapping, optional
-        Model and options of the run. With ``resume``, they must be those of the earlier run.
+        Model and options of the run. With ``resume``, model and options must be the same as in the earlier run.
 
     Raises
     ------
@@ -96,7 +96,7 @@ class NoteOutput:
         document : Document
             Result to write.
         note : Document
-            Note that the result was made from.
+            Note from which the result was made.
 
         Raises
         ------

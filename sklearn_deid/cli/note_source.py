@@ -52,7 +52,7 @@ class NoteSource:
             raise DeidError("There is no such file or folder.", path=written)
         if written != "-" and self.path.is_symlink() and not self.path.is_dir():
             raise DeidError("The notes are a symbolic link. Name the file itself.", path=written)
-        # Raw text needs no guess. A folder could otherwise be taken for brat if it holds .ann files, too.
+        # Raw text needs no guess. A folder could otherwise count as brat if it holds .ann files, too.
         raw = written == "-" or self.path.is_dir() or self.path.suffix.lower() == ".txt"
         self.format = format or ("text" if raw else None)
         self.encoding, self.transfer_encoding = encoding, transfer_encoding
@@ -88,7 +88,7 @@ class NoteSource:
         return len(self._files(wanted=True)) if self._is_folder_of_notes() else None
 
     def files(self) -> list[Path]:
-        """Files of the notes: those of a folder, or the file itself."""
+        """Files of the notes: the files of a folder, or the file itself."""
         names = sorted(self._files(wanted=True)) if self._is_folder_of_notes() else []
         return [self.path / name for name in names] or [self.path]
 

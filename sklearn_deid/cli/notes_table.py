@@ -52,7 +52,7 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     counts = Counter(row["doc_id"] for row in rows)
     for doc_id in ids:
         row = by_id.get(doc_id, {})
-        # "NULL" names no patient: all notes with it would count as those of one.
+        # "NULL" names no patient: all notes with this value would count as notes of one patient.
         has_patient = "patient_id" not in columns or known_id(row.get("patient_id")) is not None
         if not has_patient or not all(row.get(name) for name in columns):
             raise DeidError("The table has no complete row for this note.", path=path, doc_id=doc_id)

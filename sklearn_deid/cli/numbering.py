@@ -36,7 +36,8 @@ def hide_order(folder: Path, names: Iterable[str]) -> None:
     """Enter the files of a folder anew, in the order of their names.
 
     Many file systems list a folder in the order in which its files were made, and so do archives and copies of the
-    folder. Their time of change cannot be set. Both would reveal the rank of a name, as file times do.
+    folder. The time of change of the files cannot be set. The order and this time would reveal the rank of a name, as
+    file times do.
     """
     put_back(folder)
     aside = folder / _ASIDE

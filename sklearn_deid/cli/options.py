@@ -143,7 +143,7 @@ def model_folder(written: str) -> Path:
 
     if written not in STARTERS:
         return Path(written)
-    # Neither of the two may be taken for the other.
+    # A folder and a shipped model of the same name must not be confused.
     if Path(written).exists():
         raise DeidError(f"{written} is a model of the package, and a folder here. Write ./{written} for the folder.")
     return starter_folder(written)
@@ -157,7 +157,7 @@ def output_path(written: str) -> str:
 
 
 def _number(is_allowed: Callable[[float], bool], wanted: str) -> Callable[[str], float]:
-    """Return a parser of numbers for ``type=``. NaN is never allowed: all comparisons with it are false."""
+    """Return a parser of numbers for ``type=``. NaN is never allowed: all comparisons with NaN are false."""
 
     def parsed(written: str) -> float:
         try:

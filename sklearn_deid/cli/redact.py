@@ -168,7 +168,7 @@ def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str)
 
 
 def _numbers(arguments: argparse.Namespace, *sources: Path) -> OutputNumbers | None:
-    """Random names of ``--number-outputs``. Check that the output and the list of names are apart from the input."""
+    """Random names of ``--number-outputs``. Check that the output and the list of names cannot overwrite the input."""
     output = Path(arguments.output)
     key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
     for source in sources:

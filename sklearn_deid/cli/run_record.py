@@ -56,7 +56,7 @@ class RunRecord:
         self._lines: frozenset[str] | None = None
 
     def open(self, stamp: Mapping[str, Any], *, resume: bool = False) -> None:
-        """Lock the record, and start a new record or, with ``resume``, continue the earlier one.
+        """Lock the record, and start a new record or, with ``resume``, continue the earlier record.
 
         Parameters
         ----------

@@ -80,7 +80,8 @@ def fit_deidentifier(
     raw : sequence of Document, optional
         Raw notes for additional training without annotations.
     start : "default", path or None, default="default"
-        Model that the training starts from; None means random weights. The default is that of `NoteDeidentifier`.
+        Model from which the training starts; None means random weights. The default is the start of a
+        `NoteDeidentifier`.
     around : callable, optional
         Function that returns the estimator to train around a `DeidTagger`.
     labels : {"all", "hipaa"}, default="all"
@@ -186,4 +187,4 @@ class EpochProgress(Callback):
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         self.bar_.close()
-        del self.bar_  # an open stream must not travel with the tagger
+        del self.bar_  # an open stream must not be pickled with the tagger

@@ -104,7 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
     listener = _listener(arguments)
     try:
         set_machine(arguments)
-        # Several workers load the model themselves. Here it is loaded to refuse a damaged one before they start.
+        # Several workers load the model themselves. Here the model is loaded to refuse a damaged model before they
+        # start.
         app = settings.make()
         print(f"sklearn-deid: the service listens on {_address(arguments)}.", file=sys.stderr)
         try:
@@ -131,7 +132,7 @@ def _run_workers(uvicorn: Any, settings: Any, listener: socket.socket, quiet: di
         factory=True,
         workers=settings.n_workers,
         fd=listener.fileno(),
-        # A worker that loads its model on a busy machine must not be taken for a hung one.
+        # A worker that loads its model on a busy machine must not count as a hung worker.
         timeout_worker_healthcheck=_SECONDS_TO_ANSWER,
         **quiet,
     )

@@ -208,7 +208,7 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
         "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as one",
         "digest of the release (SHA-256)": plan["release"]["sha256"],
         "digest of the reading (HMAC-SHA256, key in the plan)": _digest(read, bytes.fromhex(plan["key"])),
-        # The digest of reviewed notes is one of raw notes: a guess of a short note could be confirmed.
+        # The digest of reviewed notes is a digest of raw notes: a guess of a short note could be confirmed.
         **(
             {f"redaction: {name}": "yes" if name == "reviewed" else stamp[name] for name in sorted(stamp)}
             or {"redaction": "not known: no record of a run"}

@@ -91,7 +91,7 @@ class SqlOutput:
 
     def write(self, number: int, chunk: TableChunk, rows: Any, withheld: Sequence[tuple[int, str]]) -> None:
         """Write a chunk. The transaction is committed when the method returns."""
-        # SQLAlchemy would leave out what the table has no column for.
+        # SQLAlchemy would leave out values without a column in the table.
         missing = [name for row in rows[:1] for name in row if name not in self._rows.c]
         if missing:
             raise DeidError(f"The output table has no column of the name {missing[0]!r}.")

@@ -30,7 +30,7 @@ _NO_TEXT = "The cell holds no text."
 
 
 def columns_of(arguments: Namespace) -> Columns | None:
-    """Columns that the options name; None if they name none.
+    """Columns that the options name; None if the options name no columns.
 
     Raises
     ------

@@ -63,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
     def result(document: Document, spans: tuple[Span, ...]) -> Document:
-        # Without a confidence, annotation tools would show the spans as those of an annotator, and `train` take them.
+        # Without a confidence, annotation tools would show the spans like spans of an annotator, and `train` would use
+        # them.
         sure = (replace(s, confidence=1.0) if s.confidence is None else s for s in spans)
         return replace(document, spans=tuple(sure))
 

@@ -50,7 +50,7 @@ exit codes: 0 trained, 1 trained without broken files (--skip-broken) or raw not
 
 _NO_START = "none"
 _ENCODERS = ("lstm", "gru", "gru-gru", "lstm-gru", "transformer")
-# Precision of the hidden words below which a target recall is refused, unless the user names another one.
+# Precision of the hidden words below which a target recall is refused, unless the user names another precision.
 _PRECISION = 0.8
 _CONTEXTS = ("sentence", "block", "window", "document")
 
@@ -172,14 +172,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _start(written: str | None) -> Any:
-    """Model that the training starts from; None means random weights."""
+    """Model from which the training starts; None means random weights."""
     from .scoring import DEFAULT_START
 
     if written is None:
         return DEFAULT_START
     if written != _NO_START:
         return model_folder(written)
-    # As for the names of models: neither of the two may be taken for the other.
+    # As for the names of models: a folder and a shipped model must not be confused.
     if Path(written).exists():
         raise DeidError(f"{written} means random weights, and is a folder here. Write ./{written} for the folder.")
     return None
@@ -247,7 +247,7 @@ def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
     except BundleError:
         if not os.path.lexists(path):
             raise
-    # A training may take hours: its model is not thrown away because another one has ended first.
+    # A training may take hours: its model is not thrown away because another training has ended first.
     beside = path.with_name(f"{path.name}-{secrets.token_hex(4)}")
     save(deidentifier, beside)
     raise DeidError(f"The path was taken during the training. The model is saved in {beside}.", path=str(path))
