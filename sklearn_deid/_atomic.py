@@ -59,7 +59,7 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
 def write_file(
     path: str | os.PathLike[str], content: bytes, *, private: bool = False, work: Path | None = None
 ) -> None:
-    """Write a whole file atomically. The parameters are those of `new_file`."""
+    """Write a whole file atomically. The parameters are the same as in `new_file`."""
     with naming(path), new_file(path, private=private, work=work) as stream:
         stream.write(content)
 

@@ -147,7 +147,7 @@ class AlignmentWarning(UserWarning):
 
 
 class PartlyAnnotatedWarning(UserWarning):
-    """Some notes of a corpus were never annotated. A training would treat them as notes without PHI."""
+    """Some notes of a corpus were never annotated. A training would treat such notes as notes without PHI."""
 
 
 class UnsafeToShareWarning(UserWarning):

@@ -22,7 +22,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
 
 
 def axes_or_new(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
-    """Return the given axes or new ones, and their figure.
+    """Return the given axes or new axes, and their figure.
 
     A new figure has room for a legend beside the axes.
 

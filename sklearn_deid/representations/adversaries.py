@@ -215,8 +215,8 @@ class StrongRepresentationAdversary(nn.Module):
     """T2S: do these two representations come from the same sentence?
 
     At each position, dense layers read the absolute differences, the products, the cosine c and ``-log(1 - c)``.
-    Further dense layers read the maximum and the mean over the positions, and return the logit. Both members of a pair
-    are treated the same.
+    Further dense layers read the maximum and the mean over the positions, and return the logit. The order of the two
+    members of a pair does not matter.
 
     Parameters
     ----------

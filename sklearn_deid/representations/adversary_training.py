@@ -82,9 +82,9 @@ def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
     cross_entropy : Tensor of shape (n,)
         l_adv of each pair.
     per : {"sample", "batch"}, default="sample"
-        "sample" is the first formula, as in the paper's code. This deviation is 0 only if the adversary's probability
-        is one half for every pair. "batch" is the second formula, another reading of the paper. This deviation is also
-        0 if confident right answers and confident wrong answers balance.
+        "sample" is the first formula, as in the paper's code. With "sample", the deviation is 0 only if the adversary's
+        probability is one half for every pair. "batch" is the second formula, another reading of the paper. With
+        "batch", the deviation is also 0 if confident correct answers and confident wrong answers balance.
 
     References
     ----------

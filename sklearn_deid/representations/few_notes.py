@@ -61,7 +61,7 @@ def warn_of_few_notes(n_movable: int, training: Any, from_public: bool) -> None:
     Warns
     -----
     FewNotesWarning
-        If the loss is large and the bounds are no looser than those of the measurement.
+        If the loss is large and the bounds are no looser than the bounds of the measurement.
     """
     loss, tail = expected_loss(n_movable, False), training.quantile_attack_accuracy
     as_strict = training.max_attack_accuracy <= _ASKED[0] and (tail is None or tail <= _ASKED[1])

@@ -145,7 +145,7 @@ class Representer(nn.Module):
         """Compute the mean of the representation given its input noise, before output noise and unit length.
 
         The bound on attacks needs the same input noise for both sentences of a pair: pass the same ``input_eps`` for
-        both. Parameters and shapes are those of `forward`; ``noise=False`` leaves out the input noise.
+        both. Parameters and shapes are the same as in `forward`; ``noise=False`` leaves out the input noise.
         """
         # Infinite or undefined values at padded positions would make gradients NaN, even with a weight of zero.
         x = x.masked_fill(~mask.unsqueeze(2), 0.0)

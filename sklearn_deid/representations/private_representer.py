@@ -110,7 +110,7 @@ class PrivateRepresenter(SentenceTransformer):
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
-        Words that count as harmless if they are written in lower case. A language code means the stop words of spaCy.
+        Words that are not protected if they are written in lower case. A language code means the stop words of spaCy.
     digits : {"near", "same", "random"}, default="near"
         Replacement of all-digit words; see `NeighborPseudonymizer`.
     casing : bool, "randomized" or RandomizedCasing, default=True
@@ -192,8 +192,8 @@ class PrivateRepresenter(SentenceTransformer):
     Notes
     -----
     **Meaning of the bound.** Before scaling to length 1, the representation is Gaussian with a known mean mu and a
-    known standard deviation sigma. The best attacker knows the network and two sentences x and x'. This attacker sees
-    one release of x or of x', and cannot predict the noise. The answer is right with probability Phi(d'/2), where
+    known standard deviation sigma. The best attacker knows the network and two sentences x and x'. The best attacker
+    sees one release of x or of x', and cannot predict the noise. The answer is right with probability Phi(d'/2), where
     ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states this accuracy for
     all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_`` states the mean, a
     quantile and the largest value over random pairs (x, x'). Sentence x is a sentence of a held-out patient. In

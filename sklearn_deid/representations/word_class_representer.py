@@ -55,7 +55,7 @@ class WordClassRepresenter(SentenceTransformer):
     Attributes
     ----------
     centroids_ : ndarray of shape (n_classes + 1, d), dtype float32
-        Vector of each class. The last row is zero. This row belongs to words without a vector, and to words whose
+        Vector of each class. The last row is zero. The last row belongs to words without a vector, and to words whose
         casing classes too few other words share.
     classes_of_words_ : ndarray of shape (n_words,), dtype int32
         Class of each word of the word vectors.

@@ -19,7 +19,7 @@ def record_html(record: Mapping[str, Any]) -> str:
     Parameters
     ----------
     record : mapping
-        ``{"result": SignOff.to_dict(), "provenance": {...}}``; the provenance is shown as it is.
+        ``{"result": SignOff.to_dict(), "provenance": {...}}``; the provenance is shown unchanged.
 
     Returns
     -------

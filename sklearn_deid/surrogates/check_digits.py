@@ -227,7 +227,7 @@ def _checked(body: str, check: Callable[[str], str | None], valid: bool, chance:
 
 
 def _put(text: str, new: str) -> str:
-    """Write the new letters and digits into the places of the old ones."""
+    """Write the new letters and digits into the places of the old letters and digits."""
     signs = iter(new)
     out = []
     for sign in text:

@@ -185,7 +185,7 @@ def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
 
 
 def _with_year_of(left: WrittenDate, right: WrittenDate) -> WrittenDate:
-    """Last date of a range in the year of the first one, or in the next year ("30.12.2011 bis 2.1.")."""
+    """Last date of a range in the year of the first date, or in the next year ("30.12.2011 bis 2.1.")."""
     if left.year is None or right.year is not None or None in (left.day, left.month, right.day, right.month):
         return right
     is_next = (right.month or 0, right.day or 0) < (left.month or 0, left.day or 0)

@@ -237,7 +237,7 @@ def _listed_names(words: LocaleWords, kind: str) -> dict[int, list[str]]:
 
 
 def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -> str:
-    """Word that sounds like the language: the start of one surname and the end of another one."""
+    """Word that sounds like the language: the start of one surname and the end of another surname."""
     for _ in range(_WORD_DRAWS):
         start, end = (chance.pick(words.surnames) for _ in range(2))
         word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()

@@ -398,7 +398,7 @@ def _main_code(text: str) -> tuple[str, str, str]:
 
 
 def _region_code(region: str) -> str:
-    """Two letters for a region: the first letters of its first and last capitalised word, or of its only one."""
+    """Two letters for a region: the first letters of its first and last capitalised word, or of its only word."""
     named = [word for word in re.findall(r"[^\W\d_]+", region) if word[0].isupper()] or [region]
     return (named[0][0] + named[-1][0] if len(named) > 1 else region[:2]).upper()
 

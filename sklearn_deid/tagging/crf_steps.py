@@ -176,7 +176,7 @@ class _Step:
     Parameters
     ----------
     into : Tensor of shape (to, from)
-        Scores of transitions, minus infinity for illegal ones.
+        Scores of transitions, minus infinity for illegal transitions.
     """
 
     def __init__(self, into: Tensor) -> None:

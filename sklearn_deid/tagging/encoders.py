@@ -18,8 +18,8 @@ from torch.nn import functional as F
 class LockedDropout(nn.Dropout1d):
     """Variational dropout: one mask for all tokens of a sentence (Gal & Ghahramani 2016).
 
-    Input and output have shape (batch, time, d). With ``rows``, they have shape (n_tokens, d) without padding:
-    ``rows[i]`` is the sentence of token i, and ``batch`` the number of sentences.
+    Input and output have shape (batch, time, d). With ``rows``, input and output have shape (n_tokens, d) without
+    padding: ``rows[i]`` is the sentence of token i, and ``batch`` the number of sentences.
     """
 
     def forward(self, x: Tensor, rows: Tensor | None = None, batch: int = 0) -> Tensor:
@@ -52,7 +52,7 @@ def reversed_cells(lengths: Tensor, time: int) -> Tensor:
     Parameters
     ----------
     lengths : LongTensor of shape (batch,)
-        Length of each row. The cells behind this length keep their places.
+        Length of each row. The cells behind the length of a row keep their places.
     time : int
         Number of cells of a row.
 

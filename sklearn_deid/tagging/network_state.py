@@ -1,6 +1,6 @@
 """State of a `DeidTagger` for a saved model: its parameters as JSON values, and its weights.
 
-The module is separate from `saving`, which models without a network load, too: torch takes two seconds to import.
+This module is separate from `saving`, which models without a network load, too: torch takes two seconds to import.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def train_ngram_table(
         Patient of each sentence. Without groups, each document counts as a patient; without documents, each sentence
         does.
     raw : TokenSequences, optional
-        Sentences without annotations; only words that are kept in X are read from them.
+        Sentences without annotations; only words that are kept in X are read from these sentences.
     seed : int, default=0
         Random seed.
 

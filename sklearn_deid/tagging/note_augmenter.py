@@ -40,9 +40,9 @@ class NoteAugmenter(SentenceTransformer):
     Parameters
     ----------
     copies : float in [0, 1], default=0.5
-        Proportion of the documents that a `DeidTagger` copies in an epoch; of the sentences, if X does not know their
-        documents. A training takes longer by 80 % of this proportion, unless ``max_epochs="auto"`` sets the length of
-        the training.
+        Proportion of the documents that a `DeidTagger` copies in an epoch; proportion of the sentences, if X does not
+        hold their documents. A training takes longer by 80 % of this proportion, unless ``max_epochs="auto"`` sets the
+        length of the training.
     lower_case, capitals, title_case : float in [0, 1], default=0.7, 0.08, 0.05
         Probability that a copied sentence is written in lower case, in capitals, or with a capital at the start of each
         word. The sum of the three numbers is at most 1. If X holds the documents of its sentences, all copied sentences
@@ -202,7 +202,7 @@ def default_augmenter(n_tokens: int, batch_size: int) -> NoteAugmenter:
 
 
 def _typing_error(word: str, rng: np.random.Generator) -> str:
-    """A word that has lost, doubled or swapped a letter after the first one."""
+    """A word that has lost, doubled or swapped a letter behind its first letter."""
     if len(word) < _SHORTEST or not word.isalpha():
         return word
     i = int(rng.integers(1, len(word)))

@@ -346,7 +346,7 @@ class NoteDeidentifier(BaseEstimator):
         key: bytes | None = None,
         date_shift: int | None = None,
     ) -> Iterator[str | Document | None]:
-        """Yield the redacted notes of `redact`; the number of notes in memory is that of `iter_annotate`."""
+        """Yield the redacted notes of `redact`; as many notes are in memory as in `iter_annotate`."""
         given = {"locale": locale, "key": key, "date_shift": date_shift}
         return self._redacted(checked_notes(texts, "iter_redact"), mode, return_documents, given)
 
@@ -590,7 +590,7 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
     notes : iterable of str or Document
         Raw notes. The annotations of a Document are ignored.
     annotated : iterable of Document
-        Annotated notes. A raw note with the text of one of them is left out.
+        Annotated notes. A raw note with the text of an annotated note is left out.
 
     Raises
     ------

@@ -154,7 +154,8 @@ class NoteMemory:
         Raises
         ------
         BundleError
-            If the labels are not those of the tags, or the counts are not a row of positive numbers for each label.
+            If the labels differ from the labels of the tags, or the counts are not a row of positive numbers for each
+            label.
         """
         if state is None:
             return None

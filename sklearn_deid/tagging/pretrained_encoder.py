@@ -201,7 +201,7 @@ class PretrainedEncoder(BaseEstimator):
         Whether to keep the weights of the model and train only the layers on top.
     lr : float, default=1e-4
         Learning rate of the highest layer of the model. The layers on top of the model train with the ``lr`` of the
-        tagger. Both rates follow the same schedule.
+        tagger. The learning rates of the model and of the layers on top follow the same schedule.
     layer_decay : float in (0, 1], default=0.9
         Factor between the learning rate of a layer and the rate of the layer above.
     window : int or None, default=None

@@ -59,7 +59,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Proportion of PHI to find on new patients. `fit` takes the highest threshold that reaches the target, because
         that threshold costs the least precision. `fit` never chooses a threshold above 0.5 (a bias below 0). "highest"
         is the largest bias (in steps of 0.5, at most 10) at which the precision of tagged tokens on the held-out
-        patients is at least ``min_precision``. This target promises no recall.
+        patients is at least ``min_precision``. The target "highest" promises no recall.
     max_missed_patients : float in (0, 1) or None, default=None
         Upper bound on the probability that the tagger misses at least one token of a direct identifier of a new
         patient. If you also set ``target_recall``, the threshold satisfies both conditions. The Notes describe the
@@ -130,10 +130,10 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     target fails in 6 to 9 % of the draws instead of 5 % (``benchmarks/recall_coverage.py``, 20 to 300 patients).
 
     *Patients.* Assume that the held-out patients and a new patient are exchangeable. The probability that the tagger
-    misses a direct identifier of the new patient is then at most ``max_missed_patients``. This bound is exact in finite
-    samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of held-out
-    patients: the bound is no promise for each single draw. The bound does not apply to patients of another hospital.
-    The bound needs ``groups``, ``refit=False`` and one held-out set, as with the defaults.
+    misses a direct identifier of the new patient is then at most ``max_missed_patients``. This bound on patients is
+    exact in finite samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of
+    held-out patients: the bound is no promise for each single draw. The bound does not apply to patients of another
+    hospital. The bound needs ``groups``, ``refit=False`` and one held-out set, as with the defaults.
 
     See Also
     --------

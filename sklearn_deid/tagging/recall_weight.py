@@ -27,8 +27,9 @@ class RecallWeight(BaseEstimator):
         Formula of the factor.
 
         - "repaired": ``1 + (weight - 1) * FNR`` with the FNR of each sentence. Weight 1 is the plain loss.
-        - "batch": ``1 + (weight - 1) * FNR`` with the FNR of the whole batch. This form hardly changes the training,
-          because gradient clipping and optimizers with scaled steps cancel most of a factor that is common to a batch.
+        - "batch": ``1 + (weight - 1) * FNR`` with the FNR of the whole batch. This form of the factor hardly changes
+          the training, because gradient clipping and optimizers with scaled steps cancel most of a factor that is
+          common to a batch.
         - "printed": ``weight * FNR``, the formula in the paper, with the FNR of the whole batch. A batch without missed
           PHI has a loss of 0 and changes no weight of the network, and weight 1 is not the plain loss.
 

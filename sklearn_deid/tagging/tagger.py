@@ -132,9 +132,9 @@ class DeidTagger(TokenTagger, TaggingNet):
         Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
         ``Dropout()`` with the rates 0.25, 0.25 and 0.5.
     span_swap : float in [0, 1] or SpanSwap, default=0.5
-        Probability that a PHI span of the training data is replaced by a span of the same label: one of the training
-        data or an invented one. `fit` draws the replacements anew in each epoch. Swapped spans teach the tagger to read
-        the context instead of remembering names. A float means ``SpanSwap(share)``.
+        Probability that a PHI span of the training data is replaced by another span of the same label, from the
+        training data or invented. `fit` draws the replacements anew in each epoch. Swapped spans teach the tagger to
+        read the context instead of remembering names. A float means ``SpanSwap(share)``.
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means a `NoteAugmenter` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
@@ -144,8 +144,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         they tag sentences. The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of
         the tagger.
     class_weight : dict, "balanced" or None, default=None
-        Weight of each tag in the loss, at least 0. The tags are those of ``tag_scheme``, such as "B-DATE". Tags that
-        are missing in the dict have weight 1. `fit` warns of keys that are no tags of the network.
+        Weight of each tag in the loss, at least 0. The tags have the prefixes of ``tag_scheme``, such as "B-DATE". Tags
+        that are missing in the dict have weight 1. `fit` warns of keys that are no tags of the network.
     recall_weight : float of at least 1, RecallWeight or None, default=None
         Extra weight of sentences with missed PHI in the loss. The parameter is delta_p of Ahmed et al. (2020), with
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
@@ -459,7 +459,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         return self
 
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any, keeps: bool) -> None:
-        """Learn the inputs of the network and build it, with new weights or the weights of another tagger.
+        """Learn the inputs of the network and build the network, with new weights or the weights of another tagger.
 
         With ``keeps``, labels of the other tagger that do not occur in the sentences are kept.
         """

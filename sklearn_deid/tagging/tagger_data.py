@@ -157,7 +157,7 @@ class AlteredCopies:
     X : TokenSequences
         Training sentences.
     share : float
-        Share of the documents that are copied in an epoch; of the sentences, if X does not know their documents.
+        Share of the documents that are copied in an epoch; share of the sentences, if X does not hold their documents.
     written : callable
         ``written(sentences)`` returns a draw of a `NoteAugmenter`.
     arrays : callable

@@ -122,7 +122,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences. The tags are those of the wrapped tagger.
+        """Tag sentences. The tags are the same as the tags of the wrapped tagger.
 
         Parameters
         ----------

@@ -50,7 +50,7 @@ class SequenceNet(SkorchEstimator):
     """skorch training of sentences of different lengths, with averaged weights and F1 on held-out sentences.
 
     The data set, the splitter and the cached scoring of skorch count a list of token lists as one sample. This class
-    replaces all three.
+    replaces the data set, the splitter and the cached scoring.
     """
 
     _stops_if_diverged = False

@@ -185,7 +185,8 @@ def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, s
     source : DeidTagger
         The tagger inside.
     tags, found : sequence of sequence of str
-        Annotated tags of all training sentences, and the tags that the start predicts for those of `compared_tags`.
+        Annotated tags of all training sentences, and the tags that the start predicts for the sentences of
+        `compared_tags`.
 
     Returns
     -------
@@ -221,10 +222,10 @@ def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, s
 def start_weights(
     tagger: Any, source: Any, gold: Any, found: Any, kept: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Copy the weights of a fitted tagger to a new one.
+    """Copy the weights of a fitted tagger to a new tagger.
 
-    Labels are matched by name, or by the tokens that they annotate (`matched_tags`). A tag of a label in ``kept`` that
-    begins or ends no sentence of the fitted tagger begins or ends none of the new one.
+    Labels are matched by name, or by the tokens that they annotate (`matched_tags`). If a tag of a label in ``kept``
+    begins or ends no sentence of the fitted tagger, the tag begins or ends no sentence of the new tagger.
 
     Raises
     ------
@@ -276,7 +277,7 @@ def matched_tags(
     tags, known : sequence of str
         Tags of the new model and of the other model.
     gold, found : sequence of sequence of str
-        Tags of training sentences: the annotated ones, and those that the other model predicts.
+        Tags of training sentences: the annotated tags, and the tags that the other model predicts.
     kept : mapping of str to str, optional
         Label of the other model of each kept label, see `unseen_labels`.
 

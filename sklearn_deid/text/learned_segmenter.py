@@ -72,9 +72,9 @@ class LearnedSegmenter:
     full_stop_rate_ : float
         Proportion of words with a full stop.
     bare_break_limit_ : float
-        Highest proportion of bare line breaks in a note whose lines end sentences. A note like those of `fit` exceeds
-        this share with a probability of at most 1 %, or 1 / (n + 1) with 20 to 98 notes (split conformal prediction).
-        With fewer notes the value is 1, which no note can exceed.
+        Highest proportion of bare line breaks in a note whose lines end sentences. A note like the notes of `fit`
+        exceeds this share with a probability of at most 1 %, or 1 / (n + 1) with 20 to 98 notes (split conformal
+        prediction). With fewer notes the value is 1, which no note can exceed.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""`normalize`: read letters, digits and punctuation in unusual forms as the usual ones, with exact offsets.
+"""`normalize`: read letters, digits and punctuation in unusual forms as ordinary characters, with exact offsets.
 
 A name can be written with zero-width characters, in full-width letters, as HTML entities or with a space after each
 letter. A tagger that was trained on ordinary notes finds few such names. The text that a tagger reads is normalised,

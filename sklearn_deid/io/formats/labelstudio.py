@@ -1,8 +1,8 @@
 """Label Studio's JSON: a list of tasks for a labeling configuration with one ``Text`` and one ``Labels``.
 
-A task is ``{"data": {"text": ...}, "annotations": [...], "predictions": [...]}``. Both lists hold objects with a
-``result``, and a result holds regions ``{"type": "labels", "value": {"start", "end", "labels"}, "score": ...}``. The
-writer puts the spans of a document into one prediction with scores if any span has a confidence, else into one
+A task is ``{"data": {"text": ...}, "annotations": [...], "predictions": [...]}``. Both lists of a task hold objects
+with a ``result``, and a result holds regions ``{"type": "labels", "value": {"start", "end", "labels"}, "score": ...}``.
+The writer puts the spans of a document into one prediction with scores if any span has a confidence, else into one
 annotation. In a file with annotations, a document without spans has an annotation without regions, which shows that
 somebody has read the document. The reader takes the annotation; without an annotation it takes the only prediction, and
 without both the document has no spans. A task with several annotations is an error, because the annotators may

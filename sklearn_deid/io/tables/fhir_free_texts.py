@@ -111,7 +111,7 @@ def _mark(holder: Mapping[str, Any], key: str, value: str, element: str, is_exte
 
 
 def _is_unread(key: str, value: str, element: str, place: str | None) -> bool:
-    """Whether a value is a text in a place where nobody looks for one."""
+    """Whether a value is a text in a place that is not searched for texts."""
     if place is None or is_defined(place) or _is_read_elsewhere(key, element, place):
         return False
     words = value.split()

@@ -28,7 +28,7 @@ class ParquetTable:
     Times of 96 bits, which older programs write, become times of 64 bits in nanoseconds, or in microseconds if a time
     is out of the range of nanoseconds.
 
-    The metadata stay, except those of text columns and entries of several words, which can quote a note.
+    The metadata stay, except the metadata of text columns and entries of several words, which can quote a note.
 
     A chunk is a part of a row group. The writer needs the memory of one row group.
 

@@ -70,9 +70,9 @@ def select_rules(
 def note_languages(text: str) -> tuple[str, ...]:
     """Languages whose rules are used for a note with ``language="auto"``.
 
-    The language is the one whose frequent words appear most often in the note; only articles, prepositions and pronouns
-    of a single language count. If no such word appears, the languages are all of `LANGUAGES`: too many matches are
-    better than too few.
+    The language is the language whose frequent words appear most often in the note; only articles, prepositions and
+    pronouns of a single language count. If no such word appears, the languages are all of `LANGUAGES`: too many matches
+    are better than too few.
 
     Parameters
     ----------
