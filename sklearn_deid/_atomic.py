@@ -86,7 +86,7 @@ def new_folder(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
         Final name of the folder. Missing parent folders are created.
     replace : bool, default=True
         Whether to replace an existing folder. Use False for content that is the same in all processes: the folder of a
-        faster process is then kept.
+        faster process is kept.
 
     Examples
     --------

@@ -31,7 +31,8 @@ class NoteSource:
     encoding : str or None
         Encoding of the files. None means UTF-8, or the encoding that an XML file declares.
     transfer_encoding : {"quoted-printable", "base64"} or None
-        Encoding of mails in which the texts are written. ``encoding`` is then the encoding of the bytes inside.
+        Encoding of mails in which the texts are written. With ``transfer_encoding``, ``encoding`` is the encoding of
+        the decoded bytes.
 
     Raises
     ------

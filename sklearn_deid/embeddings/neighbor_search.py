@@ -43,7 +43,7 @@ def search_neighbors(
     table : ndarray of float32, shape (n_candidates, dim)
         Unit vectors of the words that may be neighbours.
     ids : ndarray of int64, shape (n_candidates,)
-        Rows of these words in ascending order.
+        Rows of the candidates in ascending order.
     queries : ndarray of float32, shape (n, dim)
         Unit vectors of the query words.
     rows : ndarray of int64, shape (n,)

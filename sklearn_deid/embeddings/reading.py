@@ -48,8 +48,8 @@ def read_word_vectors(
         Format of the file. "text" covers GloVe, word2vec text and fastText ``.vec``. "auto" guesses the format from the
         first bytes of the file, not from its name.
     is_public : bool, default=False
-        Whether the vectors were trained on public text only. A file does not contain this information. A saved folder
-        contains this information, and the parameter is then ignored.
+        Whether the vectors were trained on public text only. A file of word vectors does not record whether the vectors
+        are public. A saved folder records whether its vectors are public, and ``is_public`` is then ignored.
     max_words : int, optional
         Largest number of words to read from the start of the file. Public files usually start with the most frequent
         words. The parameter has no effect on folders.

@@ -61,7 +61,7 @@ class WordVectors:
         N-gram vectors for words that are not stored (fastText).
     is_public : bool, default=False
         Whether the vectors were trained on public text only. Vectors trained on notes contain the words of the notes.
-        Do not share such vectors.
+        Do not share vectors that were trained on notes.
     n_duplicates : int, default=0
         Number of rows that a reader skipped because their word was repeated.
 

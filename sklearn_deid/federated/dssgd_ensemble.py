@@ -76,11 +76,12 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Strategy of the training.
 
         - ``"auto"``: distributed selective SGD if ``privacy`` adds noise to uploads, or if a parameter marked with
-          "dssgd" differs from its default. Otherwise federated averaging, which was better (``docs/federated.md``).
-        - ``"centralized"``: one tagger on all data. This tagger is the upper bound of a comparison.
+          "dssgd" differs from its default. In all other cases, "auto" is federated averaging, which was better
+          (``docs/federated.md``).
+        - ``"centralized"``: one tagger on all data. The centralized tagger is the upper bound of a comparison.
         - ``"round_robin"``: each worker passes the whole model to the next worker.
         - ``"dssgd"``: distributed selective SGD.
-        - ``"local"``: each worker trains alone. These taggers are the lower bound of a comparison.
+        - ``"local"``: each worker trains alone. Local taggers are the lower bound of a comparison.
         - ``"fedavg"``: federated averaging, short for `FederatedAveraging` with its defaults.
     upload_fraction : float in [0, 1], default=0.5
         theta_u, the largest fraction of all parameters that a worker sends after a local epoch ("dssgd" only).
@@ -129,11 +130,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         needs ``groups`` and ``labels``, and all workers have the same weight in an average. The division of the
         patients over the workers counts as public: `fit` divides them by the numbers of sentences of all patients.
 
-        `GaussianUpload` and `SparseVectorUpload` add noise to the uploads ("dssgd" only). The guarantee of both
-        protects all data of a worker. The guarantee covers all values that the server receives, and therefore the
-        global network. The guarantee does not cover the workers' own taggers and ``history_``, which are computed from
-        the data without noise. Noise needs ``random_state=None``, because anyone who knows the seed can subtract the
-        noise. The noise of `PatientPrivacy` never comes from a seed.
+        `GaussianUpload` and `SparseVectorUpload` add noise to the uploads ("dssgd" only). The guarantee of noise on
+        uploads protects all data of a worker. The guarantee covers all values that the server receives, and therefore
+        the global network. The guarantee does not cover the workers' own taggers and ``history_``, which are computed
+        from the data without noise. Noise needs ``random_state=None``, because anyone who knows the seed can subtract
+        the noise. The noise of `PatientPrivacy` never comes from a seed.
     delta : float in (0, 1), default=1e-5
         delta of ``epsilon_`` with `GaussianUpload`. `PatientPrivacy` has its own delta.
     validation_fraction : float in (0, 1), "rotating" or None, default=None
@@ -145,7 +146,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Label set of all workers. None means the union of the labels that occur in the data of the first call.
     keep_exchange : bool, default=False
         Whether all messages are kept in ``exchange_``, so that ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
-        groups)`` can attack them. X, y and groups of this call are the training data.
+        groups)`` can attack them. X, y and groups of the audit are the training data.
     n_jobs : int or None, default=None
         Number of processes for local epochs that do not wait for each other. The parameter has no effect with the
         schedule "sequential".

@@ -28,18 +28,19 @@ class FederatedAveraging(BaseEstimator):
         Number of smallest and number of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The
         trimmed mean tolerates up to ``n_trim`` malicious workers.
     max_norm : float or None, default=None
-        Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
+        Largest Euclidean norm of an update. Updates longer than ``max_norm`` are shrunk to this norm.
     max_ratio : float, default=5.0
         Largest norm of an update as a multiple of the median norm of the round. Longer updates are left out, so that
-        one malicious worker cannot undo the training of the others; ``inf`` means no limit. Without effect with masks,
-        which hide single updates, and with fewer than three workers.
+        one malicious worker cannot undo the training of the others; ``inf`` means no limit. The limit has no effect
+        with masks, which hide single updates, and with fewer than three workers.
     screen : bool, default=True
         Whether updates that point against most other updates are left out, and unusually long updates are shrunk
-        (`AgreementScreen`). Without effect with masks, which hide single updates, and with fewer than three workers.
+        (`AgreementScreen`). The screen has no effect with masks, which hide single updates, and with fewer than three
+        workers.
     divide_batches : bool, default=True
         Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has the same
-        number of steps as an epoch on all notes in one place. The ``lr`` of the tagger is then multiplied by the square
-        root of this number, unless with ``privacy``.
+        number of steps as an epoch on all notes in one place. The ``lr`` of the tagger is multiplied by the square root
+        of the number of workers, unless with ``privacy``.
     rounds_per_epoch : int or "auto", default="auto"
         Number of rounds in a pass over the notes. Each worker divides its sentences into the same number of parts.
         "auto" gives rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit`

@@ -19,9 +19,9 @@ class HeldOutGuard:
 
     A download is left out in three cases. The loss on held-out patients is more than twice the smallest loss that this
     worker has measured. The loss is above the loss of the first download. A parameter is more than ten times as large
-    as the largest parameter of the worker (at least 1). The worker then continues to train with its own parameters. At
-    the end, the worker returns to the parameters with the best F1 on held-out patients, if the last parameters are
-    worse by more than 0.01.
+    as the largest parameter of the worker (at least 1). After a refused download, the worker continues to train with
+    its own parameters. At the end, the worker returns to the parameters with the best F1 on held-out patients, if the
+    last parameters are worse by more than 0.01.
 
     The guard bounds the harm of others to the worker's own network. The guard does not repair the global network.
 

@@ -32,8 +32,8 @@ _LEAST, _MOST = 1e-15, 1e15
 class GaussianUpload:
     """Gaussian noise on clipped values at random positions.
 
-    ``theta_u * n`` positions are drawn independently of the update. Their values are clipped to ``[-clip, clip]`` and
-    then to a Euclidean norm of at most ``norm_bound``. Normal noise with the standard deviation
+    ``theta_u * n`` positions are drawn independently of the update. The values at the drawn positions are clipped to
+    ``[-clip, clip]`` and then to a Euclidean norm of at most ``norm_bound``. Normal noise with the standard deviation
     ``noise_multiplier * norm_bound`` is added to each value. With a threshold, or with the largest values, the
     *positions* of the sent values would reveal data, and noise on the values does not hide positions. `check` refuses
     both settings.
@@ -117,9 +117,9 @@ class SparseVectorUpload:
     *Privacy loss of one upload.* Let d be the sensitivity of a tested value. For each sent position, the noisy
     threshold costs ``d / s1``, the noisy tests cost ``2 d / (2 s1)``, and the value costs ``2 gamma / s2``. With the
     general bound ``d = 2 gamma``, the c positions cost ``e1 + e2 / 2``, which is epsilon. A magnitude that is clipped
-    to ``[0, gamma]`` has ``d = gamma``. The c positions then cost ``e1 / 2 + e2 / 2 = 5/9 epsilon``. `exact_epsilon`
-    returns this loss, and the ledger adds the losses of all uploads. An upload with fewer than c positions does not
-    cost more, and the ledger counts the full loss.
+    to ``[0, gamma]`` has ``d = gamma``. With the sensitivity gamma, the c positions cost ``e1 / 2 + e2 / 2 = 5/9
+    epsilon``. `exact_epsilon` returns the privacy loss of one upload, and the ledger adds the losses of all uploads. An
+    upload with fewer than c positions does not cost more, and the ledger counts the full loss.
 
     *Composition.* The uploads of E epochs cost E times the loss of one upload, for any change of the worker's data. The
     uploads do not depend on the data of other workers.

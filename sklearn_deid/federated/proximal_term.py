@@ -30,7 +30,7 @@ class ProximalTerm(Callback):
         self._start: list[Tensor] = []
 
     def on_epoch_begin(self, net: Any, **kwargs: Any) -> None:
-        """Remember the weights."""
+        """Store the weights at the start of the epoch."""
         self._start = [p.detach().clone() for p in net.module_.parameters()]
 
     def on_grad_computed(

@@ -13,8 +13,8 @@ _NARROW = 64
 def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | int:
     """Find the exact k-th largest key.
 
-    A random sample brackets this key, and only the few keys within the bracket are partitioned. For 10 million float32
-    values the function takes about 20 ms, and a selection in the whole array takes 150 ms.
+    A random sample brackets the wanted key, and only the few keys within the bracket are partitioned. For 10 million
+    float32 values the function takes about 20 ms, and a selection in the whole array takes 150 ms.
 
     Parameters
     ----------

@@ -157,10 +157,11 @@ def combine_round(
         Parameters of `aggregate`. If updates are left out, fewer values may remain than ``n_trim`` needs: the trimmed
         mean then leaves out as many values as possible.
     max_ratio : float or sequence of float, default=inf
-        Largest norm of every or of each update as a multiple of the median norm. Longer updates are left out. Without
-        effect on fewer than three updates, because nobody can tell which of two updates is unusual.
+        Largest norm of every or of each update as a multiple of the median norm. Longer updates are left out. The limit
+        has no effect on fewer than three updates, because nobody can tell which of two updates is unusual.
     max_norm : float, default=inf
-        Updates are shrunk to this norm. Below the ratio, shrinking keeps every worker in the mean.
+        Largest norm of a combined update: longer updates are shrunk to this norm. Below the ratio, shrinking keeps
+        every worker in the mean.
     opposed : collection of int, default=()
         Places of updates that are left out, too (`AgreementScreen`).
     longest : sequence of float, default=None
@@ -197,7 +198,7 @@ def combine_round(
 def rare_kind(workers: Sequence[str], noisy: Collection[str]) -> list[str]:
     """Workers of a round whose updates are of the rarer kind: with noise, or without.
 
-    The median norm of the round then gives little information on the usual length of these updates.
+    The median norm of the round gives little information on the usual length of the rarer kind of updates.
 
     Examples
     --------

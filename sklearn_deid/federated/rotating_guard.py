@@ -22,9 +22,9 @@ class RotatingGuard:
     The worker's own network and the download are compared on the same patients. A download is left out in three cases.
     The loss of the download is more than six times the loss of the own network. The loss of the download is more than
     15 times the smallest loss of the own network so far, so that many bad downloads cannot lead far away. A parameter
-    of the download is more than ten times as large as the largest parameter of the worker (at least 1). The worker then
-    continues to train with its own parameters. At the end, the worker returns to its own parameters before the last
-    download if the loss of its last network is more than twice the loss of these parameters.
+    of the download is more than ten times as large as the largest parameter of the worker (at least 1). After a refused
+    download, the worker continues to train with its own parameters. At the end, the worker returns to its own
+    parameters before the last download if the loss of its last network is more than twice the loss of these parameters.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ def run_rounds(
         Record to which all messages are added.
     map_epochs : callable, default=map
         Function called as ``map_epochs(train_one_epoch, learners)`` for epochs that do not depend on each other. The
-        function may train the learners in other processes. Results do not depend on this choice.
+        function may train the learners in other processes. Results do not depend on ``map_epochs``.
     evaluate : callable, default=None
         Function called as ``evaluate(name, learner)`` after every local epoch, before the next download. The returned
         metrics are added to the history.

@@ -224,7 +224,7 @@ class ParameterServer:
         Raises
         ------
         ExchangeError
-            If the server refuses the update. Only `refusals` and ``n_refused`` change in this case.
+            If the server refuses the update. In case of a refusal, only `refusals` and ``n_refused`` change.
         OSError
             If the checkpoint cannot be written. The server is unchanged in this case.
         """

@@ -38,8 +38,8 @@ from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddi
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
     """Order of the network's parameters in the exchanged vector.
 
-    Two layouts have the same fingerprint if the same vector describes the same network. Tags, settings of the network,
-    width of the input vectors, and word vectors are then equal.
+    Two layouts have the same fingerprint if the same vector describes the same network. Equal fingerprints mean equal
+    tags, settings of the network, width of the input vectors, and word vectors.
     """
     # Everything that gives the same vector another meaning is part of the fingerprint.
     vectors = tagger._vectors
@@ -294,7 +294,7 @@ class TaggerLearner:
             ``privacy``, because the tests would reveal something about the patients.
         n_parts : int, default=1
             Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
-            exchange updates several times in a pass. Without effect with ``privacy``, which draws patients.
+            exchange updates several times in a pass. ``n_parts`` has no effect with ``privacy``, which draws patients.
         """
         tagger = self.tagger
         # Draw the same random numbers as `DeidTagger.partial_fit` or, with n_epochs, as `DeidTagger.fit`.

@@ -130,8 +130,8 @@ class Worker:
         noise. None draws a new key from the operating system for each upload (`_randomness.release_generator`); no key
         is kept or saved.
     guard : HeldOutGuard or RotatingGuard, default=None
-        Test of downloads on held-out patients. The learner then needs a method ``held_out()``, or for a `RotatingGuard`
-        ``held_out_loss()``. None takes every download.
+        Test of downloads on held-out patients. With a guard, the learner needs a method ``held_out()``, or for a
+        `RotatingGuard` ``held_out_loss()``. None takes every download.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Worker:
     sequence : int
         Sequence number of the next upload.
     pending : dict of int to bytes
-        Messages that were not acknowledged, by sequence number. Send these messages again after a failure.
+        Messages that were not acknowledged, by sequence number. After a failure, send the pending messages again.
     version : int or None
         Version of the server at the last download. None means that there was no download yet.
     selected : Selected or None
@@ -204,8 +204,8 @@ class Worker:
     def apply_download(self, parameters: SparseUpdate | bytes) -> bool:
         """Overwrite local parameters with downloaded parameters. Returns False if the guard refuses the download.
 
-        With error feedback, unsent values are added to the downloaded parameters. Otherwise training would learn the
-        same changes again, and the worker would send these changes twice.
+        With error feedback, unsent values are added to the downloaded parameters. Without unsent values in the
+        parameters, training would learn the same changes again, and the worker would send the changes twice.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class Worker:
         return is_taken
 
     def start_from(self, vector: np.ndarray) -> bool:
-        """Replace the parameters, unless the guard refuses the new parameters. Returns whether they were replaced."""
+        """Replace the parameters unless the guard refuses the new values; return whether the guard accepts."""
         before = None if self.guard is None else np.array(self.learner.get_flat(), dtype=np.float32)
         self.learner.set_flat(vector)
         if self.guard is None or (before is not None and self.guard.accepts(self.learner, before)):

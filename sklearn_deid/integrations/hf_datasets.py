@@ -38,13 +38,14 @@ def corpus_to_dataset(
         - "spans": a row for each note with ``doc_id``, ``patient_id``, ``text``, ``spans`` (``start``, ``end``,
           ``label``, ``category``, ``confidence``) and ``meta`` (JSON).
         - "tokens": a row for each sentence with ``doc_id``, ``patient_id``, ``meta``, ``text``, ``offset``, ``length``,
-          ``tokens``, ``starts``, ``ends`` (offsets in ``text``) and ``ner_tags``. This layout does not hold categories
-          and confidences.
+          ``tokens``, ``starts``, ``ends`` (offsets in ``text``) and ``ner_tags``. The layout "tokens" does not hold
+          categories and confidences.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
         Scheme of the tags in the layout "tokens".
     lossy : bool, default=False
-        Whether the layout "tokens" may change spans that token tags cannot express. Such spans are widened to whole
-        tokens, or dropped if they overlap another span. Sentences are not cut inside a span.
+        Whether the layout "tokens" may change spans that token tags cannot express. With ``lossy``, spans that tags
+        cannot express are widened to whole tokens, or dropped if they overlap another span. Sentences are not cut
+        inside a span.
 
     Returns
     -------
@@ -95,9 +96,9 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     The columns ``doc_id``, ``patient_id``, ``meta``, category and confidence are optional. The id of a row without
     ``doc_id`` is its row number. Other columns are ignored.
 
-    Rows with ``tokens`` and ``ner_tags`` (or ``tags``) need no further columns. Their tags are names or class labels,
-    in IOB2 or BIOES. The text is then reconstructed: single spaces join the tokens, and line feeds join the rows of a
-    document.
+    Rows with ``tokens`` and ``ner_tags`` (or ``tags``) need no further columns. The tags of such rows are names or
+    class labels, in IOB2 or BIOES. The text of rows without ``text`` is reconstructed: single spaces join the tokens,
+    and line feeds join the rows of a document.
 
     Parameters
     ----------

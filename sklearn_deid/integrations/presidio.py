@@ -49,7 +49,8 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     NotFittedError
         If the model is not fitted.
     ValueError
-        If the model does not list its labels. The analyzer would then never request these labels.
+        If the model does not list its labels. If the model does not list its labels, the analyzer would never request
+        them.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class RowRedactor:
     locale : str, optional
         Language of surrogates. Needed for surrogates: a guess for each row could give a patient two names.
     reason_column : str, default="withheld"
-        New column with the reason why a text is withheld. The text column then has no value.
+        New column with the reason why a text is withheld. The text column of a withheld text has no value.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class DeidComponent(Pipe):
         Path of a model that `save` wrote, or a fitted model. A path is loaded when the first doc is processed. Use None
         if ``nlp.from_disk`` loads the model later.
     spans_key : str, default="phi"
-        Key in ``doc.spans``. Spans that are already stored under this key are replaced.
+        Key in ``doc.spans``. Spans that are already stored under ``spans_key`` are replaced.
     set_ents : bool, default=False
         Whether to store the spans in ``doc.ents`` too. Spans that overlap are joined in ``doc.ents``. Entities of other
         components stay if they do not overlap with PHI.

@@ -22,9 +22,10 @@ class SurrogateComponent:
 
     The component returns a new doc, whose text has surrogates, and whose ``doc.spans[spans_key]`` are the surrogates.
     Nothing else of the old doc is kept, except its words in the vocabulary of the pipeline, which ``nlp.to_disk`` and a
-    pickle of the doc contain. ``doc.to_disk`` and ``DocBin`` do not contain these words. Add the component directly
-    behind the component that marks the PHI; other components then read the new text. ``doc.user_data["patient_id"]``
-    names the patient of a doc. A doc without this entry counts as a patient of its own.
+    pickle of the doc contain. ``doc.to_disk`` and ``DocBin`` do not contain the words of the old doc. Add the component
+    directly behind the component that marks the PHI; other components then read the new text.
+    ``doc.user_data["patient_id"]`` names the patient of a doc. A doc without ``patient_id`` counts as a patient of its
+    own.
 
     The component raises an error for a doc without the span group, even if the pipeline has an error handler: spaCy
     would pass on the original doc.

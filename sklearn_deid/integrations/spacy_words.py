@@ -37,7 +37,7 @@ class ReadWords:
         return {"_vocab": None, "_n_before": 0, "_is_marked": self.are_there}
 
     def mark(self) -> None:
-        """Remember that the component has read a doc."""
+        """Record that the component has read a doc."""
         self._is_marked = True
 
     @property

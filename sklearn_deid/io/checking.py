@@ -2,7 +2,8 @@
 
 An error of this package names the file, the document, the annotation and the offsets. Neither the error nor its context
 contains note text. ``UnicodeDecodeError`` and ``JSONDecodeError`` carry the whole invalid text, and
-``raise ... from None`` would keep them as context. For this reason all errors are raised outside of ``except`` blocks.
+``raise ... from None`` would keep them as context. All errors are raised outside of ``except`` blocks, to drop the
+context with the text.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces
 
 
 def check_text(place: SourceLocation, text: str) -> None:
-    """Refuse lone surrogates. Such halves of characters can be processed neither by UTF-8 nor by a tokenizer."""
+    """Refuse lone surrogates. Lone surrogates can be processed neither by UTF-8 nor by a tokenizer."""
     found = SURROGATES.search(text)
     if found:
         raise place.error(LONE_SURROGATE, None, found.start(), found.end())

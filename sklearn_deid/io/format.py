@@ -36,14 +36,15 @@ class Format:
         Whether an interrupted file shows which documents are finished.
     pack : callable, optional
         ``pack(path)`` makes the content of the final file from the collected results of ``write``. Only formats that
-        must be written as a whole need this function.
+        must be written as a whole need ``pack``.
     seeded : callable, optional
         ``seeded(path, encoding, seed)`` replaces ``read`` for formats whose reader draws random numbers.
     recognise : callable, optional
         ``recognise(files)`` returns whether the files have this format. None for a format that is never guessed.
     unanswered : callable, optional
         ``unanswered(path, encoding)`` returns the ids of the documents of a file in which nobody has marked spans, and
-        which would look like documents without PHI. None for a format whose files do not contain this information.
+        which would look like documents without PHI. None for a format whose files do not show which notes nobody has
+        annotated.
     annotated : bool, default=True
         Whether the files contain spans.
     writable : bool, default=True

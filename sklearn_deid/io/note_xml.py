@@ -11,10 +11,10 @@ section at each CR and writes ``&#13;``, so that the reader restores the same te
 XML 1.0 cannot represent.
 
 Files from untrusted sources are safe to read: the reader expands no entity, opens no other file and contacts no network
-address. The reader refuses a document type declaration at its first character. Without such a declaration a file has
-only the five entities of XML itself. Attacks with entity expansion, external subsets, external entities or parameter
-entities are therefore impossible. The reader decodes the bytes strictly in an encoding from a short list and leaves no
-decoding to the XML parser.
+address. The reader refuses a document type declaration at its first character. Without a document type declaration, a
+file has only the five entities of XML itself. Attacks with entity expansion, external subsets, external entities or
+parameter entities are therefore impossible. The reader decodes the bytes strictly in an encoding from a short list and
+leaves no decoding to the XML parser.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NO_CATEGORY = "TAG"
 
 @dataclass(frozen=True)
 class Dialect:
-    """Differences between the corpora that use this XML format.
+    """Differences between the corpora that use the XML format of i2b2 2014.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def read_corpus(
         Newlines are never translated.
     label_scheme : str or LabelScheme, optional
         Scheme that defines the category of spans without a category, such as all spans of brat and CoNLL. If the scheme
-        lacks the label of such a span, an error is raised: a scheme is never applied to only some labels.
+        lacks the label of a span without a category, an error is raised: a scheme is never applied to only some labels.
     random_state : int, optional
         Random seed of the text that ``"mimic"`` invents, at least 0. None means 0. The invented text of a note does not
         depend on the other notes of the corpus. No other format draws random numbers.
@@ -157,12 +157,13 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     """Read a corpus whose annotations are the gold standard, for training or for evaluation.
 
     Notes in which nobody has marked spans, such as tasks of Label Studio without an annotation and JSON lines without
-    the key ``spans``, are refused as broken documents. Otherwise such notes would count as notes without PHI.
+    the key ``spans``, are refused as broken documents. Otherwise notes without annotation would count as notes without
+    PHI.
 
     Parameters
     ----------
     path, format, **options
-        Parameters of `read_corpus`, which returns such notes without spans.
+        Parameters of `read_corpus`, which returns notes without annotation as notes without spans.
 
     Returns
     -------

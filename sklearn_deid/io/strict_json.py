@@ -1,7 +1,7 @@
 """Strict JSON: no NaN, no repeated key, one value per line, and values that a round trip does not change.
 
-The format JSON lines consists of such values. Other formats use single JSON values for information without a place in
-the format.
+The format JSON lines consists of strict JSON values. Other formats use single JSON values for information without a
+place in the format.
 """
 
 from __future__ import annotations

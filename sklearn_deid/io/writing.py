@@ -64,8 +64,8 @@ def write_corpus(
         of the path.
     lossy : bool, default=False
         Whether the writer may drop information instead of raising an error, in cases where the offsets can stay the
-        same. ``"text"`` then drops everything except the text. CoNLL widens spans to tokens and drops overlapping
-        spans. XML writes a space for each control character.
+        same. With ``lossy``, ``"text"`` drops everything except the text. CoNLL widens spans to tokens and drops
+        overlapping spans. XML writes a space for each control character.
     overwrite : bool, default=False
         Whether existing files may be replaced. The default protects gold annotations from being replaced by
         predictions.
@@ -108,7 +108,7 @@ class DocumentWriter:
     Formats with one file per document write each file under a temporary name and rename it. A JSON lines file grows
     under its name with the suffix ``.part``. The file is renamed to its final name when the writer is closed without an
     error. A file with the final name is therefore always complete. A ``.part`` file holds the finished documents of an
-    interrupted run. A DocBin is made from such a file when the writer is closed.
+    interrupted run. A DocBin is made from a ``.part`` file when the writer is closed.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
     Raises
     ------
     ValueError
-        If the format is CoNLL or DocBin. Their unfinished files do not show which documents are complete.
+        If the format is CoNLL or DocBin. Unfinished files of these formats do not show which documents are complete.
     CorpusFormatError
         If a JSON lines file has invalid content.
 

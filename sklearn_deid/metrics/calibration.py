@@ -90,7 +90,7 @@ def expected_calibration_error(
     """Mean absolute difference between confidence and proportion of correct predictions, weighted by bin size.
 
     Almost all confidences of tokens are near 0 or 1. With bins of equal width, most cases are then in the first and the
-    last bin. Use ``strategy="quantile"`` to compare cases within these two bins.
+    last bin. Use ``strategy="quantile"`` to compare cases within the first and the last bin.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ class Counts:
     fn : int, default=0
         Number of gold items that were not found.
     n_predicted : int, default=0
-        Number of predicted items. This number equals ``tp + fp`` if items match one to one. ``n_predicted`` and ``tp +
-        fp`` differ only in the relaxed rule, where span ends may differ, and in comparisons by label that ignore
+        Number of predicted items. ``n_predicted`` equals ``tp + fp`` if items match one to one. ``n_predicted`` and
+        ``tp + fp`` differ only in the relaxed rule, where span ends may differ, and in comparisons by label that ignore
         labels.
 
     Examples
@@ -200,9 +200,8 @@ def merged_counts(document: Document, gold: Iterable[Span], predicted: Iterable[
 
     Neighbouring spans are joined if the text between them has no letter or digit. The function joins gold spans and
     predicted spans. A span is correct if gold and prediction agree before or after joining. A missed or wrongly
-    predicted span inside a correct span is not counted as an error. For this reason the support is the number of
-    correct spans (joined spans included) plus the number of missed spans. The support differs from the number of gold
-    spans.
+    predicted span inside a correct span is not counted as an error. The support is therefore the number of correct
+    spans (joined spans included) plus the number of missed spans. The support differs from the number of gold spans.
 
     References
     ----------

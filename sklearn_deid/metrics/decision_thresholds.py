@@ -20,10 +20,10 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     threshold. The recall is the proportion of items found. The function computes a one-sided lower Wilson bound of the
     recall. The bound uses an effective number of independent items that follows from the variance between patients
     (design effect of the linearised ratio, Kish 1965). A threshold with very few missed items has no measurable
-    variance. For such a threshold, the function takes the largest design effect of all higher thresholds up to 0.5. The
-    lower bound rises as the threshold falls. The highest threshold whose bound reaches the target therefore controls
-    the recall with the requested confidence (Bates et al. 2021, section 2, with this asymptotic bound instead of an
-    exact bound).
+    variance. For a threshold without a measurable variance, the function takes the largest design effect of all higher
+    thresholds up to 0.5. The lower bound rises as the threshold falls. The highest threshold whose bound reaches the
+    target therefore controls the recall with the requested confidence (Bates et al. 2021, section 2, with this
+    asymptotic bound instead of an exact bound).
 
     Parameters
     ----------

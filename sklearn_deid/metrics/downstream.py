@@ -46,7 +46,7 @@ def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tu
     groups : ndarray of shape (n_notes,)
         Patient of each note.
     n_splits : int
-        Number of folds. Each class must have notes of at least this number of patients.
+        Number of folds. Each class must have notes of at least ``n_splits`` patients.
 
     Returns
     -------

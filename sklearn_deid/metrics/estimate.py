@@ -99,7 +99,8 @@ class Estimate:
             Booleans, or numbers in [0, 1] (one half for a tie of two). At least one trial is required.
         groups : array-like of shape (n,), optional
             Group of each trial, for trials that are not independent: for example the patient, or the sentence of
-            several trials. The interval is then computed by `from_groups`. With a single group the interval is [0, 1].
+            several trials. With ``groups``, the interval is computed by `from_groups`. With a single group the interval
+            is [0, 1].
         confidence : float in (0, 1), default=0.95
             Confidence level of the interval.
 
@@ -129,10 +130,10 @@ class Estimate:
         Trials of one patient are not independent. The method therefore computes Wilson's interval for an effective
         number of independent trials. The effective number follows from the variance between patients (design effect of
         the linearised ratio, Kish 1965) and never exceeds the number of trials. The variance between patients is itself
-        estimated. For this reason the method uses Student's quantile with one degree of freedom less than the number of
+        estimated. The method therefore uses Student's quantile with one degree of freedom less than the number of
         patients, instead of the normal quantile; the interval then keeps its level also for a dozen patients (Korn &
-        Graubard 1998). If all trials or no trials are hits, the variance cannot be estimated. Each patient then counts
-        as one trial, and the interval is conservative (too wide).
+        Graubard 1998). If all trials or no trials are hits, the variance cannot be estimated. Without a variance, each
+        patient counts as one trial, and the interval is conservative (too wide).
 
         Parameters
         ----------
@@ -239,7 +240,7 @@ class Estimate:
         return self.low <= value <= self.high
 
     def within(self, least: float, most: float) -> Estimate:
-        """The same estimate with its interval clipped to the possible values ``[least, most]``."""
+        """Return a copy of the estimate with its interval clipped to the possible values ``[least, most]``."""
         low, high = (max(least, self.low), min(most, self.high)) if self.has_interval else (math.nan, math.nan)
         return Estimate(self.value, low, high, self.n, self.confidence, self.n_groups)
 

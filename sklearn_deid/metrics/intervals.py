@@ -41,8 +41,8 @@ def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
 
     Notes
     -----
-    `scipy.stats.binomtest` computes the same interval, but only for integer counts and the normal quantile. For these
-    inputs the two functions agree to 1e-12.
+    `scipy.stats.binomtest` computes the same interval, but only for integer counts and the normal quantile. For integer
+    counts and the normal quantile, the two functions agree to 1e-12.
 
     References
     ----------

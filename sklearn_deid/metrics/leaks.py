@@ -64,7 +64,7 @@ class LeakList:
     n_documents, n_patients : int
         Numbers of documents and of patients in the corpus.
     missing_documents : tuple of str
-        Ids of documents without a prediction. Every span of such a document leaks.
+        Ids of documents without a prediction. Every span of a document without a prediction leaks.
     """
 
     leaks: tuple[Leak, ...]

@@ -18,7 +18,8 @@ class Pairing(NamedTuple):
     pairs : list of (Document, Document)
         Gold and predicted document of each pair, in the order of the gold documents.
     missing : tuple of str
-        Ids of the gold documents without a prediction. In ``pairs`` the predicted document of such a pair has no spans.
+        Ids of the gold documents without a prediction. In ``pairs``, the predicted document of a missing document has
+        no spans.
     """
 
     pairs: list[tuple[Document, Document]]
@@ -34,8 +35,8 @@ def pair_documents(gold: Iterable[Document], predicted: Iterable[Document], miss
         Gold and predicted documents, in any order.
     missing : {"raise", "count"}, default="raise"
         Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` counts all spans of
-        the document as missed and reports its id. The official scripts omit such documents, so their scores are too
-        high.
+        the document as missed and reports its id. The official scripts omit documents without a prediction, so their
+        scores are too high.
 
     Returns
     -------
@@ -90,7 +91,7 @@ def _check_same_text(document: Document, other: Document) -> None:
 
 
 def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Document]) -> LabelScheme | None:
-    """The given scheme; without one, the first known scheme (i2b2 2014, MEDDOCAN) that contains all labels, or None."""
+    """The given scheme or, by default, the first known scheme (i2b2 2014, MEDDOCAN) with all labels, or None."""
     if scheme is not None:
         return get_label_scheme(scheme)
     labels = set(_labels(documents))

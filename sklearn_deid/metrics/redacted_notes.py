@@ -120,10 +120,10 @@ def align_redacted(
         Notes before redaction, from `original_notes`.
     notes : Corpus or sequence of Document, str or None
         Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
-        form is exact. A str is a note that any other tool redacted. The tokens of this note are aligned with the
-        original tokens. If a removed word occurs several times near the removed place, the alignment may choose the
-        wrong occurrence. None is a withheld note; no token of the note is left. The function matches Documents by their
-        ids if all notes of ``original`` are Documents too, and matches by position otherwise.
+        form is exact. A str is a note that any other tool redacted. The tokens of a str are aligned with the original
+        tokens. If a removed word occurs several times near the removed place, the alignment may choose the wrong
+        occurrence. None is a withheld note; no token of the note is left. The function matches Documents by their ids
+        if all notes of ``original`` are Documents too, and matches by position otherwise.
     name : str, default="redacted"
         Name of the argument in error messages.
 

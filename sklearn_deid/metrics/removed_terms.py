@@ -116,7 +116,8 @@ def removed_terms(
     n_terms, n_removed : ndarray of int, shape (n_notes,)
         Number of occurrences outside of gold PHI, and number of removed occurrences among them.
     by_term : dict of str to (int, int)
-        The same two counts over all notes, for each term with an occurrence outside of gold PHI.
+        Occurrences outside of gold PHI and removed occurrences over all notes, for each term with an occurrence outside
+        of gold PHI.
     """
     # shape of both: (n_notes,)
     n_terms, n_removed = np.zeros(len(places), dtype=np.int64), np.zeros(len(places), dtype=np.int64)

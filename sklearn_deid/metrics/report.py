@@ -54,15 +54,15 @@ def deid_report(
         - ``token`` compares typed runs of ASCII letters and digits within spans;
         - ``binary_strict`` (also sub-track 2, strict) and ``binary_token`` compare spans and tokens without labels;
         - ``hipaa_strict`` and the other ``hipaa_...`` keys apply the same five rules to HIPAA labels only, on both
-          sides. The value of these keys is None if no scheme is known. ``hipaa_binary_token`` is the main score of the
-          i2b2 task;
+          sides. The value of the ``hipaa_...`` keys is None if no scheme is known. ``hipaa_binary_token`` is the main
+          score of the i2b2 task;
         - ``merged`` compares spans without labels after neighbouring spans are joined (sub-track 2, merged).
 
         The value of each key holds precision, recall, f1, support (number of gold items), tp, fp and fn over all
         documents. The entry ``macro`` holds the means of the documents' precision and recall, and the F1 of these
         means. The entries ``by_category`` and ``by_label`` hold the same measures for each category and label;
-        ``merged`` lacks these two entries. In a binary rule, an item of a label is found if any label was predicted for
-        the item.
+        ``merged`` lacks both entries. In a binary rule, an item of a label is found if any label was predicted for the
+        item.
 
         Further keys of the dict are:
 

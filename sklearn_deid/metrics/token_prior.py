@@ -27,8 +27,8 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
     y : sequence of n tag sequences
         IOB2 or BIOES tags of each sentence.
     punctuation : bool, default=False
-        Whether to count tokens without a letter or digit. Such tokens identify no person, and mechanisms leave them
-        unchanged. Counting them would make every mechanism look less private.
+        Whether to count tokens without a letter or digit. Tokens without a letter or digit identify no person, and
+        mechanisms leave them unchanged. Counting them would make every mechanism look less private.
     by_category : bool, default=True
         Whether to count tokens for each label. False represents an attacker without knowledge of the label.
 

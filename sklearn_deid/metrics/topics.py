@@ -43,7 +43,7 @@ def count_words(versions: Mapping[str, Sequence[str]], n_words: int) -> tuple[di
     versions : mapping of str to texts
         Texts of each version. The first version is the original.
     n_words : int
-        Number of words of a topic. The vocabulary must have at least this number of words.
+        Number of words of a topic. The vocabulary must have at least ``n_words`` words.
 
     Returns
     -------

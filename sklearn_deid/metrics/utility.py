@@ -110,8 +110,8 @@ def utility_report(
 
     The report holds four measures. Each measure is computed for the notes redacted by the gold annotation, by the
     system under test, and by a baseline. The score of the gold annotation is the highest score that a redaction
-    without missed PHI can reach. A system with a higher score has left PHI readable. For this reason the report also
-    contains the proportion of PHI tokens that are left.
+    without missed PHI can reach. A system with a higher score has left PHI readable. The report therefore also contains
+    the proportion of PHI tokens that are left.
 
     - **BLEU-1, -2, -3** compare the redacted notes with the original notes. A second set of scores compares the
       redacted notes with the gold-redacted notes (``"bleu-1 to gold"``) and penalises both wrongly removed and wrongly
@@ -306,8 +306,8 @@ def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequen
 
     BLEU is the geometric mean of the n-gram precisions. If the candidates are shorter than the references, the mean is
     multiplied by the brevity penalty ``exp(1 - r / c)``, with ``r`` reference tokens and ``c`` candidate tokens. Notes
-    from which tokens were only removed have a unigram precision of 1. Their BLEU-1 equals the brevity penalty and
-    depends only on the number of removed tokens.
+    from which tokens were only removed have a unigram precision of 1. The BLEU-1 of such notes equals the brevity
+    penalty and depends only on the number of removed tokens.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class UtilityReport:
         Confidence level of the intervals.
     by_term : mapping of str to mapping of str to (int, int)
         Two counts for each system and each term of ``clinical_terms``: occurrences outside of gold PHI, and removed
-        occurrences among them. The methods ``to_dict``, ``to_frame`` and ``to_markdown`` leave these counts out.
+        occurrences among them. The methods ``to_dict``, ``to_frame`` and ``to_markdown`` leave the counts of terms out.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class TradeOffDisplay:
     x_name, y_name : str, default=""
         Names of the axes.
     log_x : bool, default=False
-        Whether the x axis is logarithmic. Every x must then be above 0.
+        Whether the x axis is logarithmic. With ``log_x``, every x must be above 0.
     ranges : {"bars", "band"}, default="bars"
         How intervals are drawn. A band joins the points in the order of x and shows intervals of y only.
     title : str, default=""
@@ -132,7 +132,7 @@ class TradeOffDisplay:
         results : iterable of mapping
             One mapping for each point. Other keys are ignored. None and NaN mean that a value is missing.
         name, x, y : str
-            Keys of the method and of both values. A result may lack x. The optional ends of the intervals have the same
+            Keys of the method, of x and of y. A result may lack x. The optional ends of the intervals have the same
             keys followed by "_low" and "_high".
         label : str, optional
             Key of the text beside the points. Numbers are shortened.

@@ -111,8 +111,8 @@ def _leaders(word_ids: np.ndarray, folded: np.ndarray, keys: list[str], replacea
 def _misspelling_of(word: str, keys: list[str], near: dict[str, list[int]]) -> int | None:
     """Return the first leading word within one edit, or None.
 
-    Two words within one edit share a form in which each has at most one letter left out. A table of these forms
-    therefore finds all candidates without comparing every pair of words.
+    Two words within one edit share a form in which each has at most one letter left out. A table of the forms of all
+    words therefore finds all candidates without comparing every pair of words.
     """
     if not _may_be_misspelt(word):
         return None

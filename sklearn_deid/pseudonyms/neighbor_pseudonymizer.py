@@ -28,17 +28,17 @@ class NeighborPseudonymizer(TokenPerturber):
         vectors, "auto" trains word vectors on X and raises an `UnsafeToShareWarning`, since every surrogate is then a
         word of the notes.
     n_neighbors : int, default=100
-        N of the paper. The word itself is the first of its neighbours, so ``n_neighbors=1`` changes nothing. The size
-        of the vocabulary means a uniform choice among all words.
+        N of the paper. The word itself is the first of its neighbours, so ``n_neighbors=1`` changes nothing. With the
+        size of the vocabulary, all words have equal probability.
     labels : collection of str or None, default=None
         Labels of the tokens to replace. None means all labels.
     max_replacements : int or None, default=None
         Largest number of tokens that are replaced in a sentence. The tokens are chosen at random. The value 1 gives
         pairs of sentences that differ in one token, as in the adversarial training of `PrivateRepresenter`.
     exclude : str, collection of str or None, default="en"
-        Words that are kept: your own words, or a language code for the stop words of spaCy. These words are kept only
-        if they are written in lower case, since May and Will are names and dates. Tokens without letter and digit are
-        always kept. With ``coherence``, a stop word is replaced if the same word in another casing is replaced.
+        Words that are kept: your own words, or a language code for the stop words of spaCy. Excluded words are kept
+        only if they are written in lower case, since May and Will are names and dates. Tokens without letter and digit
+        are always kept. With ``coherence``, a stop word is replaced if the same word in another casing is replaced.
     digits : {"near", "same", "random"}, default="near"
         Replacement of all-digit tokens. "near": one of the N nearest all-digit words (all of them if there are fewer).
         "same": the same words as for other tokens, as in the paper; a year may be replaced by a month or a word.

@@ -83,7 +83,7 @@ class NoisyVectors:
 class WordsTakenForVectors:
     """Releases of the mechanism itself, with a likelihood that uses the vector of the released word as noisy vector.
 
-    The likelihood is only approximate. An attacker with this likelihood is therefore at most as accurate as the best
+    The likelihood is only approximate. An attacker with an approximate likelihood is at most as accurate as the best
     attacker.
     """
 

@@ -154,7 +154,7 @@ class PhiPerturber(SentenceTransformer):
         Returns
         -------
         X, y
-            2 n sentences and their tags. With ``groups``, the groups of these sentences follow as a third array.
+            2 n sentences and their tags. With ``groups``, the groups of the returned sentences follow as a third array.
         """
         perturbed = self._fit_and_draw(X, y, groups)
         # The second call returns the checked containers, which `_fit_and_draw` does not return.

@@ -54,7 +54,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     kinds : mapping of str to str or None, default=None
         Kind of surrogate of labels outside of the known schemes; see `sklearn_deid.surrogates.label_kinds`.
     date_shift : int, default=3650
-        Largest shift of the dates of a patient in days. The smallest shift is a tenth of this number.
+        Largest shift of the dates of a patient in days. The smallest shift is a tenth of ``date_shift``.
     whole_weeks : bool, default=False
         Whether dates move by whole weeks.
     keep_seasons : bool, default=False
@@ -213,7 +213,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         Returns
         -------
         X, y
-            ``n_copies`` times n sentences and their tags. With ``groups``, the groups of these sentences follow.
+            ``n_copies`` times n sentences and their tags. With ``groups``, the groups of the returned sentences follow.
 
         Raises
         ------

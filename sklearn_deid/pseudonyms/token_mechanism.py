@@ -168,7 +168,7 @@ class ExactTokenMechanism(TokenMechanism):
 def random_of_shape(words: Sequence[str], rng: np.random.Generator) -> np.ndarray:
     """Replace every letter and digit of words by a random one of the same kind, and keep all other characters.
 
-    Letters become a to z in the same case.
+    Letters become random letters from a to z, in the same case.
 
     Examples
     --------

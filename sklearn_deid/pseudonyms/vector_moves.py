@@ -51,7 +51,7 @@ class VectorMechanism:
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
         """Compute the log likelihood of each release for each token, shape (n_tokens, n_releases).
 
-        A word that stays is released as its own vector with certainty. If a release equals the vector of such a word
+        A word that stays is released as its own vector with certainty. If a release equals the vector of a kept word
         exactly, no perturbed word can be the original.
         """
         vectors = self.policy.vectors.vectors_for(tokens)

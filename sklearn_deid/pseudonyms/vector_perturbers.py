@@ -26,7 +26,7 @@ class VectorPerturber(PhiPerturber):
     embeddings, labels, max_replacements, exclude, random_state
         Same parameters as for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" perturbs these tokens like other tokens. "keep" leaves their
+        Treatment of tokens without a vector. "random" perturbs unknown tokens like other tokens. "keep" leaves their
         vectors zero. "raise" raises an error.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
@@ -87,8 +87,8 @@ class RandomVectorPerturber(VectorPerturber):
     embeddings, labels, max_replacements, exclude, random_state
         Same parameters as for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" also draws a random vector for these tokens. "keep" leaves their
-        vectors zero ("GloVe/UNK" in the thesis). "raise" raises an error.
+        Treatment of tokens without a vector. "random" also draws a random vector for unknown tokens. "keep" leaves
+        their vectors zero ("GloVe/UNK" in the thesis). "raise" raises an error.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
 
@@ -106,7 +106,7 @@ class RandomVectorPerturber(VectorPerturber):
 
     References
     ----------
-    Friedrich (2018), thesis, section 5.2.1. In the thesis, a tagger was trained on these vectors, drawn anew in each
+    Friedrich (2018), thesis, section 5.2.1. In the thesis, a tagger was trained on random vectors, drawn anew in each
     epoch (``DeidTagger(augmenter=RandomVectorPerturber())``). The tagger was useless on real notes: F1 10.6 to 41.4.
 
     Examples

@@ -77,8 +77,9 @@ class ThreePartSettings:
         Value to which trainable noise is set before P3, since P1 shrinks the noise to almost nothing.
     stopping : {"paper", "robust"}, default="paper"
         Rule that selects the round. "paper" takes the lowest ``l_deid + lambda |l_adv - ln 2|`` on held-out patients
-        right after P3b, when the adversary has not yet adapted. "robust" measures the same loss after the adversary has
-        caught up. "robust" first minimises the accuracy of a fresh probe above chance, and then the loss.
+        right after P3b, when the adversary has not yet adapted. "robust" measures the loss of the rule "paper" after
+        the adversary has caught up. "robust" first minimises the accuracy of a fresh probe above chance, and then the
+        loss.
     probe_every : int, default=5
         Number of rounds between two probes of "robust"; the last round is probed as well. A round without a probe is
         selected only as long as no round was probed.
@@ -144,8 +145,9 @@ class ThreePartResult:
     adversaries : PairAdversaries or None
         Adversaries with the weights of the selected round; None if the training was interrupted before P2.
     selected_round : int
-        Selected round of P3, counted from 1. 0 if the training was interrupted before a round was complete. Representer
-        and tagger are then the result of P1, and are not private.
+        Selected round of P3, counted from 1. 0 if the training was interrupted before a round was complete. If the
+        training was interrupted before a round was complete, representer and tagger are the result of P1, and are not
+        private.
     n_rounds : int
         Number of complete rounds.
     score : float

@@ -153,7 +153,7 @@ class RepresentationPairAdversary(nn.Module):
 def average_adversaries(*logits: Tensor) -> Tensor:
     """Compute the logit of the mean of the adversaries' probabilities.
 
-    The paper averages the two sigmoids and computes the cross-entropy of the mean. The same loss is
+    The paper averages the two sigmoids and computes the cross-entropy of the mean. The cross-entropy of the mean equals
     ``binary_cross_entropy_with_logits`` of the result of this function. Two confident adversaries that disagree average
     to chance, so also report the accuracy of each adversary.
 

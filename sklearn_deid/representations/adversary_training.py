@@ -285,7 +285,7 @@ def fit_adversaries(
     Parameters
     ----------
     adversaries : PairAdversaries
-        Fresh or trained adversaries. Their initial state counts as epoch 0.
+        Fresh or trained adversaries. The initial state of the adversaries counts as epoch 0.
     representer : Representer
         Representer to attack.
     train, valid : PairBatches

@@ -10,10 +10,10 @@ What the bound covers
 ---------------------
 The bound covers noise that is exactly Gaussian and cannot be predicted. The attacker may compute without limit.
 Attackers own the network and its weights, know both candidate sentences, are told the input noise that was drawn, see
-one release, and consider both candidates equally likely. For this pair, the accuracy of such an attacker is at most
-``attack_accuracy(pair_distance(...))``. An attacker who is not told the input noise is at most as accurate as the
-average of this accuracy over the draws of the input noise. No later processing of the released vectors, such as scaling
-to unit length, can raise the accuracy.
+one release, and consider both candidates equally likely. For the pair of candidate sentences, the accuracy of such an
+attacker is at most ``attack_accuracy(pair_distance(...))``. An attacker who is not told the input noise is at most as
+accurate as the average of this accuracy over the draws of the input noise. No later processing of the released vectors,
+such as scaling to unit length, can raise the accuracy.
 
 What the bound does not cover
 -----------------------------
@@ -193,7 +193,8 @@ def sampling_slack(std: Tensor, n_tokens: int) -> float:
 
     Sampled noise is not exactly Gaussian. Rounded to the public grid, a coordinate of the sampled noise is at most
     ``2^-49 max(64, std / step)`` away from rounded Gaussian noise (total variation). The coordinates of a release are
-    independent, so their total variations add up. No attacker's accuracy changes by more than this sum.
+    independent, so their total variations add up. No attacker's accuracy changes by more than the sum of the total
+    variations.
 
     Parameters
     ----------
@@ -220,11 +221,11 @@ class PrivacyBound:
 
     The attacker knows two candidates and the network, sees the releases of one candidate, and names the released
     candidate; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one replaced token,
-    which is drawn from the PHI tokens that can be replaced. These metrics are about tokens, not about patients, and are
-    the smallest metrics. The parts are about stronger attackers, and about data that the bound does not cover. A part
-    is None if it was not computed, for example in bounds that were saved by earlier versions. All metrics hold for
-    noise that is exactly Gaussian and cannot be predicted. `representations.bound` lists the cases that the bound
-    covers and does not cover.
+    which is drawn from the PHI tokens that can be replaced. The metrics of random pairs are about tokens, not about
+    patients, and are the smallest metrics. The parts are about stronger attackers, and about data that the bound does
+    not cover. A part is None if it was not computed, for example in bounds that were saved by earlier versions. All
+    metrics hold for noise that is exactly Gaussian and cannot be predicted. `representations.bound` lists the cases
+    that the bound covers and does not cover.
 
     Attributes
     ----------
@@ -247,7 +248,7 @@ class PrivacyBound:
         Patients, with all replaceable PHI tokens of a patient replaced at once, in one release. Squared distances add
         up over the sentences of a patient. Equal sentences count once.
     patients_repeated : PartBound or None
-        The same part for several releases.
+        Patients, with all replaceable PHI tokens replaced at once, in several releases.
     worst_neighbor : PartBound or None
         Sentences in which the attacker picks the token and the neighbour.
     unknown_word : PartBound or None
@@ -259,8 +260,8 @@ class PrivacyBound:
     casing : CasingDisclosure or None
         Casing that is released beside the vectors.
     has_patients : bool or None
-        Whether the patients of the sentences were known. If not, each sentence counts as a patient of its own, and the
-        metrics of patients are too small.
+        Whether the patients of the sentences were known. If the patients are unknown, each sentence counts as a patient
+        of its own, and the metrics of patients are too small.
     """
 
     n_pairs: int
@@ -441,7 +442,7 @@ class WorstCase:
         Largest d' over all examined words and their N nearest words. One release is mu-Gaussian differentially private
         with this mu. Neighbouring sentences differ in one token, which is replaced by one of these N nearest words.
     accuracy : float
-        Accuracy of the best attacker on this pair: ``Phi(mu / 2)`` plus the slack of the one vector that differs.
+        Accuracy of the best attacker on the worst pair: ``Phi(mu / 2)`` plus the slack of the one vector that differs.
     n_words, n_pairs : int
         Number of examined words and of examined pairs.
     """

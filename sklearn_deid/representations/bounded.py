@@ -2,10 +2,10 @@
 
 If the noise cannot be predicted, the accuracy of the best possible attacker on one release is known in closed form
 (`representations.pair_distance`), and this accuracy has a gradient. Representer and tagger are therefore trained
-together. Their loss is the tagger's loss plus a weighted distance d' of pairs with a replaced token. The weights are
-dual variables. You set the bound, and the dual variables adapt: they rise while the bound is violated and fall while it
-holds (dual ascent). At the end, the noise is scaled so that the bound holds on held-out pairs. Then only the tagger is
-fine-tuned, on a representation that no longer changes.
+together. The loss of representer and tagger is the tagger's loss plus a weighted distance d' of pairs with a replaced
+token. The weights are dual variables. You set the bound, and the dual variables adapt: they rise while the bound is
+violated and fall while it holds (dual ascent). At the end, the noise is scaled so that the bound holds on held-out
+pairs. Then only the tagger is fine-tuned, on a representation that no longer changes.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class BoundedSettings:
         Adaptation rate of the dual variables. A distance that is e times too large multiplies its dual variable by e to
         this power in an epoch.
     varied : float in [0, 1], default=0.5
-        Share of the PHI sentences in which all replaceable tokens are replaced by neighbours. The bound and the tags
-        are then learned for many more words than the notes hold.
+        Share of the PHI sentences in which all replaceable tokens are replaced by neighbours. Bound and tags are
+        learned for many more words than the notes hold.
     span_swap : float in [0, 1], default=0.5
         Share of the spans of PHI that are swapped with other spans of the same label, drawn anew in each epoch, as in
         `DeidTagger`.

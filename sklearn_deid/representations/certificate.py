@@ -44,7 +44,7 @@ class Certificate:
         Quantile of the accuracies that is reported beside the means.
     max_sentences : int or None, default=100
         Number of sentences that are sampled for the attacker who picks token and neighbour. None takes all sentences,
-        and 0 leaves out this part.
+        and 0 leaves out the part on the attacker who picks token and neighbour.
     """
 
     representer: Representer

@@ -14,24 +14,25 @@ class ClassPrivacy:
     ----------
     class_size : int
         k, number of words of the smallest class. The release of a sentence does not depend on the word within a class,
-        if the words are written in the same casing class. No attacker can distinguish these words. This property holds
-        for any number of tokens, releases and attackers.
+        if the words are written in the same casing class. No attacker can distinguish the words of a class. The
+        indistinguishability within a class holds for any number of tokens, releases and attackers.
     n_tokens : int
         Number of PHI tokens.
     share_without_vector : float
-        Share of the PHI tokens without a vector, or with a word whose casing classes fewer than k words share. All of
-        these words form one class without a smallest size.
+        Share of the PHI tokens without a vector, or with a word whose casing classes fewer than k words share. Words
+        without a vector, and words with rare casing classes, form one class without a smallest size.
     mean_class_size : float
         Mean size of the class of a PHI token with a vector.
     top_accuracy : float
         Probability that the best attacker names the word of a PHI token with a vector, if all words of a class are
         equally likely beforehand: the mean of 1 / size. An attacker who knows more about the patients is right more
-        often: the success is then the largest probability of a word within the class.
+        often: the success is the largest probability of a word within the class.
     n_neighbors : int
         Number of nearest words N that are paired with each PHI token.
     pair_accuracy : float
         Accuracy of the best attacker on pairs of a PHI token and one of its N nearest words: 1/2 if both words are in
-        one class, 1 otherwise. The value is the mean over all such pairs; compare `PrivateRepresenter.certify`.
+        one class, 1 otherwise. The value is the mean over all pairs of a PHI token and one of its N nearest words;
+        compare `PrivateRepresenter.certify`.
 
     Examples
     --------

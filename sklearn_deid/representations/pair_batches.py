@@ -219,8 +219,8 @@ class PairBatches:
         generator : torch.Generator
             Random stream of the counterfactuals, on the device of the batches.
         sentences : {"all", "pairs", "balanced"}, default="all"
-            Sentences of the pass. "pairs" takes the sentences with a token that can be replaced. "balanced" takes these
-            sentences and at most as many other sentences.
+            Sentences of the pass. "pairs" takes the sentences with a token that can be replaced. "balanced" takes the
+            sentences of "pairs" and at most as many other sentences.
         max_pairs : int, optional
             Largest number of sentences with a counterfactual (not for "all"); ``rng`` selects the sentences.
         moved : bool, default=True

@@ -25,8 +25,8 @@ class PatientDualVariables(DualVariables):
 
     All replaceable PHI tokens of a patient are replaced at once. Squared distances add up over the sentences of a
     patient, so a batch of sentences estimates the mean squared distance of patients without whole patients in the
-    batch. The penalty is the root of this mean, in units of the allowed distance. The accuracy is concave in the
-    squared distance; the accuracy at the mean squared distance is therefore at least the mean accuracy.
+    batch. The penalty is the root of the mean squared distance, in units of the allowed distance. The accuracy is
+    concave in the squared distance; the accuracy at the mean squared distance is therefore at least the mean accuracy.
 
     Parameters
     ----------

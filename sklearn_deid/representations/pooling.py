@@ -33,7 +33,7 @@ def pool_representations(
 
     Sentences stay in the order of the files. A patient number counts within its file, so patients of two files are
     never the same. If only some files have patient numbers, each file without patient numbers counts as a single
-    patient. The sentences of such a file are then never on both sides of a split.
+    patient. The sentences of a file without patient numbers are never on both sides of a split.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ def pool_representations(
     Warns
     -----
     InsecureReleaseWarning
-        If a file has format 1, since an attacker can remove its noise. The pool can then not be saved again.
+        If a file has format 1, since an attacker can remove its noise. A pool with a file of format 1 cannot be saved
+        again.
 
     Examples
     --------

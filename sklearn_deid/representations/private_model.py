@@ -151,7 +151,7 @@ class TrainingLog:
         1 prints a line for each epoch to standard output. 0 prints a line about every 10 seconds to standard error if
         the training will take more than a minute. -1 prints nothing.
     n_epochs : int, optional
-        Largest number of epochs of all phases. Without this number, the log cannot estimate the duration of the
+        Largest number of epochs of all phases. Without ``n_epochs``, the log cannot estimate the duration of the
         training.
 
     Attributes
@@ -202,7 +202,7 @@ def noise_figures(representer: Representer, batches: PairBatches) -> dict[str, f
     representer : Representer
         Representer to measure.
     batches : PairBatches
-        Sentences; at most 256 of those with PHI are read.
+        Sentences; at most 256 sentences with PHI are read.
 
     Returns
     -------

@@ -82,7 +82,7 @@ class PrivateRepresenter(SentenceTransformer):
     n_components : int, default=50
         d, width of the representation.
     n_neighbors : int, default=100
-        N, number of nearest words by which a token may be replaced. The token's own word is one of these words, so N is
+        N, number of nearest words by which a token may be replaced. The token's own word is one of the N words, so N is
         at least 2.
     noise : "trainable", TrainableNoise, float or None, default="trainable"
         "trainable" learns a standard deviation for each dimension. `TrainableNoise` also sets the initial value, the
@@ -101,7 +101,7 @@ class PrivateRepresenter(SentenceTransformer):
     public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
         Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound is
         a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
-        notes. Such weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
+        notes. Shipped weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
         networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
         Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Tags of public notes may differ from the
         tags of y; tags with equal names are the same. A fitted representer with equal vectors and networks starts the
@@ -140,7 +140,8 @@ class PrivateRepresenter(SentenceTransformer):
     memmap_dir : path, optional
         Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file
         ``representation-*.npy`` in this folder and maps them from the file. `noise_free` writes ``noise-free-*.npy``,
-        which must not be shared. You must delete these files yourself. By default the vectors are held in memory.
+        which must not be shared. You must delete the files in ``memmap_dir`` yourself. By default the vectors are held
+        in memory.
     device : str, default="auto"
         "auto" means CUDA if a CUDA device is available, and the CPU otherwise.
     n_jobs : int, optional
@@ -194,12 +195,12 @@ class PrivateRepresenter(SentenceTransformer):
     **Meaning of the bound.** Before scaling to length 1, the representation is Gaussian with a known mean mu and a
     known standard deviation sigma. The best attacker knows the network and two sentences x and x'. The best attacker
     sees one release of x or of x', and cannot predict the noise. The answer is right with probability Phi(d'/2), where
-    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states this accuracy for
-    all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_`` states the mean, a
-    quantile and the largest value over random pairs (x, x'). Sentence x is a sentence of a held-out patient. In
-    sentence x', one random PHI token of x is replaced by a random word among its N nearest words. Training bounds the
-    random pairs, or the patients with ``Bounded(unit="patient")``. `certify` computes the bound for other data and for
-    several releases.
+    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states the accuracy of the
+    best attacker for all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_``
+    states the mean, a quantile and the largest value over random pairs (x, x'). Sentence x is a sentence of a held-out
+    patient. In sentence x', one random PHI token of x is replaced by a random word among its N nearest words. Training
+    bounds the random pairs, or the patients with ``Bounded(unit="patient")``. `certify` computes the bound for other
+    data and for several releases.
 
     **Limits of the bound.** The bound is no statement about
 
@@ -392,7 +393,7 @@ class PrivateRepresenter(SentenceTransformer):
         return [self._released(X, noise=True) for _ in range(n)]
 
     def noise_free(self, X: Any) -> TokenVectors:
-        """Return the vectors of the network without noise, and the true casing. Never share these vectors.
+        """Return the vectors of the network without noise, and the true casing. Never share vectors without noise.
 
         An attacker who owns the network can compute the same vectors, and use them as the best template of a sentence.
 
@@ -436,7 +437,8 @@ class PrivateRepresenter(SentenceTransformer):
             Quantile of the accuracy that is reported beside the mean.
         max_sentences : int or None, default=100
             Number of sentences that are sampled for the attacker who picks token and neighbour. Each sentence has about
-            500 counterfactuals. None compares all sentences; 0 leaves out this part.
+            500 counterfactuals. None compares all sentences; 0 leaves out the part on the attacker who picks token and
+            neighbour.
         random_state : int, RandomState or None, default=None
             Random seed for drawing the replaced tokens, their new words and the sampled sentences.
 

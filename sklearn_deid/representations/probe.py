@@ -1,9 +1,9 @@
 """Attack a finished representer: train adversaries on it, and measure their accuracy on pairs of other patients.
 
 A probe is one attack by one kind of network. High accuracy proves that the representation leaks information. Accuracy
-at chance proves something only if the same adversary succeeds when nothing is hidden (`positive_control`). Even then,
-accuracy at chance proves nothing about stronger attackers. The bound of `sklearn_deid.representations.pair_distance`
-holds for all attackers.
+at chance proves something only if the same adversary succeeds when nothing is hidden (`positive_control`). Even if the
+control succeeds, accuracy at chance proves nothing about stronger attackers. The bound of
+`sklearn_deid.representations.pair_distance` holds for all attackers.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ def public_tagger(module: TaggerModule, classes: np.ndarray, width: int, **param
     Parameters
     ----------
     module : TaggerModule
-        Trained network with a bidirectional LSTM of one layer and a CRF. The fitted tagger has a copy of these weights.
+        Trained network with a bidirectional LSTM of one layer and a CRF. The fitted tagger has a copy of the weights of
+        the network.
     classes : ndarray of shape (n_classes,)
         Tags of the network; the first is "O".
     width : int

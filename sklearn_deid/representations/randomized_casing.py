@@ -18,10 +18,10 @@ from .._compat import Interval
 class RandomizedCasing(BaseEstimator):
     """Randomised response for casing classes, for the ``casing`` parameter of `PrivateRepresenter`.
 
-    A token keeps its casing class with probability ``exp(epsilon) / (exp(epsilon) + 6)``. Otherwise one of the six
-    other classes is drawn, each with the same probability. The release of one token's class is epsilon-differentially
-    private. The epsilons of tokens add up: a sentence of n tokens has n epsilon, and r releases of the sentence have
-    r n epsilon.
+    A token keeps its casing class with probability ``exp(epsilon) / (exp(epsilon) + 6)``. If the class is not kept, one
+    of the six other classes is drawn, each with the same probability. The release of one token's class is
+    epsilon-differentially private. The epsilons of tokens add up: a sentence of n tokens has n epsilon, and r releases
+    of the sentence have r n epsilon.
 
     Parameters
     ----------

@@ -66,8 +66,8 @@ class ReleaseNoise:
         """Make the released vectors from means of shape (n_tokens, d): float32 numbers on the released grid.
 
         The mean is split into whole grid steps and a remainder, both exact. The noise is added to the remainder alone.
-        The rounding error of double precision then does not depend on the size of the mean. The slack of the bound
-        needs this property.
+        With a remainder, the rounding error of double precision does not depend on the size of the mean. The slack of
+        the bound assumes a rounding error that does not depend on the mean.
         """
         mean = mean.astype(np.float64)
         whole = np.rint(mean / self._grid)

@@ -192,8 +192,8 @@ def refuse_open_noise(origin: Provenance) -> None:
 def check_noise(data: np.ndarray, origin: Provenance) -> None:
     """Raise BundleError if the origin names unknown noise, or if vectors do not lie on the grid of the origin.
 
-    Word classes have no noise; each vector must then be the vector of a class that the origin names. Columns of the
-    casing must hold one class for each token.
+    Word classes have no noise; each of their vectors must be the vector of a class that the origin names. Columns of
+    the casing must hold one class for each token.
 
     Parameters
     ----------

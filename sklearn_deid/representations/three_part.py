@@ -106,9 +106,9 @@ def train_three_part(
     steps. In P3b, the representer learns to keep the tagger's loss low and to keep the adversaries' loss at the loss of
     a guess. In P3a, tagger and adversaries adapt to the new representer.
 
-    The result is at best private against these adversaries. Attack the result with a fresh strong adversary
-    (`train_probe`): with the paper's adversary, training looks finished while a stronger adversary can still read the
-    representation.
+    The result of the training is at best private against its adversaries. Attack the result with a fresh strong
+    adversary (`train_probe`): with the paper's adversary, training looks finished while a stronger adversary can still
+    read the representation.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ def train_three_part(
     Notes
     -----
     As in the authors' code, P3b comes before P3a, and the deviation is computed per pair. The paper's text allows other
-    readings, and `ThreePartSettings` offers them. There are two differences to the authors' code. Rounds are selected
-    on held-out patients, not on training data. In P3a, tagger and adversaries have separate optimizers.
+    readings, and `ThreePartSettings` offers these readings. There are two differences to the authors' code. Rounds are
+    selected on held-out patients, not on training data. In P3a, tagger and adversaries have separate optimizers.
 
     References
     ----------
@@ -300,8 +300,9 @@ def train_dann(
 
     Notes
     -----
-    The paper trains all parts together from the start. Here P1 and P2 come first, since the positive control needs
-    them. ``n_epochs_tagger=0, n_epochs_adversary=0`` leaves P1 and P2 out, and the control then fails.
+    The paper trains all parts together from the start. In `train_dann`, P1 and P2 come first, since the positive
+    control needs both phases. ``n_epochs_tagger=0, n_epochs_adversary=0`` leaves P1 and P2 out, and the control then
+    fails.
 
     References
     ----------

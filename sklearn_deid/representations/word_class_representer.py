@@ -36,8 +36,9 @@ class WordClassRepresenter(SentenceTransformer):
     """Replace each word by the mean vector of a public class of at least k similar words.
 
     The classes depend on public word vectors and a seed alone. Nothing is trained on notes, and nothing is random in
-    the release. All words of a class have the same vector. No attacker can distinguish these words, over any number of
-    tokens and releases, with any computing power. The class itself is public: a release shows "one of these k words".
+    the release. All words of a class have the same vector. No attacker can distinguish the words of a class, over any
+    number of tokens and releases, with any computing power. The class itself is public: a release shows "one of these k
+    words".
 
     Parameters
     ----------
@@ -46,8 +47,9 @@ class WordClassRepresenter(SentenceTransformer):
     class_size : int, default=100
         k, number of words of the smallest class. The largest class has fewer than 2 k words.
     casing : bool, default=True
-        Whether the casing class of each token is appended (7 columns, one-hot), as it is written in the note. All words
-        of a class can then be written in the same casing classes: numbers and words have separate classes.
+        Whether the casing class of each token is appended (7 columns, one-hot), as it is written in the note. With
+        ``casing=True``, all words of a class can be written in the same casing classes: numbers and words have separate
+        classes.
     random_state : int, RandomState or None, default=0
         Random seed of the clustering. The seed is no secret. Vectors of different hospitals can be pooled only if the
         word vectors, ``class_size`` and ``random_state`` are equal.
@@ -74,7 +76,8 @@ class WordClassRepresenter(SentenceTransformer):
 
     **Not hidden.** The class of a word, the casing, the tags and the number of tokens. A class often has a meaning
     (surnames, towns, drugs). An attacker who knows that a release concerns one of two patients can distinguish them as
-    soon as the class of one of their tokens differs. `certify` computes how often this happens.
+    soon as the class of one of their tokens differs. `certify` computes how often an attacker can distinguish such
+    patients.
 
     **k-anonymity** here is about words, not about patients.
 

@@ -54,8 +54,8 @@ def make_review_page(
         ``"review"`` shows a note beside its redacted version. ``"signoff"`` shows the note alone, for notes that are
         redacted already.
     surrogates : SurrogateEngine, optional
-        Engine that invents a surrogate for each span. The page then also shows redacted notes with surrogates. By
-        default labels only.
+        Engine that invents a surrogate for each span. With ``surrogates``, the page also shows redacted notes with
+        surrogates. By default labels only.
 
     Returns
     -------

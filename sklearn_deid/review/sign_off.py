@@ -49,8 +49,8 @@ def count_hidden(text: str, mode: str | None = None, labels: Iterable[str] = ())
 class SignOff:
     """Random sample of a release, and upper bounds on leaks after a reader has read the sample.
 
-    First `draw` the ids of the sample. A reader then reads these redacted notes and marks each passage of PHI that is
-    still readable as a span. Finally, `assess` the notes with their spans.
+    First `draw` the ids of the sample. A reader then reads the drawn redacted notes and marks each passage of PHI that
+    is still readable as a span. Finally, `assess` the notes with their spans.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ class SignOff:
         Parameters
         ----------
         doc_ids : iterable of str
-            Ids of all notes of the release. The sample does not depend on their order.
+            Ids of all notes of the release. The sample does not depend on the order of the ids.
         types : mapping, optional
-            Type of each note, such as "discharge summary". The sample then holds each type in proportion, and at least
-            one note of each type.
+            Type of each note, such as "discharge summary". With ``types``, the sample holds each type in proportion,
+            and at least one note of each type.
 
         Returns
         -------

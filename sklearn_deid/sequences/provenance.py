@@ -1,4 +1,4 @@
-"""Provenance of private vectors. Pooling and sharing use this record to refuse incompatible or unsafe vectors."""
+"""Provenance of private vectors. Pooling and sharing use the provenance to refuse incompatible or unsafe vectors."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ class Provenance:
         Number N of neighbours among which a PHI token is hidden. For word classes, smallest size of a class.
     noise : mapping of plain JSON values
         Kind and size of the noise, its random generator, its distribution, and the steps of two grids. ``grid`` is the
-        step of the noisy vectors. ``released_grid`` is the step of all released numbers. Word classes have no noise;
-        ``class_size`` is then the size of the smallest class, and ``centroids`` holds digests of the class vectors.
+        step of the noisy vectors. ``released_grid`` is the step of all released numbers. Word classes have no noise:
+        ``class_size`` is the size of the smallest class, and ``centroids`` holds digests of the class vectors.
     casing : bool
         Whether a one-hot encoding of the token's casing follows each vector. The encoding has no noise,
         unless ``settings`` name randomised casing.
     public_embeddings : bool
-        Whether the underlying word vectors were trained on public text. If not, sharing the vectors is unsafe.
+        Whether the underlying word vectors were trained on public text. If the word vectors were trained on private
+        text, sharing the vectors is unsafe.
     library_version : str
         Version of this library that produced the representation.
     settings : mapping of plain JSON values

@@ -59,7 +59,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : None
-            Not used; the parameter is part of the scikit-learn interface.
+            The parameter is not used; it is part of the scikit-learn interface.
 
         Returns
         -------

@@ -29,8 +29,9 @@ class TokenVectors(RaggedArray):
         and comparisons include the origin. None means that the origin is unknown, or that data of different origins
         were joined.
     tagger : fitted DeidTagger, default=None
-        Public tagger of such vectors. A `DeidTagger` that is fitted on the vectors starts from the weights of this
-        tagger (see `with_tagger`). Indexing, copying and pickling keep the tagger. Comparisons ignore the tagger.
+        Public tagger of token vectors from the same representer. A `DeidTagger` that is fitted on the vectors starts
+        from the weights of this tagger (see `with_tagger`). Indexing, copying and pickling keep the tagger. Comparisons
+        ignore the tagger.
     """
 
     __slots__ = ("origin", "tagger")

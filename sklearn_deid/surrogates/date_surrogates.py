@@ -25,8 +25,8 @@ LAST_AGE = 89
 def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_seasons: bool) -> int:
     """Draw the secret shift of a patient in days, the same for all copies of the notes.
 
-    Other settings give an independent shift. Otherwise two releases under one key would scale the same draw to two
-    ranges, and would reveal the shift to the day.
+    Other settings give an independent shift. With the same draw, two releases under one key would scale the shift to
+    two ranges, and would reveal the shift to the day.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class KeyedChance(Chance):
     Notes
     -----
     The stream is HMAC-SHA256 in counter mode. NumPy's generators were rejected: their seeding is not a cryptographic
-    function, and making one takes longer than the few draws that a surrogate needs.
+    function, and making a generator takes longer than the few draws that a surrogate needs.
 
     References
     ----------

@@ -99,7 +99,7 @@ class LocaleWords:
         return self._blocks[name]
 
     def numbered(self, name: str) -> dict[str, str]:
-        """Entries ``word=value`` of a block by folded word; the value is empty for entries without one."""
+        """Entries ``word=value`` of a block by folded word; the value is empty for entries without a value."""
         if name not in self._folded:
             entries = (entry.partition("=") for entry in self.block(name))
             self._folded[name] = {fold(word): value for word, _, value in entries}
@@ -215,7 +215,7 @@ class LocaleWords:
     def abroad(self) -> dict[str, tuple[Town, ...]]:
         """Towns of other countries by country.
 
-        The region of these towns is the first town of the country, and their postal codes are random.
+        The region of towns abroad is the first town of the country, and their postal codes are random.
         """
         named: dict[str, list[str]] = {}
         for name, _, country in (entry.partition("=") for entry in self.block("abroad")):

@@ -71,7 +71,7 @@ class NoteMentions:
         return f"NoteMentions({len(self._spans)} spans)"
 
     def read(self) -> list[Mention | None]:
-        """Mention of each span; None for spans without a kind."""
+        """Return the `Mention` of each span; None for spans without a kind."""
         return [None if kind is None else self._mention(i, kind) for i, kind in enumerate(self._kinds)]
 
     def _mention(self, i: int, kind: str) -> Mention:

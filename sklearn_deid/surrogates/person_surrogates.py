@@ -206,7 +206,7 @@ class PersonSurrogates:
     def _drawn(self, chance: KeyedChance, role: str, sex: str | None, items: tuple[str, ...]) -> str:
         """Name of the lists, name that is an ordinary word, or surname that no list has.
 
-        The shares of these kinds do not depend on the original: the kind of a surrogate reveals nothing.
+        The shares of the kinds of surrogates do not depend on the original: the kind of a surrogate reveals nothing.
         """
         block = "surnames" if role == SURNAME else "male names" if sex == "M" else "female names"
         listed = self._words.block(f"{block} that are words")

@@ -64,7 +64,7 @@ class SurrogateEngine:
         Language of names, places and months. "auto" takes the language whose most frequent words are most frequent in
         the first note of each patient.
     date_shift : int, default=3650
-        Largest shift of dates in days. The smallest shift is a tenth of this number.
+        Largest shift of dates in days. The smallest shift is a tenth of ``date_shift``.
     whole_weeks : bool, default=False
         Whether dates move by whole weeks, so that weekdays stay.
     keep_seasons : bool, default=False

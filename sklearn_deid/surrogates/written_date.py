@@ -35,7 +35,8 @@ class WrittenDate:
     padded : bool or None
         Whether days and months below 10 have a leading zero; None if the date itself shows the padding.
     spelled : WrittenDate or None
-        The same day with its own month, for a day that borrows the month of the other half of a range.
+        The same day with the month that is written with it, for a day that borrows the month of the other half of a
+        range.
     """
 
     pieces: tuple[tuple[str, str], ...]

@@ -53,7 +53,7 @@ def written_form(
     kinds : mapping of str to str, optional
         Kinds of labels, from `label_kinds`. None means the kinds of the known labels.
     names : collection of str, default=()
-        Words of the names in the notes of the patient. A mail address or a login with such a word keeps its
+        Words of the names in the notes of the patient. A mail address or a login with a word of these names keeps its
         composition.
 
     Returns

@@ -183,8 +183,8 @@ class SentenceBatch:
     vectors : FloatTensor of shape (batch, time, d) or None
         Token vectors, if X is a `TokenVectors`.
     view : ContextView or None
-        Positions of the sentences in their units, if the encoder reads context. ``words`` and ``vectors`` then have the
-        shape (units, longest) instead of (batch, time).
+        Positions of the sentences in their units, if the encoder reads context. If the encoder reads context, ``words``
+        and ``vectors`` have the shape (units, longest) instead of (batch, time).
     """
 
     lengths: Tensor

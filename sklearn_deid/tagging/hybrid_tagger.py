@@ -38,7 +38,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         Span that keeps the shared tokens if a span of the rules and a span of the tagger overlap. "rules_first" is the
         span of the rules, "tagger_first" the span of the tagger, and "union" the longer span (the span of the tagger if
         both are equally long). The remaining tokens of the other span join the adjacent span if both labels are equal.
-        Otherwise the remaining tokens form a span of their own.
+        The remaining tokens with another label form a span of their own.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class HybridTagger(TokenTagger, BaseEstimator):
         Fitted rules and fitted tagger.
     rules_precision_ : float
         Precision of the rules on the data of `fit`: the proportion of tokens tagged by the rules that are PHI of any
-        label in y, with one success and one failure added. `predict` returns this number as the confidence of tokens
-        that only the rules tag.
+        label in y, with one success and one failure added. `predict` returns the number ``rules_precision_`` as the
+        confidence of tokens that only the rules tag.
 
     See Also
     --------

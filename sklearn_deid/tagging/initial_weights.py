@@ -28,8 +28,8 @@ def copy_weights(
 
     A tag that the source does not know keeps its new weights, and so does each transition from or to such a tag. A tag
     that the target does not know is dropped. A network that reads several sentences together may start from a network
-    that reads single sentences, and a network that reads lists of words from a network without lists. The inputs that
-    mark sentences or listed words then have no effect when the training starts.
+    that reads single sentences, and a network that reads lists of words from a network without lists. When the training
+    starts, the inputs that mark sentences or listed words have no effect.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def copy_weights(
     Returns
     -------
     bool
-        False if the networks differ in anything but their tags and the inputs that mark sentences or listed words. The
-        target is then unchanged.
+        False if the networks differ in anything but their tags and the inputs that mark sentences or listed words. If
+        the result is False, the target is unchanged.
 
     Examples
     --------

@@ -216,9 +216,9 @@ class PhiMarginals:
         token continues the span of the token before if both tokens are below 0.5, both labels are equal, and I is at
         least as probable as B.
 
-        These rules have three consequences. All tag sequences are legal. The label of a token does not depend on the
-        threshold, and a lower threshold never loses a token. Sure and other tokens never share a span, so that a lower
-        threshold does not change the spans of sure tokens.
+        The rules of decoding have three consequences. All tag sequences are legal. The label of a token does not depend
+        on the threshold, and a lower threshold never loses a token. Sure and other tokens never share a span, so that a
+        lower threshold does not change the spans of sure tokens.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
     X : sequence of n sentences
         Input of the estimator.
     sentences : RaggedArray
-        The same sentences as a ragged array.
+        The sentences of X as a ragged array.
     labels : sequence of str
         All labels of the estimator. Further labels are allowed.
 

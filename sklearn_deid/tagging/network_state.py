@@ -29,8 +29,8 @@ _PLAIN = (str, int, float, bool, type(None))
 def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """State of a fitted tagger, from which `tagger_from_state` builds a tagger with the same predictions.
 
-    The state excludes callbacks, splitters, random generators and the state of the optimizer. These objects are code,
-    or only training needs them.
+    The state excludes callbacks, splitters, random generators and the state of the optimizer. Callbacks, splitters,
+    generators and the optimizer are code, or only training needs them.
 
     Parameters
     ----------

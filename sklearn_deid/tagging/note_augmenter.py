@@ -41,7 +41,7 @@ class NoteAugmenter(SentenceTransformer):
     ----------
     copies : float in [0, 1], default=0.5
         Proportion of the documents that a `DeidTagger` copies in an epoch; proportion of the sentences, if X does not
-        hold their documents. A training takes longer by 80 % of this proportion, unless ``max_epochs="auto"`` sets the
+        hold their documents. A training takes longer by 80 % of ``copies``, unless ``max_epochs="auto"`` sets the
         length of the training.
     lower_case, capitals, title_case : float in [0, 1], default=0.7, 0.08, 0.05
         Probability that a copied sentence is written in lower case, in capitals, or with a capital at the start of each

@@ -27,8 +27,8 @@ class NoteBatch(NamedTuple):
     def of(cls, notes: list[Any], unit: str) -> NoteBatch:
         """Batch of notes of any kind; items other than a Document are tagged unchanged, and belong to no patient.
 
-        Notes of one patient have the same number only if the notes follow one another. Otherwise, a span would depend
-        on which other notes are in the batch.
+        Notes of one patient have the same number only if the notes follow one another. If notes of a patient do not
+        follow one another, a span would depend on which other notes are in the batch.
 
         Examples
         --------

@@ -72,21 +72,22 @@ class NoteDeidentifier(BaseEstimator):
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
     rules : {"proven"} or None, default="proven"
         Rules for PHI that the tagger leaves out (`tagging.rules`). "proven" means the rules whose matches are PHI of
-        one label in the notes of `fit`, such as dates in digits (`ProvenRules.learn`). Matches of these rules become
+        one label in the notes of `fit`, such as dates in digits (`ProvenRules.learn`). Matches of proven rules become
         spans where the tagger has found nothing. Without `fit`, there are no rules. None means no rules.
 
     memory_unit : {"note", "patient"}, default="note"
         Range of notes over which a `DeidTagger` remembers the words that it has found. "note" is each note alone.
         "patient" is all notes that follow one another with the same ``Document.patient_id``; keep the notes of a
-        patient together. The notes of a patient are tagged in one batch, of at most ten times ``batch_size`` notes. The
-        spans of a note then depend on the other notes of the patient. `save` does not store this parameter.
+        patient together. The notes of a patient are tagged in one batch, of at most ten times ``batch_size`` notes.
+        With "patient", the spans of a note depend on the other notes of the patient. `save` does not store
+        ``memory_unit``.
     self_training : SelfTraining, optional
         How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
         Number of processes that tag batches at the same time; -1 means all processor cores. None means 1, unless a
         ``joblib.parallel_config`` sets another number. The processes start with the second batch of a call and share
-        large arrays of the model. Each process has the threads of this process divided by ``n_jobs``; spans and their
-        order do not depend on ``n_jobs``. `fit` ignores the parameter.
+        large arrays of the model. Each of ``n_jobs`` processes has the threads of this process divided by ``n_jobs``;
+        spans and their order do not depend on ``n_jobs``. `fit` ignores the parameter.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ class NoteDeidentifier(BaseEstimator):
         Spans in the corpus of `fit` whose borders are not token borders, by document id and offsets.
     border_counts_ : dict
         For each label: borders of sentences inside one span of the corpus of `fit`, and borders with the label on both
-        sides. `annotate` joins two spans at such a border if most borders of the label are inside one span.
+        sides. `annotate` joins two spans at a border of sentences if most borders of the label are inside one span.
     segmenter_ : segmenter
         Fitted segmenter.
     rules_ : ProvenRules or None
@@ -108,7 +109,7 @@ class NoteDeidentifier(BaseEstimator):
     raw_notes_ : dict
         Counts after `fit` with ``unlabelled``. "read": raw notes that were read. "left out": raw notes that are no
         readable text. "annotated": raw notes that were left out because they are annotated. "sentences" and "used
-        sentences": sentences of the raw notes, and those that the training used.
+        sentences": sentences of the raw notes, and sentences that the training used.
 
     Examples
     --------
@@ -171,9 +172,9 @@ class NoteDeidentifier(BaseEstimator):
         y : None
             Ignored.
         unlabelled : iterable of str or Document, optional
-            Raw notes of the same kind, which ``self_training`` and the segmenter learn from. The model depends on these
-            notes and on the annotated notes. Annotations of a Document are ignored, and notes of ``corpus`` are left
-            out.
+            Raw notes of the same kind, which ``self_training`` and the segmenter learn from. The model depends on the
+            raw notes as well as on the annotated notes. Annotations of a Document are ignored, and notes of ``corpus``
+            are left out.
 
         Returns
         -------
@@ -558,7 +559,7 @@ def checked_notes(notes: Any, method: str, name: str = "texts") -> Iterable[Any]
     Returns
     -------
     iterable of str or Document
-        The notes, not yet read and not yet checked one by one.
+        Iterable of the notes, which are read and checked later, one by one.
 
     Raises
     ------

@@ -94,12 +94,12 @@ class NoteLikeness:
     because a few words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title
     Case is ignored: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
 
-    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. Pairs that fewer than
-    five of these patients have count as pairs that no note has: a saved model reveals no rare name by its letters. The
-    notes of the other patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)`` among their
-    ``n`` scores. If a new note and these ``n`` notes are exchangeable, the note has a higher score with a probability
-    of at most 1 %, for any number of notes (split conformal prediction). The notes are exchangeable only approximately:
-    notes of one patient are alike, and a tagger does not find exactly the annotated PHI.
+    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. Pairs of letters that
+    fewer than five of the patients have count as pairs that no note has: a saved model reveals no rare name by its
+    letters. The notes of the other patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)``
+    among their ``n`` scores. If a new note and these ``n`` notes are exchangeable, the note has a higher score with a
+    probability of at most 1 %, for any number of notes (split conformal prediction). The notes are exchangeable only
+    approximately: notes of one patient are alike, and a tagger does not find exactly the annotated PHI.
 
     Attributes
     ----------

@@ -208,7 +208,7 @@ class PretrainedEncoder(BaseEstimator):
         Largest number of sub-words that the model reads at once. None is the limit of the model.
     overlap : int, default=64
         Number of sub-words that neighbouring windows share. The model reads longer texts in overlapping windows.
-        Only single tokens of more than 64 sub-words are truncated.
+        Only tokens of more than 64 sub-words are truncated.
 
     See Also
     --------

@@ -20,8 +20,8 @@ class ProvenRules:
     """Add the matches of rules to the spans of a tagger, where the tagger has found nothing.
 
     A tagger can miss a date or a telephone number in an unusual sentence, although the form of the number is clear.
-    `learn` chooses the rules whose matches are spans of one label in annotated notes. These rules are used on other
-    notes.
+    `learn` chooses the rules whose matches are spans of one label in annotated notes. The chosen rules are used on
+    other notes.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class ProvenRules:
         categories : mapping of str to str, optional
             Category of each label.
         has_confidences : bool, default=True
-            Whether the confidence of a match is the precision of its rule. Otherwise the confidence is None.
+            Whether the confidence of a match is the precision of its rule. Otherwise the confidence of a match is None.
 
         Returns
         -------

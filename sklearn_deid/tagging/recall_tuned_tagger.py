@@ -62,8 +62,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         patients is at least ``min_precision``. The target "highest" promises no recall.
     max_missed_patients : float in (0, 1) or None, default=None
         Upper bound on the probability that the tagger misses at least one token of a direct identifier of a new
-        patient. If you also set ``target_recall``, the threshold satisfies both conditions. The Notes describe the
-        guarantee.
+        patient. If you set both ``target_recall`` and ``max_missed_patients``, the threshold satisfies both conditions.
+        The Notes describe the guarantee.
     decision_bias : float or None, default=None
         Fixed bias, added to the log odds of PHI at every token: positive values tag more tokens. With a fixed bias,
         `fit` holds no patient out (except with ``cv="prefit"``) and ignores ``target_recall`` and
@@ -82,9 +82,9 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         and relatives of the i2b2 2014 and MEDDOCAN schemes, and every label that is in neither scheme. None means all
         labels.
     min_precision : float in [0, 1), default=0.8
-        Smallest accepted precision of tagged tokens on the held-out patients. Below this precision, `fit` warns or
-        raises an error (``on_low_precision``). The message names the highest target that keeps the precision. 0 accepts
-        any precision.
+        Smallest accepted precision of tagged tokens on the held-out patients. If the precision is below
+        ``min_precision``, `fit` warns or raises an error (``on_low_precision``). The message names the highest target
+        that keeps the precision. 0 accepts any precision.
     on_low_precision : {"warn", "raise"}, default="warn"
         Reaction of `fit` to a precision below ``min_precision``. "warn" keeps the tagger, which hides too much rather
         than too little. "raise" refuses the target with a `TargetError`, and the estimator stays unfitted.
@@ -93,9 +93,9 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         of patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than
         300 patients, so that the recall is measured on every patient, and 0.25 for more patients. With
         ``max_missed_patients``, "auto" means 0.25, because the bound needs one held-out set. With ``"prefit"``,
-        ``estimator`` is already fitted and is not trained again, and all of X is held out. X must then hold other
-        patients than the training data of the estimator. To clone a `RecallTunedTagger` with a fitted estimator, wrap
-        the estimator in scikit-learn's `FrozenEstimator`.
+        ``estimator`` is already fitted and is not trained again, and all of X is held out. With ``"prefit"``, X must
+        hold other patients than the training data of the estimator. To clone a `RecallTunedTagger` with a fitted
+        estimator, wrap the estimator in scikit-learn's `FrozenEstimator`.
     refit : bool or "auto", default="auto"
         Whether to train the tagger again on all patients after the threshold is chosen. "auto" means True with several
         folds, which require it, and False otherwise. With True, other taggers than the final tagger determine the
@@ -130,10 +130,10 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     target fails in 6 to 9 % of the draws instead of 5 % (``benchmarks/recall_coverage.py``, 20 to 300 patients).
 
     *Patients.* Assume that the held-out patients and a new patient are exchangeable. The probability that the tagger
-    misses a direct identifier of the new patient is then at most ``max_missed_patients``. This bound on patients is
-    exact in finite samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of
-    held-out patients: the bound is no promise for each single draw. The bound does not apply to patients of another
-    hospital. The bound needs ``groups``, ``refit=False`` and one held-out set, as with the defaults.
+    misses a direct identifier of the new patient is at most ``max_missed_patients``. This bound on patients is exact in
+    finite samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of held-out
+    patients: the bound is no promise for each single draw. The bound does not apply to patients of another hospital.
+    The bound needs ``groups``, ``refit=False`` and one held-out set, as with the defaults.
 
     See Also
     --------
@@ -211,8 +211,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         y : sequence of n tag sequences
             IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
-            Patient of each sentence. Without groups, every sentence counts as a patient of its own. The choice is then
-            too optimistic if patients have several sentences. Required with ``max_missed_patients``.
+            Patient of each sentence. Without groups, every sentence counts as a patient of its own. Without groups, the
+            choice is too optimistic if patients have several sentences. Required with ``max_missed_patients``.
 
         Returns
         -------

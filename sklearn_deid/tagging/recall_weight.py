@@ -17,7 +17,7 @@ class RecallWeight(BaseEstimator):
     """Factor of the loss that grows with the proportion of PHI tokens that the tagger currently misses.
 
     The false negative rate is ``FNR = FN / (1 + FN + TP)``. FN is the number of PHI tokens that are not tagged, TP the
-    number of PHI tokens that are tagged with any label. No gradient passes through these numbers.
+    number of PHI tokens that are tagged with any label. No gradient passes through the numbers FN and TP.
 
     Parameters
     ----------

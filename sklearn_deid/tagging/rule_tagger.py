@@ -50,9 +50,9 @@ class RuleTagger(TokenTagger, BaseEstimator):
         (`tagging.rules.note_languages`), and needs the document of each sentence: `Corpus.to_sentences` and
         `NoteDeidentifier` provide the documents.
     label_scheme : {"auto", "i2b2-2014", "meddocan", "binary"} or mapping, default="auto"
-        Names of the labels. "auto" takes the first of these schemes that contains all labels of y, and i2b2 2014 if y
-        is None. A mapping gives the label of each kind of identifier (`tagging.rules.KINDS`). Kinds that are missing in
-        the mapping or map to None are not tagged.
+        Names of the labels. "auto" takes the first of the known schemes that contains all labels of y, and i2b2 2014 if
+        y is None. A mapping gives the label of each kind of identifier (`tagging.rules.KINDS`). Kinds that are missing
+        in the mapping or map to None are not tagged.
 
     Attributes
     ----------

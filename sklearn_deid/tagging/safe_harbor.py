@@ -61,7 +61,7 @@ def is_safe_harbor(span: Span, text: str) -> bool:
     -----
     The list that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) differs: doctors and hospitals are not
     in that list. A bare year stays, although the rule also removes a year that shows an age from 90, such as a year of
-    birth. The text of the span does not show such an age.
+    birth. The text of a span with a year does not show whether the year reveals an age from 90.
 
     References
     ----------
@@ -109,7 +109,7 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
     notes : iterable of Document
         Annotated notes.
     finder : object
-        Object with a method ``annotate(texts)``, which finds these spans under labels of i2b2 2014.
+        Object with a method ``annotate(texts)``, which finds PHI under labels of i2b2 2014.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
     notes : iterable of Document
         Annotated notes.
     finder : object
-        Object with a method ``annotate(texts)``, which finds these spans under labels of i2b2 2014.
+        Object with a method ``annotate(texts)``, which finds PHI under labels of i2b2 2014.
     """
     marked = [is_marked for staying in _staying(list(notes), finder) for _, is_marked in staying]
     return len(marked) >= _ENOUGH and sum(marked) <= _FEW * len(marked)

@@ -294,7 +294,7 @@ def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> A
     BundleError
         If the folder is damaged, incomplete or too large, or if its format or class is not supported. If the loaded
         model does not tag the built-in note as the saved model did (see `canary`). Models saved by version 0.1.0 hold
-        no such tags, and only the other checks apply.
+        no tags of the built-in note, and only the other checks apply.
     """
     manifest = read_manifest(path, largest_arrays=_LARGEST_ARRAYS)
     # Stand-ins have shapes and types and no memory. Contradictory content is refused before it is read.

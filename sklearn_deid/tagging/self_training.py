@@ -23,9 +23,10 @@ _NOTES_AT_A_TIME = 50
 class SelfTraining(BaseEstimator):
     """Train a tagger on annotated sentences and on raw sentences.
 
-    Several teachers learn from the annotated sentences, each with another random seed. Their mean probabilities tag the
-    raw sentences. A student with the parameters of the estimator then learns from the annotated sentences and from the
-    raw sentences that the teachers tag with enough confidence. The student is as fast as a single tagger.
+    Several teachers learn from the annotated sentences, each with another random seed. The mean probabilities of the
+    teachers tag the raw sentences. A student with the parameters of the estimator then learns from the annotated
+    sentences and from the raw sentences that the teachers tag with enough confidence. The student is as fast as a
+    single tagger.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def load_model(
     Raises
     ------
     ValueError
-        If a parameter has another value.
+        If a parameter has a value that is not allowed.
 
     See Also
     --------

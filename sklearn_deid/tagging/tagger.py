@@ -114,8 +114,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         given names, surnames and towns in the language of X (lists of Faker, stored as hashes). "corpus" trains vectors
         of whole words on X and warns, because these vectors store the words of X.
     hidden_size : int or "auto", default="auto"
-        Number of units of each direction of the recurrent network. The width of self-attention is twice this number.
-        "auto" is the number of the model that ``warm_start_from`` names, or 128.
+        Number of units of each direction of the recurrent network. The width of self-attention is twice
+        ``hidden_size``. "auto" is the number of the model that ``warm_start_from`` names, or 128.
     n_layers : int or "auto", default="auto"
         Number of layers. With "gru-gru" and "lstm-gru", number of two-layer stacks. "auto" is the number of the model
         that ``warm_start_from`` names, or 4 for self-attention and 1 for the other encoders. Friedrich et al. (2019)
@@ -138,11 +138,11 @@ class DeidTagger(TokenTagger, TaggingNet):
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means a `NoteAugmenter` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. The ``copies`` of this augmenter are about 15 batches an epoch: at least 0.1 and at most a
-        third of the documents. A `NoteAugmenter` adds altered copies to the sentences; with another augmenter the
-        network never sees the original sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before
-        they tag sentences. The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of
-        the tagger.
+        `PretrainedEncoder`. The ``copies`` of the "auto" augmenter are about 15 batches an epoch: at least 0.1 and at
+        most a third of the documents. A `NoteAugmenter` adds altered copies to the sentences; with another augmenter
+        the network never sees the original sentences. `predict` and `predict_proba` call ``augmenter_.transform``
+        before they tag sentences. The tagger fits a clone of the augmenter and seeds the clone from the
+        ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss, at least 0. The tags have the prefixes of ``tag_scheme``, such as "B-DATE". Tags
         that are missing in the dict have weight 1. `fit` warns of keys that are no tags of the network.
@@ -171,7 +171,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not contain all
         kinds of PHI, and show nothing about the others. If X is in another language than the training texts of a model
         of the package, the training is as long as without a start and reads invented spans (``span_swap``), and the
-        score of "O" is lowered by 1 afterwards: without this, a tagger of few notes misses more PHI.
+        score of "O" is lowered by 1 afterwards: without these changes, a tagger of few notes misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
         of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.
@@ -182,8 +182,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         Whether the network computes in bfloat16. The CRF always computes in float32. "auto" means bfloat16 on CUDA
         devices that support bfloat16, in training and with a `PretrainedEncoder`. All other numbers are computed in
         float32, so that tags depend little on the device. "training" adds bfloat16 in the layers of ``encoder="lstm"``
-        during training, on processors with fast bfloat16 (AVX-512 BF16 or AMX). A training then takes four fifths of
-        the time, and may lose 0.1 points of F1. Other processors compute in float32.
+        during training, on processors with fast bfloat16 (AVX-512 BF16 or AMX). With "training", a training takes four
+        fifths of the time, and may lose 0.1 points of F1. Other processors compute in float32.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -217,7 +217,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         breaks lines. `predict` begins a new span with each sentence in any case.
     note_memory_ : NoteMemory or None
         Counts of how often repeated words of the training notes are PHI at all places of their note, without the words.
-        With these counts, the probability of PHI of a word rises if the word is surely PHI at other places of its note.
+        With the memory, the probability of PHI of a word rises if the word is surely PHI at other places of its note.
         None without documents, and after `partial_fit` alone. Set the attribute to None to tag each sentence by itself.
     hidden_size_, n_layers_ : int
         Size of the network: `fit` replaces "auto" by numbers.

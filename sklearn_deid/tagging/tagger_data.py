@@ -350,9 +350,9 @@ def tagger_vectors(
 ) -> Any:
     """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
 
-    "auto" trains vectors of character n-grams (`train_ngram_table`). These vectors need no download and store no word.
-    The vectors are followed by the kinds of public lists that hold a word (`ListedVectors`). On development data, the
-    tagger was better with these vectors than with characters alone.
+    "auto" trains vectors of character n-grams (`train_ngram_table`). Vectors of character n-grams need no download and
+    store no word. The vectors are followed by the kinds of public lists that hold a word (`ListedVectors`). On
+    development data, the tagger was better with these vectors than with characters alone.
     """
     # The seed is drawn in any case, so that the choice of word vectors does not change the later random numbers.
     seed = int(rng.integers(2**31))

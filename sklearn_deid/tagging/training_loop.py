@@ -124,7 +124,7 @@ class SequenceNet(SkorchEstimator):
             dataset_train.redraw(self._rng)
 
     def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
-        """Note that the epoch is complete. Callbacks that end the training are called after this method."""
+        """Record that the epoch is complete. Callbacks that end the training are called after this method."""
         super().on_epoch_end(net, **kwargs)
         self._is_in_epoch = False
 

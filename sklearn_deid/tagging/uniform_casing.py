@@ -23,8 +23,8 @@ NO_CASING = "\ue000"
 def lower_uniform_casing(X: TokenSequences, mark: bool = False) -> TokenSequences:
     """Lower-case the tokens of documents in which nearly every word begins with a capital.
 
-    The tagger then needs to know one kind of note without casing instead of three. Fitting and tagging both read
-    documents in this way.
+    With lower-cased documents, the tagger needs to know one kind of note without casing instead of three. Fitting and
+    tagging both lower-case such documents.
 
     Parameters
     ----------

@@ -250,7 +250,7 @@ def _close_borders(tagger: Any, source: Any, matched: Sequence[str], kept: Mappi
     """Lower the scores of kept tags at the borders of sentences where they are illegal in the start.
 
     In the new tagger, spans may continue across lines; in the start model they may not, and its scores for this case
-    are random. No training note would correct these scores of kept labels.
+    are random. No training note would correct the scores of kept labels at the borders.
     """
     known, crf = source.module_.crf, tagger.module_.crf
     if known is None or crf is None or known.legal_start is None:
@@ -266,7 +266,7 @@ def _close_borders(tagger: Any, source: Any, matched: Sequence[str], kept: Mappi
 def matched_tags(
     tags: Sequence[str], known: Sequence[str], gold: Any, found: Any, kept: Mapping[str, str] = MappingProxyType({})
 ) -> list[str]:
-    """For each tag, the tag of another model whose weights it starts from; "" if there is none.
+    """For each tag, the tag of another model from whose weights the tag starts; "" if there is none.
 
     A label that the other model has starts from this label, and a kept label from its label in the other model. Any
     other label starts from the label that the other model most often assigns to its tokens. Without any tokens, labels

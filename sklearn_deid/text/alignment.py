@@ -43,21 +43,23 @@ class AlignmentReport:
     n_spans : int
         Number of spans before the conversion.
     n_exact : int
-        Number of spans inside one sentence whose borders are token borders. The tags reproduce these spans exactly.
+        Number of spans inside one sentence whose borders are token borders. The tags reproduce exact spans without a
+        change.
     inside_token : tuple of Misfit
-        Spans that start or end inside a token. The tags make these spans wider.
+        Spans that start or end inside a token. The tags widen spans that start or end inside a token.
     trimmed : tuple of Misfit
-        Spans that start or end with characters outside of any token, such as white space. The tags omit these
-        characters.
+        Spans that start or end with characters outside of any token, such as white space. The tags omit characters
+        outside of any token.
     split_by_sentence : tuple of Misfit
         Spans across a sentence border. The tags contain each part as a separate span.
     collisions : tuple of Misfit
-        Spans whose first token belongs to an earlier span. In the tags such a span starts with its next token.
+        Spans whose first token belongs to an earlier span. In the tags, a colliding span starts with its next token.
     overlapping : tuple of Misfit
         Spans that share a character with a longer span (of two equally long spans the earlier counts as longer). In the
-        tags such a span has the tokens that the other spans leave free.
+        tags, an overlapping span has the tokens that the other spans leave free.
     swallowed : tuple of Misfit
-        Lost spans whose tokens all belong to other spans. These tokens are tagged with the labels of the other spans.
+        Lost spans whose tokens all belong to other spans. The tokens of a lost span are tagged with the labels of the
+        other spans.
     empty : tuple of Misfit
         Lost spans that contain no part of a token, such as spans of white space.
 

@@ -47,7 +47,7 @@ def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:
     -------
     ndarray of shape (n, max_length), dtype int64
         Class of each character; 0 is padding. The class is the code point modulo 511, plus 1. Latin letters, digits and
-        punctuation therefore have distinct classes. Characters of all other scripts share these classes.
+        punctuation therefore have distinct classes. Characters of all other scripts share the 511 classes.
 
     Examples
     --------

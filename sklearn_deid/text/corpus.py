@@ -338,7 +338,7 @@ def border_counts(documents: Iterable[Document], cuts: Iterable[Segmentation]) -
     -------
     dict of str to (int, int)
         Number of borders inside a span of the label, and number of borders with a token of the label on both sides.
-        Labels without such a border are left out.
+        Labels without a border between two of their tokens are left out.
 
     Examples
     --------

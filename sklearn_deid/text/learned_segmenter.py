@@ -49,13 +49,13 @@ class LearnedSegmenter:
     Second, the notes write the word after the full stop more often in lower case than with a capital inside a sentence.
     Names, German nouns and the months after ordinal numbers do not meet the second condition. A full stop after an
     initial or after a number of up to three digits never ends a sentence. Capitals show nothing in scripts without case
-    and in notes in capitals. The second condition is then that the word before the full stop also occurs without a full
-    stop. Question marks and exclamation marks end sentences as in `split_sentences`.
+    and in notes in capitals. In such scripts and notes, the second condition is that the word before the full stop also
+    occurs without a full stop. Question marks and exclamation marks end sentences as in `split_sentences`.
 
     Lines end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of `fit`:
     breaks without final punctuation, a colon or a blank line before them, and without a list item or a field name after
-    them. Such a note was wrapped by a program, and its bare line breaks are read as spaces. A note without its full
-    stops is never read as wrapped.
+    them. A note with far more bare line breaks was wrapped by a program, and its bare line breaks are read as spaces. A
+    note without its full stops is never read as wrapped.
 
     The segmenter knows no language and has no list of abbreviations. In doubt the segmenter does not cut. A sentence of
     more than 2,000 tokens is cut into parts of 2,000 tokens.

@@ -1,6 +1,6 @@
 """Sentences of clinical notes, as ranges of tokens.
 
-A wrong split can cut a name or an address in two, and no tagger can then find the whole name. A missed split only makes
+A wrong split can cut a name or an address in two, so that no tagger can find the whole name. A missed split only makes
 a sentence longer. In doubt the splitter therefore does not split.
 
 Some systems write one statement per line. Other systems wrap lines at about 80 columns. Splitting at every line break
@@ -265,9 +265,9 @@ def line_starts(text: str) -> list[int]:
     - In any other note, a line continues the line before if the line before has 40 or more columns and the break is in
       mid-sentence.
 
-    Some lines start a new unit in spite of these exceptions: lines after a blank line or a row of dashes, and list
-    items (``-``, ``*``, ``•``, ``o``, ``1.``, ``2)``, ``a)``). In a hard-wrapped note, fields of up to three words
-    (``Allergies: ...``) start a new unit, too.
+    Lines after a blank line or a row of dashes, and list items (``-``, ``*``, ``•``, ``o``, ``1.``, ``2)``, ``a)``),
+    always start a new unit. In a hard-wrapped note, fields of up to three words (``Allergies: ...``) start a new unit,
+    too.
 
     A note is hard-wrapped if a width of 40 to 140 columns meets two conditions. (a) At most a tenth of the lines, or
     one line, exceed the width. (b) At least two, and at least 30 %, of the breaks that the width explains are in

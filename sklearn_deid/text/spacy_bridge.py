@@ -83,9 +83,9 @@ def make_spacy_tokenizer(vocab: Vocab) -> SpacyTokenizer:
     -------
     SpacyTokenizer
         Callable from a text to a ``spacy.tokens.Doc`` with the tokens of `tokenize` at the same offsets
-        (``token.idx``). ``doc.text`` equals the unchanged text. For this reason the Doc has an additional token
-        wherever any text other than a single space separates two tokens; ``is_space`` marks white space. An HTML
-        entity keeps its spelling, and ``norm_`` holds its unescaped form.
+        (``token.idx``). ``doc.text`` equals the unchanged text. Therefore the Doc has an additional token wherever any
+        text other than a single space separates two tokens; ``is_space`` marks white space. An HTML entity keeps its
+        spelling, and ``norm_`` holds its unescaped form.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """`unreadable_reason`: notes that hold text of another kind, in which no tagger finds PHI.
 
 People or other programs can read RTF, quoted-printable, base64, and UTF-16 that was decoded as UTF-8. A tagger sees
-none of the names in such text. Such a note must be withheld: its redaction would be the unchanged note.
+none of the names in encoded text. A note with encoded text must be withheld: its redaction would be the unchanged note.
 
 The tests look for signs that ordinary notes do not have. The tests find encodings, not attackers: a text that was
 hidden on purpose can look like ordinary words.
@@ -75,9 +75,9 @@ def unreadable_reason(text: str) -> str | None:
     Returns
     -------
     str or None
-        None for ordinary text. Otherwise a sentence without text of the note: the note holds NULs, control characters,
-        invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, XML, quoted-printable,
-        base64, uuencoded, hexadecimal or text of a web form.
+        None for ordinary text. For unreadable text, a sentence without text of the note: the note holds NULs, control
+        characters, invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, XML,
+        quoted-printable, base64, uuencoded, hexadecimal or text of a web form.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class Case:
     Parameters
     ----------
     name : str
-        Short name of the case. The ``Document.meta`` of a note holds this name.
+        Short name of the case. The ``Document.meta`` of a note holds the name of its case.
     phrases : mapping of str to tuple of str
         Templates in the language of ``grammar``: alternatives for every name in ``CASE_PHRASES`` and, for the modality
         of the imaging study, for every name in ``MODALITY_PHRASES``.

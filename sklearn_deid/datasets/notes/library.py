@@ -23,7 +23,7 @@ class TemplateLibrary:
     kinds : mapping of str to Kind
         Every kind of note.
     cases : tuple of Case
-        Cases. Their order must not change, because the random draws depend on the order.
+        Cases. The order of the cases must not change, because the random draws depend on the order.
     phrases, child_phrases, elder_phrases : mapping of str to tuple of str
         Alternatives by name for adults, children and people over 66.
     problems, child_problems : tuple of (problem, drug)

@@ -122,8 +122,8 @@ class FederationConfig:
         Number of smallest and number of largest values that the trimmed mean leaves out.
     screened : bool, default=False
         Whether all sites send their whole updates in common rounds, and the server leaves out updates that point
-        against the updates of most other sites (`federated.AgreementScreen`). A round then needs three sites. With two
-        sites in the agreement, rounds are not screened. Cannot be combined with masks.
+        against the updates of most other sites (`federated.AgreementScreen`). A screened round needs three sites. With
+        two sites in the agreement, rounds are not screened. Cannot be combined with masks.
     keep_exchange : bool, default=False
         Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
         as the messages. With masks, the record holds masked updates.

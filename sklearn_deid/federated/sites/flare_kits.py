@@ -87,7 +87,7 @@ def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
     folder : path
         New folder for the job. You submit the same job for each session.
     rules : SessionRules
-        Rules for the end of a session. Only the server reads these rules.
+        Rules for the end of a session. Only the server reads the rules of a session.
     """
     root = Path(folder)
     config = root / "app" / "config"
@@ -105,7 +105,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
     """Restrict the kit of a site to one class, and write the settings of the site.
 
     The restricted kit refuses code, shell commands, and jobs with other components than the executor of this library.
-    Logs stay at the site. The site can read these files before it starts, and can change them at any time.
+    Logs stay at the site. The site can read the files of its kit before it starts, and can change them at any time.
 
     Parameters
     ----------

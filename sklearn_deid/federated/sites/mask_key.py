@@ -26,7 +26,7 @@ class MaskKey:
     private_key : str
         Private key, 64 hexadecimal digits.
     last_round : int, default=-1
-        Number of the last masked round. The site refuses this number and smaller numbers.
+        Number of the last masked round. The site refuses the number of the last masked round and smaller numbers.
     start : str, default=""
         Hash of the parameters from which the last update started.
     version, sequence : int, default=-1

@@ -71,7 +71,7 @@ class MaskedExchangeService(ExchangeService):
         self._rounds = RLock()
 
     def _ready(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
-        """Enter the site for the next round, and return the number of the round as soon as all sites are ready."""
+        """Register the site for the next round, and return the number of the round as soon as all sites are ready."""
         number = _number(fields.get("next"))
         with self._rounds:
             if self._round is not None and number > self._round.terms.number:

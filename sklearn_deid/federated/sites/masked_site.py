@@ -65,7 +65,7 @@ class MaskedSite:
         return self.key.sequence in pending and start == (self.key.start, self.key.agreed)
 
     def begin(self, download: bytes, sequence: int) -> None:
-        """Note the parameters from which the next update starts.
+        """Store the parameters from which the next update starts.
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ class RobustSite:
         return SparseUpdate.from_bytes(pending[self._sequence], kind="update").version == version
 
     def begin(self, download: bytes, sequence: int) -> None:
-        """Note the number of the next update.
+        """Store the number of the next update.
 
         Raises
         ------

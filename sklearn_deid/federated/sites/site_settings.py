@@ -45,12 +45,13 @@ class SiteSettings:
         who are left out of the pass before (`federated.RotatingPatients`). A fraction of the patients is held out of
         the whole training (`federated.HeldOutGuard`), and also measures F1 for the site's own log. None tests nothing.
     patient_epsilon : float or None, default=None
-        Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without this noise.
+        Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without patient-level
+        noise.
     patient_delta, patient_clip, patient_sampling_rate : float, default=1e-5, 1.0, 0.25
         Parameters of `federated.PatientPrivacy`. Used only with ``patient_epsilon``.
     notes_are_patients : bool, default=False
-        Whether notes without a patient id have a patient each. Without this statement, ``patient_epsilon`` needs the
-        patient of every note: two notes of one patient would otherwise have an epsilon each.
+        Whether notes without a patient id have a patient each. Without ``notes_are_patients``, ``patient_epsilon``
+        needs the patient of every note: two notes of one patient would otherwise have an epsilon each.
     report_f1 : bool, default=False
         Whether the site tells the server its last F1 on held-out patients at the end of a session. Needs
         ``validation_fraction``.

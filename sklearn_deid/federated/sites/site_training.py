@@ -426,8 +426,8 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     Raises
     ------
     DeidError
-        If the notes cannot be read, or if no PHI is annotated. The tagger would then learn to miss all PHI. If an
-        epsilon is promised to each patient, and the patient of a note is unknown.
+        If the notes cannot be read, or if no PHI is annotated. A tagger that is trained without annotated PHI would
+        learn to miss all PHI. If an epsilon is promised to each patient, and the patient of a note is unknown.
     """
     from ...io import read_gold
 

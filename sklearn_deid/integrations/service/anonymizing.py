@@ -40,7 +40,7 @@ def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, An
     """Replace spans by the operator of their entity, of ``DEFAULT``, or by ``<ENTITY>``.
 
     If spans with different offsets overlap, the operator "keep" applies only if all these spans are kept, and a mask
-    covers all characters. Otherwise one operator could show characters that another operator hides.
+    covers all characters. With separate rules, one operator could show characters that another operator hides.
 
     Parameters
     ----------

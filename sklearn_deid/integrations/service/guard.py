@@ -39,8 +39,8 @@ class ServiceLimits:
     token : str, optional
         Token of the header ``Authorization: Bearer TOKEN``. None requires no token.
     hosts : tuple of str, optional
-        Names that the header ``Host`` may have, without the port. None allows all. Otherwise a web page in a browser of
-        this machine could reach the service through another host name.
+        Names that the header ``Host`` may have, without the port. None allows all. Without a list of names, a web page
+        in a browser of this machine could reach the service through another host name.
     max_bytes : int, default=1_000_000
         Largest body of a request, and largest line of a batch.
     rate : int, optional

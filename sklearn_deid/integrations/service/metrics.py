@@ -11,7 +11,7 @@ class ServiceMetrics:
     Parameters
     ----------
     worker : str, optional
-        Name of the process, a label of all counts. Sums over this label are the counts of the service.
+        Name of the process, a label of all counts. Sums over the label ``worker`` are the counts of the service.
 
     Examples
     --------

@@ -5,10 +5,10 @@ additionally split at every border of a span, so all offsets are exact. ``doc.sp
 overlap. ``doc.ents`` holds the longest of overlapping spans. The attributes of the group (``doc.spans["phi"].attrs``)
 hold document id, patient id, metadata, categories and confidences. User data of a Doc are neither written nor read.
 
-The reader also accepts files of other tools. The spans are then the spans of the group ``"phi"``. Without this group
-the reader uses the named entities, if the tokens are annotated with entities, else the only group of spans. The reader
-refuses a file without any annotation of entities, because such a file would look like notes without PHI. The id of a
-document without an id consists of the file name and the number of the document.
+The reader also accepts files of other tools. In files of other tools, the spans of the group ``"phi"`` are read.
+Without the group ``"phi"``, the reader uses the named entities, if the tokens are annotated with entities, else the
+only group of spans. The reader refuses a file without any annotation of entities, because such a file would look like
+notes without PHI. The id of a document without an id consists of the file name and the number of the document.
 
 `packed_docs` explains why files from untrusted sources are safe to read.
 """

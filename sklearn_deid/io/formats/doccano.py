@@ -2,7 +2,8 @@
 
 The reader takes spans from ``label``, or ``labels``, or from ``entities`` (projects with relations), with the keys
 ``start_offset``, ``end_offset`` and ``label``. Relations are ignored. Offsets count UTF-16 units, as doccano does
-without the option "Count grapheme clusters as one character". Files of projects with this option are not supported.
+without the option "Count grapheme clusters as one character". Files of projects with the option for grapheme clusters
+are not supported.
 
 doccano keeps other columns of an imported file and exports them. The writer uses columns with the names ``doc_id``,
 ``patient_id``, ``meta`` and ``details``, which holds category and confidence of each span. When an exported file is

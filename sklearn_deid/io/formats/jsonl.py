@@ -1,10 +1,10 @@
 """JSON lines: one document per line, with all its information.
 
-A line is an object with the keys ``doc_id``, ``text``, ``spans``, ``patient_id`` and ``meta``. Only the first two keys
-are required. A span has ``start``, ``end`` (half-open, counted in Unicode code points) and ``label``, and may have
-``text``, ``category`` and ``confidence``. The key ``text`` of a span repeats the covered text. With this copy the
-reader detects offsets in other units (UTF-16 in JavaScript, or bytes). The reader refuses other keys: a file with spans
-under the key ``entities`` would otherwise look like notes without PHI.
+A line is an object with the keys ``doc_id``, ``text``, ``spans``, ``patient_id`` and ``meta``. Only the keys ``doc_id``
+and ``text`` are required. A span has ``start``, ``end`` (half-open, counted in Unicode code points) and ``label``, and
+may have ``text``, ``category`` and ``confidence``. The key ``text`` of a span repeats the covered text. With the copy
+of the covered text, the reader detects offsets in other units (UTF-16 in JavaScript, or bytes). The reader refuses
+other keys: a file with spans under the key ``entities`` would otherwise look like notes without PHI.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Columns(NamedTuple):
         CorpusFormatError
             If a column is missing, if its name occurs twice, or if another column differs from one of the texts in
             case, blanks or look-alike letters only. The message does not show the header, which may be a row of a table
-            without one.
+            without a header.
         """
         wanted = dict.fromkeys([*self.texts, *self.keys()])
         for name in wanted:

@@ -44,7 +44,8 @@ class Rule:
         Function of the text of the span. The function returns how many characters at the start of the text belong to
         the span, and 0 if the match is no PHI.
     needs : str, default="0123456789"
-        Characters. Every match contains at least one of these characters. Texts without these characters are skipped.
+        Characters. Every match contains at least one of the characters of ``needs``. Texts without any character of
+        ``needs`` are skipped.
     keeps_stop : bool, default=False
         Whether a full stop at the end belongs to the span, as in "19.3." in German.
     """
