@@ -1,4 +1,4 @@
-"""Atomic writing of files and folders: after a crash either the old or the new version is there, never a part."""
+"""Atomic writing of files and folders: after a crash either the old or the new version exists, never a part."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
 
 
 def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
-    """Planned epsilon of the whole training, for the officer of the site; spent epsilon of a site with a ledger."""
+    """Line for the officer of the site: planned epsilon of the whole training, or spent epsilon if a ledger exists."""
     from ..federated.privacy_ledger import SITE_DELTA, spent_epsilon
 
     patients, uploads = settings.patient_privacy(), settings.promise(agreement.n_epochs)

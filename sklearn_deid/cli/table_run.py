@@ -35,7 +35,7 @@ def columns_of(arguments: Namespace) -> Columns | None:
     Raises
     ------
     DeidError
-        If an option needs ``--text-column``, or does not go with it.
+        If an option needs ``--text-column``, or cannot be combined with ``--text-column``.
     """
     profiles = (arguments.fhir_profile, arguments.hl7_profile)
     if arguments.text_column and (arguments.omop or arguments.fhir or arguments.hl7 or any(profiles)):

@@ -238,7 +238,7 @@ def _show_decision(estimator: Any) -> None:
 
 
 def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
-    """Save the model. If the path was created since the start, save the model beside it and raise an error."""
+    """Save the model. If the path was created since the start, save the model beside the path and raise an error."""
     from ..saving import save
 
     try:
@@ -254,7 +254,7 @@ def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
 
 
 def _raw_notes(arguments: argparse.Namespace, corpus: Corpus) -> tuple[list[Document] | None, list[Any]]:
-    """Notes of ``--unlabelled`` and the errors of those that cannot be read; None without the option."""
+    """Notes of ``--unlabelled`` and the errors of notes that cannot be read; None without the option."""
     if arguments.unlabelled is None:
         return None, []
     errors: list[Any] = []

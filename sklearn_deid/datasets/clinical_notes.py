@@ -21,8 +21,8 @@ def make_clinical_notes(
 
     Three properties make the notes hard. The same word can be PHI in one place and an ordinary word in the next
     (Parkinson, Hope, May, Reading, OR, 12/3). Names are assembled from syllables, so that other patients have other
-    names. Some PHI touches other text (``MRN88213pt``). A list of the words that were PHI in training therefore stays
-    below a token F1 of 0.75 on the notes of other patients.
+    names. Some PHI touches other text (``MRN88213pt``). A list of the words that were PHI in training therefore has a
+    token F1 below 0.75 on the notes of other patients.
 
     Do not use generated notes for claims about real notes. The templates repeat, and a tagger that sees enough notes
     learns the templates. Scores on generated notes are therefore higher than on the notes of a hospital.
@@ -32,8 +32,8 @@ def make_clinical_notes(
     n_notes : int, default=200
         Number of notes, at least 1.
     n_patients : int, default=None
-        Number of patients, from 1 to ``n_notes``. None means ``max(1, n_notes // 3)``. The notes of a patient follow
-        each other and agree in names, birth date, record number, address, doctors and ages.
+        Number of patients, from 1 to ``n_notes``. None means ``max(1, n_notes // 3)``. The notes of a patient are
+        consecutive and agree in names, birth date, record number, address, doctors and ages.
     random_state : int, numpy.random.Generator or None, default=None
         Random seed. An int gives the same notes on every machine. From a generator, one number is drawn as the seed.
         None gives new notes at each call. A larger corpus does not begin with the notes of a smaller corpus.

@@ -63,13 +63,13 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     ----------
     estimator : DeidTagger, default=None
         Tagger that is cloned for each worker. None means ``DeidTagger()``. The ``embeddings`` of the tagger must be
-        public. Here "auto" is a table of random vectors of hashed character n-grams, the same for all workers, followed
-        by the kinds of public lists that hold the word, as in `DeidTagger`. If the notes of all workers are in one
-        language, the lists of this language are included, except with `PatientPrivacy`. ``n_epochs`` of the ensemble
-        replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the ensemble replace the
-        ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of the tagger must be
-        None. ``warm_start_from`` may be a model of the package, which was trained on generated notes: labels then start
-        from labels of the same name.
+        public. In the ensemble, "auto" is a table of random vectors of hashed character n-grams, the same for all
+        workers, followed by the kinds of public lists that hold the word, as in `DeidTagger`. If the notes of all
+        workers are in one language, the lists of this language are included, except with `PatientPrivacy`. ``n_epochs``
+        of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the ensemble
+        replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of the
+        tagger must be None. ``warm_start_from`` may be a model of the package, which was trained on generated notes:
+        labels then start from labels of the same name.
     n_workers : int, default=5
         Number of workers among which `fit` splits the patients. `fit_workers` has one worker for each part instead.
     strategy : {"auto", "centralized", "round_robin", "dssgd", "local", "fedavg"} or FederatedAveraging, default="auto"
@@ -100,8 +100,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     error_feedback : bool, default=False
         Whether unsent values of an epoch are added to the update of the next epoch ("dssgd" only). Combine error
         feedback with ``selection="largest"``, ``download_selection="most-changed"`` and a ``server_step`` between
-        1 / n_workers and 1. An exchange of a tenth of the parameters is then better than an exchange of half of them
-        with the settings of the papers (``docs/federated.md``).
+        1 / n_workers and 1. An exchange of a tenth of the parameters is then better than an exchange of half of the
+        parameters with the settings of the papers (``docs/federated.md``).
     schedule : {"sequential", "concurrent", "random-delay"} or RandomDelay, default="concurrent"
         Order of downloads, epochs and uploads ("dssgd" only), see `federated.plan_steps`. "random-delay" is short for
         `RandomDelay` with its defaults.

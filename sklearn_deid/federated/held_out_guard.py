@@ -58,7 +58,7 @@ class HeldOutGuard:
         self.good: np.ndarray | None = None
 
     def accepts(self, learner: Any, before: np.ndarray) -> bool:
-        """Whether the current parameters of the learner, which were just downloaded, may stay.
+        """Whether the current parameters of the learner, which were just downloaded, may be kept.
 
         Parameters
         ----------

@@ -137,7 +137,7 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
 
 
 def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
-    """Upper bound of `spent_epsilon` in closed form, without an accountant; for large values a few percent above it.
+    """Upper bound of `spent_epsilon` in closed form, without an accountant; a few percent larger for large values.
 
     Zero-concentrated differential privacy (Bun & Steinke 2016, proposition 1.3), with half the noise multiplier.
 

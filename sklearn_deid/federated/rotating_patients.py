@@ -15,8 +15,8 @@ class RotatingPatients:
     """A tenth of the patients, at least one, tests downloads in each pass over the notes, in turn.
 
     The patients of a pass are left out of the pass. A download is then tested on patients whom the worker has not read
-    since the previous download, and all notes are trained on. The patients of the previous pass are read twice instead,
-    so that all patients are read equally often. With a single patient, nobody is left out.
+    since the previous download, and the training uses all notes. The patients of the previous pass are read twice
+    instead, so that all patients are read equally often. With a single patient, nobody is left out.
 
     Parameters
     ----------

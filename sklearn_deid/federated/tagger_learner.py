@@ -108,7 +108,7 @@ class TaggerLearner:
     - *Weight average*: the average covers all local epochs. The network trains with the plain weights, and the plain
       weights are exchanged. At the end of the last epoch the average replaces the weights, so the average is part of
       the last update.
-    - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans and invented ones
+    - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans and invented spans
       (`tagging.SpanSwap`). With an ``n_epochs`` of None, no span is invented, which would take longer than the epoch.
     - *Patient-level privacy*: with ``privacy``, an epoch consists of the noisy steps of `PatientPrivacy`, without span
       swapping. Learning rate and weight average are the same as without noise.

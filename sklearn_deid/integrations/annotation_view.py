@@ -3,7 +3,7 @@
 You choose among three levels:
 
 - no text (the default): three dots replace each word outside of a span, regardless of its length. The label replaces
-  each span. Line breaks stay, so that the place of the PHI in the note is visible.
+  each span. Line breaks are kept, so that the place of the PHI in the note is visible.
 - ``"redacted"``: the text outside of the spans. The label replaces each span. PHI that the tagger missed is visible.
 - full text (``show_text=True``): the text with marked spans.
 """

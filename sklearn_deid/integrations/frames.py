@@ -51,8 +51,8 @@ def redact_frame(
     -------
     DataFrame or Table
         New object of the same kind, with the other columns, and the index of pandas, unchanged. Metadata of
-        pyarrow with several words are left out. Categories of pandas that no row has stay, and a file of the frame
-        lists them: call ``cat.remove_unused_categories()`` first.
+        pyarrow with several words are left out. Categories of pandas that occur in no row are kept, and a file of the
+        frame lists them: call ``cat.remove_unused_categories()`` first.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Conversion of corpora to data sets of the Hugging Face package ``datasets``, and back (extra ``datasets``).
 
-Everything stays on this machine: nothing is downloaded and nothing is sent. There are two layouts.
+All data stay on this machine: nothing is downloaded and nothing is sent. There are two layouts.
 
 - ``"spans"``: each row is a note. No information is lost.
 - ``"tokens"``: each row is a sentence with ``tokens`` and ``ner_tags``, the input of scripts for token classification.

@@ -147,7 +147,7 @@ def surrogate_operators(
 
 
 def _joined_over_spaces(text: str, spans: list[Span]) -> list[Span]:
-    """Join neighbours of one entity with nothing but spaces between them, with the label of the first."""
+    """Join neighbours of one entity with only spaces between them, with the label of the first neighbour."""
     joined: list[Span] = []
     for span in spans:
         between = text[joined[-1].end : span.start] if joined else ""

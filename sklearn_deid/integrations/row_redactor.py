@@ -178,7 +178,7 @@ class RowRedactor:
             return _taggers[known]([text if isinstance(text, str) else None for text in texts])
 
     def _rewritten(self, text: Any, found: Any, patient: Any) -> tuple[str | None, str | None]:
-        """New text, or the reason why there is none."""
+        """New text, or the reason why there is no new text."""
         if not isinstance(text, str):
             return None, _NO_TEXT
         if isinstance(found, (NoteFailure, UnlikeNote)):

@@ -42,7 +42,7 @@ class ReadWords:
 
     @property
     def are_there(self) -> bool:
-        """Whether the component was marked, or the vocabulary has more words than at first."""
+        """Whether the component was marked, or the vocabulary has grown since the component was made."""
         return self._is_marked or (self._vocab is not None and len(self._vocab) > self._n_before)
 
     def warn(self, what: str, *, stacklevel: int) -> None:

@@ -71,7 +71,7 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     Raises
     ------
     ValueError
-        If the doc has no spans with the key. A doc that no component marked must not pass as clean.
+        If the doc has no spans with the key. A doc that no component marked must not be returned as a doc without PHI.
 
     Examples
     --------

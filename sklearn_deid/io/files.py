@@ -110,7 +110,7 @@ def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
 
 
 def utf8_or_bytes(value: bytes) -> str | bytes:
-    """Text of bytes in UTF-8. Other bytes stay bytes, which no function treats as a text.
+    """Text of bytes in UTF-8. Other bytes are returned as bytes, which no function treats as a text.
 
     Examples
     --------

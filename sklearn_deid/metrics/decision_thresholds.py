@@ -34,8 +34,8 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     target : float in (0, 1)
         Recall to reach.
     confidence : float in (0.5, 1) or None, default=0.95
-        Probability, over the draw of the held-out patients, that the recall is reached. None uses the recall on the
-        held-out patients without a safety margin.
+        Probability, over the draw of the held-out patients, that the target recall is reached. None uses the recall on
+        the held-out patients without a safety margin.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     The function applies conformal risk control (Angelopoulos et al. 2022, theorem 1). The loss of a patient is 1 if any
     item of the patient is below the threshold, and 0 otherwise. The result is the highest threshold at which
     ``(n_missed + 1) / (n_patients + 1) <= max_share``. The guarantee assumes that the held-out patients and a new
-    patient are exchangeable. Then the probability of missed PHI in the new patient is at most ``max_share``. The
+    patient are exchangeable. The probability of missed PHI in a new patient is then at most ``max_share``. The
     guarantee is exact for any number of patients and any tagger. The probability is over the joint draw of the held-out
     patients and the new patient.
 

@@ -130,7 +130,7 @@ class Estimate:
         Trials of one patient are not independent. The method therefore computes Wilson's interval for an effective
         number of independent trials. The effective number follows from the variance between patients (design effect of
         the linearised ratio, Kish 1965) and never exceeds the number of trials. The variance between patients is itself
-        estimated. The method therefore uses Student's quantile with one degree of freedom less than the number of
+        an estimate. The method therefore uses Student's quantile with one degree of freedom less than the number of
         patients, instead of the normal quantile; the interval then keeps its level also for a dozen patients (Korn &
         Graubard 1998). If all trials or no trials are hits, the variance cannot be estimated. Without a variance, each
         patient counts as one trial, and the interval is conservative (too wide).

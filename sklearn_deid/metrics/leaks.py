@@ -125,7 +125,7 @@ def leak_list(
 ) -> LeakList:
     """List the gold spans that the predicted spans do not cover completely.
 
-    The list shows the PHI that stays readable if all predicted spans are redacted. The list is stricter about hidden
+    The list shows the PHI that remains readable if all predicted spans are redacted. The list is stricter about hidden
     characters than the scores are: every letter and digit of a gold span must be covered. The list ignores labels and
     span borders: a name that is tagged as a city, or as two names, counts as hidden.
 
@@ -135,8 +135,9 @@ def leak_list(
         Documents with the same ids and texts, in any order.
     label_scheme : str or LabelScheme, optional
         Scheme that defines the direct identifiers: its HIPAA labels and all labels of the categories ID and CONTACT
-        (the official HIPAA counts leave some of these out). By default the first known scheme that contains all labels
-        of the corpus. A label outside of the scheme counts as direct, and so does every label without a known scheme.
+        (the official HIPAA counts leave out some labels of these categories). By default the first known scheme that
+        contains all labels of the corpus. A label outside of the scheme counts as direct, and so does every label
+        without a known scheme.
     missing : {"raise", "count"}, default="raise"
         Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` lists all spans of
         the document as leaks.

@@ -12,7 +12,7 @@ from .redacted_notes import OriginalNotes
 
 
 class TermPlaces(NamedTuple):
-    """Occurrences of terms in a note as (term, first token, token past the last), in the order of the note."""
+    """Occurrences of terms in a note as (term, first token, end token), in the order of the note."""
 
     places: list[tuple[str, int, int]]
 

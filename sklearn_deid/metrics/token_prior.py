@@ -28,7 +28,8 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
         IOB2 or BIOES tags of each sentence.
     punctuation : bool, default=False
         Whether to count tokens without a letter or digit. Tokens without a letter or digit identify no person, and
-        mechanisms leave them unchanged. Counting them would make every mechanism look less private.
+        mechanisms leave them unchanged. Counting tokens without a letter or digit would make every mechanism look less
+        private.
     by_category : bool, default=True
         Whether to count tokens for each label. False represents an attacker without knowledge of the label.
 

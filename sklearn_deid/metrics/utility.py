@@ -305,9 +305,9 @@ def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequen
     """Corpus BLEU with n-grams up to a highest order and one reference for each note.
 
     BLEU is the geometric mean of the n-gram precisions. If the candidates are shorter than the references, the mean is
-    multiplied by the brevity penalty ``exp(1 - r / c)``, with ``r`` reference tokens and ``c`` candidate tokens. Notes
-    from which tokens were only removed have a unigram precision of 1. The BLEU-1 of such notes equals the brevity
-    penalty and depends only on the number of removed tokens.
+    multiplied by the brevity penalty ``exp(1 - r / c)``, with ``r`` reference tokens and ``c`` candidate tokens. If a
+    redaction only removes tokens, the redacted notes have a unigram precision of 1. The BLEU-1 of such notes equals the
+    brevity penalty and depends only on the number of removed tokens.
 
     Parameters
     ----------

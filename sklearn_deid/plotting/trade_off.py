@@ -483,8 +483,8 @@ def place_labels(
     """Write a label beside each point.
 
     The labels are placed in their order. Each label takes the cheapest of 40 positions. A position is very costly if
-    the label leaves the axes or covers a point, an earlier label or the legend. Among the other positions, near ones
-    that cross few lines are cheap. Limits and size of the axes must be final.
+    the label leaves the axes or covers a point, an earlier label or the legend. Among the other positions, positions
+    near the point that cross few lines are cheap. Limits and size of the axes must be final.
 
     Parameters
     ----------

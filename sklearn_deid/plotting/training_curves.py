@@ -296,7 +296,7 @@ def _shade_phases(axes: Sequence[Axes], stretches: Sequence[PhaseStretch]) -> tu
     Parameters
     ----------
     axes : sequence of matplotlib Axes
-        Axes over the same epochs, from top to bottom. All curves and legends must be drawn before.
+        Axes over the same epochs, from top to bottom. Draw all curves and legends before you call this function.
     stretches : sequence of PhaseStretch
         Phases with their first and last epochs.
 

@@ -30,7 +30,7 @@ class TrainingHistory:
     ----------
     rows : iterable of mapping
         Rows of ``PrivateRepresenter.history_``: "phase", "epoch" within the phase, and numbers. Rows "control" and
-        "probe" are not epochs: a control belongs to the epoch before, a probe to its "round".
+        "probe" are not epochs: a control belongs to the epoch before, and a probe to its "round".
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class TrainingHistory:
     Raises
     ------
     ValueError
-        If a row lacks its phase or epoch, holds something other than numbers, or no row is an epoch.
+        If a row lacks its phase or epoch, holds values other than numbers, or no row is an epoch.
 
     Examples
     --------

@@ -87,5 +87,5 @@ def words_to_exclude(exclude: Any) -> frozenset[str]:
 
 
 def usable_words(vectors: WordVectors) -> np.ndarray:
-    """Tell which words can be a surrogate: words that are a single token; shape (n_words,), bool."""
+    """Return which words can be a surrogate: words that are a single token; shape (n_words,), bool."""
     return np.fromiter((len(word.split()) == 1 for word in vectors.words), dtype=bool, count=len(vectors))

@@ -42,8 +42,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
 
     Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
     surrogate, and all dates of a patient move by the same number of days. Two calls have different shifts: a recipient
-    of both results can narrow down the dates. A Pipeline with ``memory=...`` writes the result to the disk. The
-    Pipeline then reads this result again instead of drawing new surrogates.
+    of both results can narrow down the dates. A Pipeline with ``memory=...`` writes the result to the disk. When the
+    Pipeline runs again, it reads this result from the disk instead of drawing new surrogates.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
     **Protected.** Spans with a label. Without the key, the surrogates are independent of the letters of the originals,
     given label and written form; see `sklearn_deid.surrogates.SurrogateEngine`.
 
-    **Not protected.** PHI without a label stays in the sentences. The written form, the sex of given names, recurrence,
-    intervals between dates and, by default, ages up to 89 remain visible, and so does all other text.
+    **Not protected.** PHI without a label remains in the sentences. The written form, the sex of given names,
+    recurrence, intervals between dates and, by default, ages up to 89 remain visible, and so does all other text.
 
     See Also
     --------
@@ -147,7 +147,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
             IOB2 or BIOES.
         groups : array-like of shape (n,), optional
             Patient of each sentence. Without groups, each document of X counts as a patient; without documents, each
-            sentence does.
+            sentence counts as a patient.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         return self._draw(self._checked(X, y, groups), 0)[0]
 
     def fit_resample(self, X: Any, y: Any = None, groups: Any = None, *, n_copies: int = 1) -> tuple:
-        """Fit, and return copies of X with different surrogates, in random order, without X itself.
+        """Fit, and return copies of X with different surrogates, in random order; X is not part of the result.
 
         Sentences without annotated PHI are the same in X and in all copies. The dates of a patient move by the same
         number of days in all copies: several shifts would narrow down the dates.

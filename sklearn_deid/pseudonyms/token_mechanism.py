@@ -83,7 +83,7 @@ class TokenMechanism:
         return Replacements(new, ranks, action)
 
     def write(self, new: str, token: str, unmoved: bool) -> str:
-        """Write the surrogate of a token; a token whose word stays keeps its spelling."""
+        """Write the surrogate of a token; a token whose word is kept keeps its spelling."""
         if unmoved and new.casefold() == token.casefold():
             return token
         return apply_casing(new, casing_pattern(token)) if self.keep_casing else new
@@ -166,7 +166,7 @@ class ExactTokenMechanism(TokenMechanism):
 
 
 def random_of_shape(words: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-    """Replace every letter and digit of words by a random one of the same kind, and keep all other characters.
+    """Replace every letter and digit of words by a random character of the same kind, and keep all other characters.
 
     Letters become random letters from a to z, in the same case.
 

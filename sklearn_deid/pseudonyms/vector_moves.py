@@ -38,7 +38,7 @@ class VectorMechanism:
         raise NotImplementedError
 
     def moves(self, words: Sequence[str]) -> np.ndarray:
-        """Tell which words are perturbed; shape (n_words,), bool."""
+        """Return which words are perturbed; shape (n_words,), bool."""
         return self.policy.actions(words)[0] <= RANDOM
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
@@ -51,8 +51,8 @@ class VectorMechanism:
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
         """Compute the log likelihood of each release for each token, shape (n_tokens, n_releases).
 
-        A word that stays is released as its own vector with certainty. If a release equals the vector of a kept word
-        exactly, no perturbed word can be the original.
+        A kept word is released as its own vector with certainty. If a release equals the vector of a kept word exactly,
+        no perturbed word can be the original.
         """
         vectors = self.policy.vectors.vectors_for(tokens)
         moves = self.moves(tokens)
@@ -168,7 +168,7 @@ def _unit_on_grid(noisy: np.ndarray, scale: float) -> np.ndarray:
 
 
 def _equal_rows(vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
-    """Tell whether each vector and each release are exactly equal, shape (n, n_releases)."""
+    """Return whether each vector and each release are exactly equal, shape (n, n_releases)."""
     # Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes. Numbered rows avoid comparing every pair
     # of vectors.
     number: dict[bytes, int] = {}

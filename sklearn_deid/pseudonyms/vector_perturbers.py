@@ -87,8 +87,8 @@ class RandomVectorPerturber(VectorPerturber):
     embeddings, labels, max_replacements, exclude, random_state
         Same parameters as for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" also draws a random vector for unknown tokens. "keep" leaves
-        their vectors zero ("GloVe/UNK" in the thesis). "raise" raises an error.
+        Treatment of tokens without a vector. "random" also draws a random vector for unknown tokens. "keep" leaves the
+        vectors of these tokens zero ("GloVe/UNK" in the thesis). "raise" raises an error.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
 
@@ -141,7 +141,7 @@ class ZeroVectorPerturber(VectorPerturber):
     Notes
     -----
     **Guarantee.** The vector of a replaced token is independent of its word, as for `RandomVectorPerturber`. The thesis
-    used noise of 1e-6 in place of zeros, for a masking layer.
+    used noise of 1e-6 instead of zeros, for a masking layer.
 
     Examples
     --------
@@ -177,10 +177,10 @@ class GaussianNoisePerturber(VectorPerturber):
     Notes
     -----
     **Guarantee.** The release of one perturbed token is Gaussian before scaling, and scaling only loses information.
-    Take two equally likely words at Euclidean distance d. An attacker distinguishes them with probability Phi(d / (2
-    scale)) at most. The mechanism has Gaussian differential privacy with mu = d / scale, and mu is at most 2 / scale.
-    The small scales that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly always
-    the nearest word (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
+    Take two equally likely words at Euclidean distance d. An attacker distinguishes these words with probability Phi(d
+    / (2 scale)) at most. The mechanism has Gaussian differential privacy with mu = d / scale, and mu is at most 2 /
+    scale. The small scales that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly
+    always the nearest word (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
 
     References
     ----------

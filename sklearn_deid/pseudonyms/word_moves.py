@@ -70,7 +70,7 @@ class UniformNeighbors:
         return _sparse_rows(targets, np.full(targets.shape, 1.0 / self.n_neighbors), len(self.index.vectors))
 
     def n_without_enough(self, rows: np.ndarray) -> np.ndarray:
-        """Tell which rows have fewer than N possible target words; shape (n,), bool."""
+        """Return which rows have fewer than N possible target words; shape (n,), bool."""
         return np.any(self.support(rows)[0] < 0, axis=1) if self.guard_substring else np.zeros(len(rows), dtype=bool)
 
     def _guarded_support(self, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

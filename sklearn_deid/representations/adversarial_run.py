@@ -157,7 +157,7 @@ class ThreePartResult:
         Accuracy of the adversaries at the end of P2, where nothing is hidden yet; None if the accuracy was not
         measured.
     probe : ProbeResult or None
-        Probe of the selected round, with the stopping rule "robust".
+        Probe of the selected round, for the stopping rule "robust"; None for another stopping rule.
     interrupted : bool
         Whether training ended by KeyboardInterrupt.
     """

@@ -119,7 +119,7 @@ class RunningMeans:
             self._counts[name] = self._counts.get(name, 0) + n
 
     def add_judgement(self, judgement: Judgement) -> None:
-        """Add "<name>_accuracy" and "<name>_loss" of every adversary and of their average."""
+        """Add "<name>_accuracy" and "<name>_loss" of each adversary and of the average."""
         n = len(judgement.real)
         for name in judgement.logits:
             self.add(n, **{f"{name}_accuracy": judgement.accuracy(name)})

@@ -20,16 +20,16 @@ What the bound does not cover
 * Noise that an attacker can compute again is not covered: noise from a random seed that the attacker knows or finds,
   and all releases of format version 1 (``docs/security.md``).
 * Pairs other than the computed pairs are not covered. `PrivacyBound.patients` replaces all PHI tokens of a patient, and
-  `PrivacyBound.worst_neighbor` covers an attacker who picks the token and the neighbour. Replacements by words further
-  away have a larger d'; for words that cannot be replaced, d' is larger or unknown.
-* The worst case is not covered. A mean or a quantile over cases gives no information about the cases beyond it. A
-  maximum is a guarantee (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that
-  can occur. As d' depends on the input noise, the maximum must also run over all draws of the input noise.
+  `PrivacyBound.worst_neighbor` covers an attacker who picks the token and the neighbour. Replacements by more distant
+  words have a larger d'; for words that cannot be replaced, d' is larger or unknown.
+* The worst case is not covered. A mean or a quantile over cases gives no information about the other cases. A maximum
+  is a guarantee (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur.
+  As d' depends on the input noise, the maximum must also run over all draws of the input noise.
 * Data that are released beside the vectors without noise are not covered: labels, the number of tokens, which sentences
   are equal, and the casing, unless it is randomised. Metrics "with casing" include the released casing.
 * Several releases of a sentence are covered only if their number is stated (`released_r_times`).
 * Prior knowledge is not covered. If one candidate is more likely before the release, guessing this candidate is right
-  more often than half of the time, and the release adds to that accuracy.
+  more than half of the time, and the release adds to this accuracy.
 * The weights of the network are not covered if the network was trained on private text.
 * An attacker who can distinguish the keystream of ChaCha20 from random numbers is not covered. The finite precision of
   computers is covered: `sampling_slack` is the accuracy that an attacker gains from finite precision.

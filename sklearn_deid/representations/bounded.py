@@ -3,9 +3,9 @@
 If the noise cannot be predicted, the accuracy of the best possible attacker on one release is known in closed form
 (`representations.pair_distance`), and this accuracy has a gradient. Representer and tagger are therefore trained
 together. The loss of representer and tagger is the tagger's loss plus a weighted distance d' of pairs with a replaced
-token. The weights are dual variables. You set the bound, and the dual variables adapt: they rise while the bound is
-violated and fall while it holds (dual ascent). At the end, the noise is scaled so that the bound holds on held-out
-pairs. Then only the tagger is fine-tuned, on a representation that no longer changes.
+token. The weights are dual variables. You set the bounds, and the dual variables adapt: they rise while the bounds are
+violated and fall while the bounds hold (dual ascent). At the end, the noise is scaled so that the bound holds on
+held-out pairs. At the end, only the tagger is fine-tuned, on a representation that no longer changes.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def train_bounded(
 
     Notes
     -----
-    Bounded training is not part of Friedrich et al. (2019). Ctrl-C ends the training. The best epoch up to that
-    moment is kept, its noise is scaled, and the tagger is not fine-tuned.
+    Bounded training is not part of Friedrich et al. (2019). Ctrl-C ends the training. After Ctrl-C, the best epoch up
+    to that moment is kept, its noise is scaled, and the tagger is not fine-tuned.
     """
     _check(model, train, valid, settings)
     log = log or TrainingLog()

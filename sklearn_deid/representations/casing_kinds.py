@@ -69,7 +69,7 @@ def _forms(word: str) -> list[str]:
 
 
 def mixed_kinds(classes: np.ndarray, kinds: np.ndarray, n_classes: int) -> bool:
-    """Tell whether a class holds words of several kinds.
+    """Return whether a class holds words of several kinds.
 
     Examples
     --------

@@ -14,7 +14,7 @@ def mean_limit(values: np.ndarray, groups: np.ndarray) -> float:
 
     The standard error counts patients: values of one patient may depend on each other in any way. Student's t has as
     many degrees of freedom as there are patients, less one. If there is only one patient, each value counts as a
-    patient of its own. No limit follows from a single value; the value itself is returned.
+    patient of its own. A single value has no limit; the value itself is returned.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
     -----
     The method is Clopper and Pearson's limit for the number of independent events that have the measured standard
     error, corrected for the degrees of freedom (Korn & Graubard 1998, Confidence intervals for proportions with small
-    expected number of positive counts estimated from survey data, Survey Methodology 24). The approximation of a normal
+    expected number of positive counts estimated from survey data, Survey Methodology 24). A limit from the normal
     distribution is too small for rare events.
 
     Examples

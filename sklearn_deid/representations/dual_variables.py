@@ -102,7 +102,7 @@ class DualVariables:
     def cost(self, distance: Tensor) -> Tensor:
         """Compute the penalty of a batch: its mean distance, and its excess over the distance allowed at the quantile.
 
-        The tail term is a hinge, since a quantile itself has no useful gradient.
+        The penalty of the quantile is a hinge, since a quantile itself has no useful gradient.
         """
         # Divided by the allowed distance, so that a dual variable means the same for every requested accuracy.
         cost = self.mean * distance.mean() / self.mean_allowed

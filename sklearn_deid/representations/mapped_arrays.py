@@ -2,7 +2,7 @@
 
 A safetensors file consists of the length of a header (8 bytes), the header (JSON: type, shape and place of each array),
 and the arrays without gaps. The NumPy interface of ``safetensors`` copies arrays to memory. The memory maps of this
-file also work for files that are larger than the memory.
+module also work for files that are larger than the memory.
 """
 
 from __future__ import annotations

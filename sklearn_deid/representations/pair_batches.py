@@ -46,7 +46,8 @@ class PairBatch:
     casing : FloatTensor of shape (batch, time, n_casing) or None
         Casing class as one-hot; zero at padded positions.
     moved_words, moved : Tensor of shape (n_pairs, time) and (n_pairs, time, e)
-        Words and embeddings of the counterfactuals. The word -1 is a word without a vector; its embedding is zero.
+        Words and embeddings of the counterfactuals. In ``words``, -1 means a word without a vector, whose embedding is
+        zero.
     rows : LongTensor of shape (batch,)
         Number of each sentence.
     """
@@ -228,8 +229,8 @@ class PairBatches:
         varied : float in [0, 1], default=0.0
             Share of the sentences with a counterfactual that are varied. In a varied sentence, every token that can be
             replaced is first replaced by a random word among its alternatives, which may include its own word. The
-            counterfactual then differs from the varied sentence in one token. Training thus sees many more words than
-            the sentences hold.
+            counterfactual then differs from the varied sentence in one token. The training therefore sees many more
+            words than the sentences hold.
         twins : {"one", "all", "unknown"}, default="one"
             "one" replaces one random token of a sentence by one of its alternatives. "all" replaces all tokens that can
             be replaced; within a patient, a word is always replaced by the same alternative. "unknown" replaces one

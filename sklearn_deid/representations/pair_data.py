@@ -112,7 +112,7 @@ class PairData:
         return self.choices
 
     def take(self, rows: np.ndarray) -> PairData:
-        """Return the sentences of these rows, in this order, over the same table; for example a split by patient.
+        """Return the sentences of these rows, in this order, with the same table; for example a split by patient.
 
         Examples
         --------

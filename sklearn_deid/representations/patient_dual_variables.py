@@ -87,7 +87,7 @@ class PatientDualVariables(DualVariables):
         return self._factor(distances.reshape(1, -1), confident=False)
 
     def _factor(self, draws: Tensor, confident: bool) -> float:
-        """Solve for the factor at which the mean accuracy equals the requested one; draws: (n_draws, n_patients).
+        """Solve for the factor at which the mean accuracy equals the requested accuracy; draws: (n_draws, n_patients).
 
         ``confident`` takes the upper 95 % limit of the mean for other patients.
         """

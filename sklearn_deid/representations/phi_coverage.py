@@ -1,4 +1,4 @@
-"""PHI tokens that a bound covers, and reasons why it does not cover the others."""
+"""PHI tokens that a bound covers, and the reasons why other PHI tokens are not covered."""
 
 from __future__ import annotations
 

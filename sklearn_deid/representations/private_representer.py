@@ -65,9 +65,9 @@ EPOCHS_FROM_START, EPOCHS_ALONE = 20, 60
 class PrivateRepresenter(SentenceTransformer):
     """Turn tokens into noisy vectors: a tagger can learn from them, and an attacker can hardly recognise PHI words.
 
-    A network reads the word vectors of a sentence and returns a vector for each token. Then noise is added to each
-    vector. The network is trained for two aims. A tagger must find PHI in the noisy vectors. An attacker must hardly be
-    able to tell a sentence from a copy in which a PHI token was replaced by one of its N nearest words. **Vectors made
+    A network reads the word vectors of a sentence and returns a vector for each token. Noise is added to each vector.
+    The network is trained for two aims. A tagger must find PHI in the noisy vectors. An attacker must hardly be able to
+    distinguish a sentence from a copy in which a PHI token was replaced by one of its N nearest words. **Vectors made
     on a CPU by version 0.1.0 are as readable as without noise** (``docs/security.md``).
 
     A hospital with annotated notes can hand out these vectors with their tags. A tagger that is trained on the vectors
@@ -100,13 +100,13 @@ class PrivateRepresenter(SentenceTransformer):
         ``Bounded(max_attack_accuracy=0.52)``.
     public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
         Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound is
-        a statement about the vectors, for any weights. "auto" takes weights that the library learned from generated
-        notes. Shipped weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
-        networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
-        Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Tags of public notes may differ from the
-        tags of y; tags with equal names are the same. A fitted representer with equal vectors and networks starts the
-        training with its own weights; in a search, put it into scikit-learn's FrozenEstimator, since a search clones
-        its parameters. None learns from X alone.
+        a statement about the vectors, for any weights. "auto" takes weights that were learned from generated notes and
+        that the library ships. Shipped weights exist for the word vectors "glove-6b-50d" and the default network. For
+        other vectors or networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which
+        takes minutes. Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Tags of public notes may
+        differ from the tags of y; tags with equal names are the same. A fitted representer with equal vectors and
+        networks starts the training with its own weights; in a search, put it into scikit-learn's FrozenEstimator,
+        since a search clones its parameters. None learns from X alone.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
@@ -194,13 +194,13 @@ class PrivateRepresenter(SentenceTransformer):
     -----
     **Meaning of the bound.** Before scaling to length 1, the representation is Gaussian with a known mean mu and a
     known standard deviation sigma. The best attacker knows the network and two sentences x and x'. The best attacker
-    sees one release of x or of x', and cannot predict the noise. The answer is right with probability Phi(d'/2), where
-    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states the accuracy of the
-    best attacker for all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_``
-    states the mean, a quantile and the largest value over random pairs (x, x'). Sentence x is a sentence of a held-out
-    patient. In sentence x', one random PHI token of x is replaced by a random word among its N nearest words. Training
-    bounds the random pairs, or the patients with ``Bounded(unit="patient")``. `certify` computes the bound for other
-    data and for several releases.
+    sees one release of x or of x', and cannot predict the noise. The answer of this attacker is right with probability
+    Phi(d'/2), where ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states
+    the accuracy of the best attacker for all PHI of a patient, and for an attacker who picks the token and the
+    neighbour. Then ``bound_`` states the mean, a quantile and the largest value over random pairs (x, x'). Sentence x
+    is a sentence of a held-out patient. In sentence x', one random PHI token of x is replaced by a random word among
+    its N nearest words. Training bounds the random pairs, or the patients with ``Bounded(unit="patient")``. `certify`
+    computes the bound for other data and for several releases.
 
     **Limits of the bound.** The bound is no statement about
 
@@ -324,7 +324,7 @@ class PrivateRepresenter(SentenceTransformer):
         ------
         SequenceError
             If y is missing or does not match X, if X holds vectors, if no PHI token has a word vector, or if patients
-            must be held out and there are fewer than two.
+            must be held out and there are fewer than two patients.
         ValueError
             If a parameter does not fit the word vectors or the training.
 

@@ -37,7 +37,7 @@ class ProbeResult:
     ----------
     accuracies : dict of str to Estimate
         Share of the pairs that each adversary judged correctly; half of the pairs are real, half are fake. Keys are
-        "t1", "t2", and for the paper's kind "average". The pairs are drawn anew from the held-out sentences that also
+        "t1", "t2", and for the paper's kind "average". The pairs are new draws from the held-out sentences that also
         selected the epoch. To measure on sentences that selected nothing, use `pair_accuracy`. The interval is Wilson's
         at 95 %. The interval assumes independent pairs, so names that occur in many sentences make the interval too
         narrow. The interval does not include the variation between trainings.
@@ -149,8 +149,8 @@ def train_probe(
         Kind and schedule of the adversaries; by default the strong T1 and T2, 50 epochs.
     continue_from : PairAdversaries, optional
         Adversaries of any kind whose copy is trained further with a new optimizer, as in the paper. By default the
-        adversaries are fresh. Fresh adversaries find more: an adversary that was trained together with the representer
-        may be stuck.
+        adversaries are fresh. Adversaries trained from scratch find more: an adversary that was trained together with
+        the representer may be stuck.
     rng, generator
         Random streams: ``rng`` for the order of sentences, ``generator`` for counterfactuals and noise, on the device
         of the batches.

@@ -299,7 +299,7 @@ def save_representation(
         The numbers still show which sentences belong to the same patient, and the information of several sentences
         about a patient adds up. Pass ``groups`` only if the recipient needs patient numbers for training, for example
         to keep patients apart in cross-validation. A sentence that occurs with several patients keeps the number of one
-        of them.
+        of these patients.
     audit : mapping, default=None
         Metrics of an audit, as plain JSON values. The metrics are published without changes.
     shuffle : bool, default=True
@@ -314,9 +314,9 @@ def save_representation(
     Raises
     ------
     BundleError
-        If R was not made by a PrivateRepresenter, or ``path`` exists. If R must not be shared, because its word vectors
-        were trained on private notes, it has no noise, its noise comes from a seed or an earlier version, or its
-        vectors are not on the grid of their noise.
+        If R was not made by a PrivateRepresenter, or ``path`` exists. If R must not be shared: because its word vectors
+        were trained on private notes, R has no noise, the noise comes from a seed or an earlier version, or the vectors
+        are not on the grid of their noise.
     SequenceError
         If y or groups do not fit R, if y holds anything but tags, or if R holds NaN or infinity.
 

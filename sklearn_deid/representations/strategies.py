@@ -50,7 +50,7 @@ class TrainingRun:
     rows : tuple of ndarray and (ndarray or None)
         Row numbers of the sentences for training, and of the held-out sentences.
     rng : numpy.random.Generator
-        Random stream of the training; it also seeds the PyTorch generator.
+        Random stream of the training, which also seeds the PyTorch generator.
     device : torch.device
         Device of the training.
     batch_size : int

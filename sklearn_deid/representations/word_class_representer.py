@@ -47,9 +47,8 @@ class WordClassRepresenter(SentenceTransformer):
     class_size : int, default=100
         k, number of words of the smallest class. The largest class has fewer than 2 k words.
     casing : bool, default=True
-        Whether the casing class of each token is appended (7 columns, one-hot), as it is written in the note. With
-        ``casing=True``, all words of a class can be written in the same casing classes: numbers and words have separate
-        classes.
+        Whether the casing class of each token in the note is appended (7 columns, one-hot). With ``casing=True``, all
+        words of a class can be written in the same casing classes: numbers and words have separate classes.
     random_state : int, RandomState or None, default=0
         Random seed of the clustering. The seed is no secret. Vectors of different hospitals can be pooled only if the
         word vectors, ``class_size`` and ``random_state`` are equal.
@@ -74,10 +73,10 @@ class WordClassRepresenter(SentenceTransformer):
     replaced), so "SMITH" and "Smith" have the class of "smith". Numbers that are words of the word vectors, such as
     "2019", have classes of numbers. Tokens without a vector are one further class, with the zero vector.
 
-    **Not hidden.** The class of a word, the casing, the tags and the number of tokens. A class often has a meaning
-    (surnames, towns, drugs). An attacker who knows that a release concerns one of two patients can distinguish them as
-    soon as the class of one of their tokens differs. `certify` computes how often an attacker can distinguish such
-    patients.
+    **Not hidden.** The release shows the class of a word, the casing, the tags and the number of tokens. A class often
+    has a meaning (surnames, towns, drugs). An attacker who knows that a release concerns one of two patients can
+    distinguish the patients as soon as the class of one of their tokens differs. `certify` computes how often an
+    attacker can distinguish such patients.
 
     **k-anonymity** here is about words, not about patients.
 
@@ -158,7 +157,7 @@ class WordClassRepresenter(SentenceTransformer):
 
     @property
     def _table(self) -> np.ndarray:
-        """Word vectors as numbers of about size 1, as `PrivateRepresenter` reads them; shape (n_words, d)."""
+        """Word vectors as numbers of about size 1, as in `PrivateRepresenter`; shape (n_words, d)."""
         vectors = self._vectors
         return vectors.vectors_at(np.arange(len(vectors))) * np.float32(np.sqrt(vectors.dim))
 

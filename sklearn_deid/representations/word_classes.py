@@ -62,7 +62,7 @@ def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> n
 
 
 def classes_by_kind(vectors: np.ndarray, kinds: np.ndarray | None, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Divide the vectors of each kind as `balanced_classes` does; -1 for the vectors of a kind with fewer than k.
+    """Divide the vectors of each kind with `balanced_classes`; -1 for the vectors of a kind with fewer than k vectors.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class SignOff:
     """Random sample of a release, and upper bounds on leaks after a reader has read the sample.
 
     First `draw` the ids of the sample. A reader then reads the drawn redacted notes and marks each passage of PHI that
-    is still readable as a span. Finally, `assess` the notes with their spans.
+    is still readable as a span. At the end, `assess` the notes with their spans.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class SignOff:
             Number of notes of the release; with ``types``, the number of each type. By default the release is much
             larger than the sample, and types are read in proportion.
         types : mapping, optional
-            Type of each note, as for `draw`.
+            Type of each note, as in `draw`.
         patients : mapping, optional
             Patient of each note. By default, the patient id of the document; a note without an id counts as a patient
             of its own.

@@ -33,7 +33,7 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
     Returns
     -------
     list of int
-        Positions of the chosen notes in ``notes``, the best one first. Equal notes are chosen in their order.
+        Positions of the chosen notes in ``notes``, the best note first. Equal notes are chosen in their order.
 
     Raises
     ------

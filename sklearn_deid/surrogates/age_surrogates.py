@@ -28,7 +28,8 @@ class AgeSurrogates:
     words : LocaleWords
         Units of ages and number words of the locale.
     ages : {"keep", "shift", "band"}
-        Treatment of ages up to 89 years: unchanged, moved by ``years``, or the band of five years around them.
+        Treatment of ages up to 89 years: unchanged, moved by ``years``, or replaced by the band of five years around
+        the age.
     years : int, default=0
         Years that are added with "shift". The result is between 1 and 89.
 
@@ -123,7 +124,7 @@ class AgeSurrogates:
 
 
 def _added(total: int | None, number: int) -> int | None:
-    """Number of the words before and the next word; None if the words form no number together.
+    """Number that the words before and the next word form together; None if the words form no number together.
 
     Examples
     --------

@@ -161,7 +161,7 @@ def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> st
     Parameters
     ----------
     text : str
-        Number. Characters other than letters and digits stay.
+        Number. Characters other than letters and digits do not change.
     locale : str
         Locale, which determines the forms of national numbers.
     valid : bool

@@ -27,7 +27,7 @@ _BARE = re.compile(r"\s*(?P<sign>[,;(]?)\s*(?P<first>\d{1,2})\.(?P<second>\d{2})
 
 
 def is_time(text: str) -> bool:
-    """Whether a text is a time of day, and no day with a month.
+    """Whether a text is a time of day, and not a day with a month.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def _as_month(left: WrittenDate, right: WrittenDate) -> WrittenDate:
 
 
 def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
-    """Half of a range without leading zeros, if only the other half shows that there are none ("12/30-1/2")."""
+    """Half of a date range without leading zeros, if only the other half shows the missing padding ("12/30-1/2")."""
     mine, others = ([text for text, role in date.pieces if role in (DAY, MONTH)] for date in (one, other))
     is_told = any(text[0] == "0" or len(text) == 1 for text in mine)
     return replace(one, padded=False) if not is_told and any(len(text) == 1 for text in others) else one
@@ -168,7 +168,7 @@ def _are_alike(left: WrittenDate, right: WrittenDate) -> bool:
 
 
 def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
-    """First date of a range with the month and the year of the second ("3-5 May 2011")."""
+    """First date of a range with the month and the year of the second date ("3-5 May 2011")."""
     if left.day is None or right.day is None or right.month is None:
         return left
     year = right.year if left.year is None else left.year
@@ -193,7 +193,7 @@ def _with_year_of(left: WrittenDate, right: WrittenDate) -> WrittenDate:
 
 
 def _spelled(left: WrittenDate, right: WrittenDate) -> WrittenDate | None:
-    """Return the first date of a range with the month of the second: "3 May" for "3" in "3-5 May".
+    """Return the first date of a range with the month of the second date: "3 May" for "3" in "3-5 May".
 
     None if the month is before the day.
     """

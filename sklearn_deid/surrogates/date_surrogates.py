@@ -94,7 +94,7 @@ class DateSurrogates:
         self._read: dict[str, tuple[WrittenDate, ...] | None] = {}
 
     def learn(self, texts: list[str]) -> None:
-        """Read the dates of a note, birth dates excepted, for the order of day and month and for the year."""
+        """Read the dates of a note, except birth dates, for the order of day and month and for the year."""
         self._day_first = is_day_first(texts, self._words.locale != "en")
         self._read = {text: parse_dates(text, self._words, self._day_first) for text in texts}
         # "04/23" in a note shows that "04/12" in the same note is a month and a year, too.
@@ -110,7 +110,7 @@ class DateSurrogates:
         self._reference = sorted(full)[len(full) // 2] if full else _NO_REFERENCE
 
     def surrogate(self, text: str, is_birth: bool = False, until: str = "") -> str | None:
-        """Moved date, or None if no rule knows the form or the new day is out of the calendar.
+        """Moved date, or None if no rule knows the form or the new day is outside of the calendar.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class DateSurrogates:
         return (replace(left, year=self._reference.year - 1), *found[1:]) if days[0] > days[1] else found
 
     def _days(self, one: WrittenDate, is_birth: bool) -> tuple[date, date] | None:
-        """Day that a date names, and the moved day; None if one of them is out of the calendar."""
+        """Day that a date names, and the moved day; None if one of the two days is outside of the calendar."""
         if one.is_fixed:
             return self._reference, self._reference
         if one.year == 0:

@@ -14,7 +14,7 @@ _LATIN_1 = {
 
 
 def fold(text: str) -> str:
-    """Lower case without accents and with single spaces.
+    """Text in lower case, without accents and with single spaces.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class InstitutionSurrogates:
     words that name the kind of institution (Hospital, Clinic, Universidad). The other words of a name become towns,
     names of people or new words, of the same number and casing; in institutions that are no hospitals, they become
     names of firms, and behind words such as "of" also fields of medicine. A town becomes the patient's surrogate of
-    this town. Names that differ only in public words, except behind "of", have the same surrogate of their other words.
+    this town. If two names differ only in public words, except behind "of", their other words have the same surrogate.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class InstitutionSurrogates:
     words : LocaleWords
         Forms of institutions, wards and professions.
     avoided : frozenset of str
-        Folded words that no surrogate may be.
+        Folded words that are not allowed as surrogates.
     town : callable
         Surrogate of a town.
     keeps_gender : bool, default=True
@@ -110,7 +110,7 @@ class InstitutionSurrogates:
         return with_case(chance.pick(self._words.block("departments")), text)
 
     def profession(self, text: str) -> str:
-        """Surrogate of a profession, with as many words if possible."""
+        """Surrogate of a profession, with the same number of words if possible."""
         chance = self._chance.again("profession", fold(text))
         listed = self._words.professions_of[
             "F" if self._keeps_gender and self._words.is_female_profession(text) else "M"
@@ -123,7 +123,7 @@ class InstitutionSurrogates:
         return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job[0].upper() + job[1:]
 
     def _is_kept(self, parts: list[str], i: int, heads: frozenset[str]) -> bool:
-        """Whether a part stays: a sign, a public word, or an already drawn letter before an apostrophe."""
+        """Whether a part is kept: a sign, a public word, or an already drawn letter before an apostrophe."""
         is_elided = ELIDED.match("".join(parts[i : i + 3])) is not None
         has_words_behind = parts[i + 1 : i + 2] == [" "] and "".join(parts[i + 2 : i + 3]).isalpha()
         is_particle = has_words_behind and self._names.is_particle(parts[i])

@@ -40,8 +40,8 @@ def label_kinds(mapping: Mapping[str, str | None] | None = None) -> dict[str, st
     Parameters
     ----------
     mapping : mapping of str to str or None, optional
-        Kinds of further labels, or other kinds of known labels. A label with None has no rule: its spans become the
-        label in brackets.
+        Kinds of further labels, or other kinds of known labels. A label that is mapped to None has no rule: its spans
+        become the label in brackets.
 
     Raises
     ------

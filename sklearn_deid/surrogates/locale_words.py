@@ -167,7 +167,7 @@ class LocaleWords:
         """Name without the s of a genitive that the language writes without an apostrophe (Annas, Hansens).
 
         The s is a genitive if the rest is a name of the locale and the whole word is a name of no locale: Peters and
-        Hans stay. An unlisted name stays, too.
+        Hans do not change. An unlisted name stays, too.
         """
         if self.locale not in WITH_GENITIVE or word[-1:] not in ("s", "S") or not self.is_name(word[:-1]):
             return word

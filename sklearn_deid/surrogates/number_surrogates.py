@@ -264,7 +264,7 @@ def _with_equal_groups(text: str, drawn: str) -> str:
 
 
 def _filled(form: str, tail: str, chance: Chance) -> str:
-    """Fill a form: its last places with the digits of the tail, all other places with drawn digits."""
+    """Fill a form: its last places with the digits of the tail, all other places with random digits."""
     out = list(form)
     for back in range(1, len(form) + 1):
         if form[-back] == "#":

@@ -47,7 +47,7 @@ class OwnNames:
     words : LocaleWords
         Names of the locale.
     avoided : frozenset of str
-        Folded words that no name may be.
+        Folded words that are not allowed as names.
 
     Examples
     --------

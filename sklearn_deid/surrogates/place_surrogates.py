@@ -58,7 +58,7 @@ _CARE_OF = re.compile(r"(.*?)(\bc/o\s+)([^,;\n\d]*[^\s,;\n\d])([\s,;]*)(.*)", re
 class PlaceSurrogates:
     """Invented addresses for one patient. A town, its postal code and its region fit together.
 
-    Towns are real towns of the locale, or invented ones with the postal codes and the region of a real town. Streets
+    Towns are real towns of the locale, or invented towns with the postal codes and the region of a real town. Streets
     have invented names. A street keeps its type (Calle, Ave, -straße), the number of digits of its numbers, and words
     such as Apt. In 95 of 100 draws, a country is the country of the locale. For 5 of 100 patients, another country and
     its towns replace the country of the locale and its towns.
@@ -273,7 +273,7 @@ class PlaceSurrogates:
     def _kept(self, pieces: list[str]) -> list[bool]:
         """Whether each piece is kept; only signs and public words are kept.
 
-        If all words are public, one of them is the name.
+        If all words are public, one of these words counts as the name.
         """
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
@@ -410,7 +410,7 @@ def _before_apostrophe(text: str) -> str:
 
 
 def _alike(names: Sequence[str], n_words: int) -> tuple[str, ...]:
-    """Names with this number of words, if there are enough names to draw from; otherwise all."""
+    """Names with this number of words, if there are enough names to draw from; otherwise all names."""
     alike = tuple(name for name in names if name.count(" ") == n_words - 1)
     return alike if len(alike) >= _ENOUGH_TOWNS else tuple(names)
 
@@ -440,6 +440,6 @@ def _is_word_for_number(pieces: list[str], i: int) -> bool:
 
 
 def _is_floor(pieces: list[str], i: int) -> bool:
-    """Whether a piece is a Roman numeral directly behind a number, as the floor is in "12-II"."""
+    """Whether a piece is a Roman numeral directly behind a number, such as the floor in "12-II"."""
     is_behind_number = i > 1 and pieces[i - 1] in (" ", "-") and pieces[i - 2].isdigit()
     return is_behind_number and ROMAN_FLOOR.fullmatch(pieces[i]) is not None

@@ -79,8 +79,8 @@ class SurrogateEngine:
     kinds : mapping of str to str or None, optional
         Kind of surrogate of further labels; see `label_kinds`. With a kind of None, the label remains in brackets.
     avoid : collection of str, optional
-        Words that no surrogate may be, such as the names of the corpus. The surrogates then reveal which words the
-        corpus does not contain.
+        Words that are not allowed as surrogates, such as the names of the corpus. The surrogates then reveal which
+        words the corpus does not contain.
     copy : int, default=0
         Number of the copy. Copies of the same notes under one key have different surrogates. Only dates and ages
         move alike in all copies, because each further shift would narrow down the original.
@@ -90,7 +90,7 @@ class SurrogateEngine:
     **Protected.** Spans with a rule. For readers without the key, the surrogates are independent of the letters of the
     originals, given the written forms.
 
-    **Not protected.** PHI that is not annotated stays in the text. The written form, the sex of given names, repeated
+    **Not protected.** PHI that is not annotated remains in the text. The written form, the sex of given names, repeated
     names, intervals between dates, ages up to 89 (by default) and the rest of the text remain visible. A surrogate may
     equal its original by chance. Anyone with the key can check a guess of an original and shift the dates back.
 
@@ -231,7 +231,7 @@ class SurrogateEngine:
 
 
 def rewritten(document: Document, replacements: Iterable[Replacement]) -> Document:
-    """Put the surrogates into the note; all other characters stay.
+    """Put the surrogates into the note; all other characters are unchanged.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
 
 
 def joined_overlaps(spans: Iterable[Span]) -> list[Span]:
-    """Join spans that share characters, with the label of the longest span; spans that touch stay apart.
+    """Join spans that share characters, with the label of the longest span; spans that only touch are not joined.
 
     Examples
     --------

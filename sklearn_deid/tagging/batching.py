@@ -71,7 +71,7 @@ class ContextUnits:
             Largest number of tokens of a unit.
         rng : Generator, optional
             Source of a random length of the first unit of each document, so that the borders of all units of the
-            document move. By default, the first unit has as many tokens as the others.
+            document move. By default, the first unit has as many tokens as the other units.
         """
         order, first, _ = _by_document(documents)
         offsets: list[int] = []

@@ -22,8 +22,8 @@ class MovingAverage:
     module : nn.Module
         Network with the weights to average.
     decay : float in [0, 1), default=0.998
-        Weight of the old average at each step. The weight is smaller during the first steps. With 0, the average equals
-        the current weights.
+        Weight of the old average at each step. The weight is smaller during the first steps. With a decay of 0, the
+        average equals the current weights.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def canary_problem(saved: Any, found: dict[str, Any]) -> str | None:
     Parameters
     ----------
     saved, found : dict
-        Results of `canary`, the first one as read from a file.
+        Results of `canary`; the saved result is read from a file.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: 
     """Tags of the best path, shape (batch, time), for GPUs. Padded positions repeat the last tag.
 
     The function joins neighbouring pieces of the sequence pairwise in the max-plus algebra, and keeps the scores of
-    every level. From the top level down, the function then chooses the best tag between the two pieces of each pair.
+    every level. From the top level down, the function chooses the best tag between the two pieces of each pair.
     """
     batch, time, n_tags = emissions.shape
     # Padded steps are the identity of the max-plus algebra: they keep the tag at no cost.

@@ -204,7 +204,7 @@ class _Step:
 
 
 def stays_at_first(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
-    """Sentences whose best path surely has tag 0 at each token, shape (batch,); parameters as of `viterbi_by_steps`.
+    """Sentences whose best path surely has tag 0 at each token, shape (batch,); parameters as in `viterbi_by_steps`.
 
     A path leaves tag 0 in runs of other tags. Each token of a run loses at least the margin of tag 0 over the other
     tags. A run gains at most the scores of its transitions: into the run, out of the run and, for each token behind the

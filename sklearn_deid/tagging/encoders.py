@@ -143,8 +143,8 @@ _BASE = 10_000.0
 def rotate(x: Tensor) -> Tensor:
     """Rotate pairs of features by an angle that grows with the position (rotary positions).
 
-    The product of a query at i and a key at j then depends on the distance j - i only. The encoding of a sentence
-    therefore does not depend on the position of the sentence, and the length of a sequence has no upper limit.
+    After the rotation, the product of a query at i and a key at j depends on the distance j - i only. The encoding of a
+    sentence therefore does not depend on the position of the sentence, and the length of a sequence has no upper limit.
 
     Parameters
     ----------

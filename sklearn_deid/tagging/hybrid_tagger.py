@@ -25,8 +25,8 @@ _TokenSpan = tuple[int, int, str]
 class HybridTagger(TokenTagger, BaseEstimator):
     """Combine the spans of rules with the spans of a trained tagger.
 
-    `predict` tags every token that the rules or the tagger tag, with every setting of ``on_conflict``. Where the two
-    disagree, ``on_conflict`` decides which label and which borders to use.
+    `predict` tags every token that the rules or the tagger tag, with every setting of ``on_conflict``. Where rules and
+    tagger disagree, ``on_conflict`` decides which label and which borders to use.
 
     Parameters
     ----------

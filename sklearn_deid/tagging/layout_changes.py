@@ -28,7 +28,7 @@ class LayoutChanges:
     classes : sequence of str
         Tags of the network.
     lost : float
-        Probability that a sentence loses its punctuation. The first and the last token of a span stay.
+        Probability that a sentence loses its punctuation. The first and the last token of a span are kept.
     breaks : float
         Probability that the lines of a document end at other places: after more words, inside of spans above all, and
         no longer after some of its sentences.

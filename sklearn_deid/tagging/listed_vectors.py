@@ -163,7 +163,7 @@ def loaded_vectors(
 
 @cache
 def _table(locale: str) -> tuple[np.ndarray, np.ndarray]:
-    """Hashes of the listed words in ascending order, and the kinds of each."""
+    """Hashes of the listed words in ascending order, and the kinds of each word."""
     kinds: dict[str, int] = {}
     for bit, kind in enumerate(LISTED_KINDS):
         for word in listed_words(locale)[kind]:

@@ -1,6 +1,6 @@
 """Vectors of hashed character n-grams, trained on words of several patients outside of PHI.
 
-Training moves the rows of the n-grams that occur. The other rows keep their small first values. A reader of a saved
+Training changes the rows of the n-grams that occur. The other rows keep their small first values. A reader of a saved
 model therefore sees which n-grams of a word have occurred, and can test a dictionary of names in a second.
 """
 

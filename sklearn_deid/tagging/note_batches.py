@@ -15,9 +15,9 @@ _MOST = 10
 
 
 class NoteBatch(NamedTuple):
-    """Texts that are tagged together, and the patient number of each text; None if each text is remembered alone.
+    """Texts that are tagged together, and their patient numbers; None if words are remembered in each text alone.
 
-    With numbers, the ids of patients stay in the process of the caller.
+    With numbers instead of ids, the ids of patients stay in the process of the caller.
     """
 
     texts: list[Any]

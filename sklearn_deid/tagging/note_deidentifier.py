@@ -54,7 +54,7 @@ class NoteDeidentifier(BaseEstimator):
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
         PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the list of the Safe Harbor rule
-        (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
+        (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 are kept.
         "hipaa-surrogate" is "hipaa" plus states and bare years. `redact` with surrogates replaces "hipaa" by
         "hipaa-surrogate": a bare year beside shifted dates would reveal the shift, and a state would not fit the
         invented town. With other values than "all", `fit` of a `DeidTagger` from "starter-en" assumes that the notes
@@ -82,7 +82,7 @@ class NoteDeidentifier(BaseEstimator):
         With "patient", the spans of a note depend on the other notes of the patient. `save` does not store
         ``memory_unit``.
     self_training : SelfTraining, optional
-        How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
+        Settings with which `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
         Number of processes that tag batches at the same time; -1 means all processor cores. None means 1, unless a
         ``joblib.parallel_config`` sets another number. The processes start with the second batch of a call and share

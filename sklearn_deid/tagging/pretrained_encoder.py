@@ -24,8 +24,8 @@ def layer_rates(named_parameters: Iterable[tuple[str, nn.Parameter]], lr: float,
     """Parameter groups for an optimizer, with a learning rate that falls from the highest to the lowest layer.
 
     The highest layer has the rate ``lr``. The rate of each lower layer is ``decay`` times the rate of the layer above.
-    Parameters outside the layers belong below the lowest layer if their name contains "embed", and to the highest layer
-    otherwise.
+    Parameters outside the layers count as below the lowest layer if their name contains "embed", and as part of the
+    highest layer otherwise.
 
     Parameters
     ----------

@@ -58,8 +58,8 @@ class ProvenRules:
     def learn(cls, notes: Iterable[Document]) -> ProvenRules:
         """Choose the rules of which at most one match in 20 is not a span of the rule's label.
 
-        One right and one wrong match are added, so that a rule needs 18 matches. The rules of the language of the notes
-        are used.
+        One right and one wrong match are added, so that a rule needs at least 18 matches. The rules of the language of
+        the notes are used.
 
         Parameters
         ----------

@@ -30,8 +30,9 @@ class RecallWeight(BaseEstimator):
         - "batch": ``1 + (weight - 1) * FNR`` with the FNR of the whole batch. This form of the factor hardly changes
           the training, because gradient clipping and optimizers with scaled steps cancel most of a factor that is
           common to a batch.
-        - "printed": ``weight * FNR``, the formula in the paper, with the FNR of the whole batch. A batch without missed
-          PHI has a loss of 0 and changes no weight of the network, and weight 1 is not the plain loss.
+        - "printed": ``weight * FNR``, the formula in the paper, with the FNR of the whole batch. With "printed", a
+          batch without missed PHI has a loss of 0 and changes no weight of the network, and weight 1 is not the plain
+          loss.
 
     References
     ----------

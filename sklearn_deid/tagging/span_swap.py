@@ -1,8 +1,8 @@
 """Data augmentation: replace a span of PHI by another span with the same label.
 
-The network then reads known names in new sentences and new names in known sentences, and must learn from the context.
-The other span is one of the training sentences or an invented one (`invented_spans`).
-On MEDDOCAN, span swapping raises F1 more than any change of the architecture (see docs/architecture.md).
+With swapped spans, the network reads known names in new sentences and new names in known sentences, and must learn from
+the context. The other span comes from the training sentences or is invented (`invented_spans`). On MEDDOCAN, span
+swapping raises F1 more than any change of the architecture (see docs/architecture.md).
 """
 
 from __future__ import annotations

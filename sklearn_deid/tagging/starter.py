@@ -29,7 +29,7 @@ def load_model(
         PHI to hide. "hipaa" is the list of the Safe Harbor rule; "all" adds states, countries, professions,
         departments, bare years and ages under 90.
     decision_bias : float, optional
-        Bias added to the log odds of PHI at every token. A larger bias hides more words. None is the bias that the
+        Bias added to the log odds of PHI at every token. A larger bias hides more words. None means the bias that the
         model card names.
     device : str, default="cpu"
         Torch device.

@@ -128,8 +128,8 @@ class SpanSwap(BaseEstimator):
         invented spans and the spans of the sentences together. The fewer spans the sentences have, the larger is the
         share of invented spans. 0 draws spans of the sentences only. Nothing is invented for labels without a rule, for
         vectors, or for sentences in other languages than those of `sklearn_deid.surrogates.LOCALES`. Nothing is
-        invented either if an augmenter perturbs the sentences themselves, or if the training starts from another tagger
-        (except from a model of the package in another language).
+        invented either if an augmenter perturbs the sentences, or if the training starts from another tagger (except
+        from a model of the package in another language).
 
     Examples
     --------

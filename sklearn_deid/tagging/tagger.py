@@ -110,7 +110,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
         Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on the
         words of X outside of PHI that two or more patients have (documents or sentences without ``groups``); these
-        vectors store no word of X. Each vector is followed by the kinds of public lists that hold the word, such as
+        vectors store no word of X. Each vector is followed by the kinds of public lists that contain the word, such as
         given names, surnames and towns in the language of X (lists of Faker, stored as hashes). "corpus" trains vectors
         of whole words on X and warns, because these vectors store the words of X.
     hidden_size : int or "auto", default="auto"
@@ -154,7 +154,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         batches, or 3,000 with a `NoteAugmenter`, or 200 if the training starts from a model (``warm_start_from``) of
         the language of X. If the training starts from the public tagger of X, "auto" is 20.
     lr : float, default=3e-3
-        Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
+        Highest learning rate. `fit` raises the learning rate over the first batches and then lowers the learning rate
+        linearly to zero.
     batch_size : int, default=900
         Number of tokens (not sentences) of a training batch, padding and context included.
     gradient_clip : float or None, default=1.0
@@ -166,12 +167,12 @@ class DeidTagger(TokenTagger, TaggingNet):
         Model whose weights the training starts from, with 60 % of the learning rate. The value is the name of a model
         of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
         the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
-        ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X follow if the model has none.
-        Labels may differ: a new label starts from the label that the model most often assigns to its tokens. `fit`
-        keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not contain all
-        kinds of PHI, and show nothing about the others. If X is in another language than the training texts of a model
-        of the package, the training is as long as without a start and reads invented spans (``span_swap``), and the
-        score of "O" is lowered by 1 afterwards: without these changes, a tagger of few notes misses more PHI.
+        ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X are added if the model has no
+        lists. Labels may differ: a new label starts from the label that the model most often assigns to its tokens.
+        `fit` keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not
+        contain all kinds of PHI, and show nothing about the others. If X is in another language than the training texts
+        of a model of the package, the training is as long as without a start and reads invented spans (``span_swap``),
+        and the score of "O" is lowered by 1 afterwards: without these changes, a tagger of few notes misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
         of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.
@@ -218,7 +219,8 @@ class DeidTagger(TokenTagger, TaggingNet):
     note_memory_ : NoteMemory or None
         Counts of how often repeated words of the training notes are PHI at all places of their note, without the words.
         With the memory, the probability of PHI of a word rises if the word is surely PHI at other places of its note.
-        None without documents, and after `partial_fit` alone. Set the attribute to None to tag each sentence by itself.
+        None without documents, and if only `partial_fit` was called. Set the attribute to None to tag each sentence by
+        itself.
     hidden_size_, n_layers_ : int
         Size of the network: `fit` replaces "auto" by numbers.
     starts_from_tagger_ : bool

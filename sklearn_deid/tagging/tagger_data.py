@@ -238,13 +238,13 @@ class SwappingDataset(SentenceDataset):
         Function that returns new arrays of words or vectors in every epoch, for the ``augmenter`` of `DeidTagger`.
         Offsets and tags do not change.
     copies : AlteredCopies, optional
-        Altered copies of the sentences after the spans were swapped, for a `NoteAugmenter`. A swapped span is then
-        written like its sentence.
+        Altered copies of the sentences after the spans were swapped, for a `NoteAugmenter`. A swapped span is written
+        in the style of its sentence.
     more : tuple of three ndarrays of shape (n_more,), optional
         Starts, ends and label numbers (`span_ranges`) of spans after the sentences in words and tags, for the swaps.
     moved : callable, optional
-        ``moved(rng)`` draws the units of an epoch, for blocks with random borders. Units that have numbers in ``drawn``
-        stay.
+        ``moved(rng)`` draws the units of an epoch, for blocks with random borders. Units with numbers in ``drawn`` do
+        not change.
     **arrays
         Parameters of `SentenceDataset`.
     """

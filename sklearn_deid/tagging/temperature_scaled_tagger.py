@@ -88,7 +88,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         self.cv, self.refit, self.n_jobs, self.random_state = cv, refit, n_jobs, random_state
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> TemperatureScaledTagger:
-        """Train the tagger on some patients and choose the temperature on the others.
+        """Train the tagger on some patients and choose the temperature on the other patients.
 
         Parameters
         ----------

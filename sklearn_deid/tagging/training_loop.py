@@ -129,7 +129,7 @@ class SequenceNet(SkorchEstimator):
         self._is_in_epoch = False
 
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
-        """Stop at a loss that is not a finite number: all later weights would be NaN, too."""
+        """Stop at a loss that is not a finite number, because all later weights would be NaN."""
         super().on_batch_end(net, batch=batch, training=training, **kwargs)
         # A worker of a federation checks its parameters itself, and restores the parameters from before the training.
         watched = training and self._stops_if_diverged
@@ -138,7 +138,7 @@ class SequenceNet(SkorchEstimator):
             raise self._diverged("The loss of a batch is not a finite number.")
 
     def train_step_single(self, batch: Any, **fit_params: Any) -> dict[str, Any]:
-        """Compute the gradient of a batch. Only a module in another mode is set to training, layer by layer."""
+        """Compute the gradient of a batch. Only modules in another mode are set to training mode, layer by layer."""
         x, tags = batch
         if not self.module_.training:
             self._set_training(True)

@@ -145,8 +145,8 @@ def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTabl
     start : DeidTagger
         Fitted tagger with vectors of n-grams.
     embeddings : object
-        Parameter of the new tagger. With "auto", the lists of the language of X follow vectors that have no lists. With
-        `ListedVectors`, its lists follow.
+        Parameter of the new tagger. With "auto", the lists of the language of X are added to vectors that have no
+        lists. With `ListedVectors`, its lists follow.
     X : TokenSequences
         Sentences to train on.
     """
@@ -249,8 +249,8 @@ def start_weights(
 def _close_borders(tagger: Any, source: Any, matched: Sequence[str], kept: Mapping[str, str]) -> None:
     """Lower the scores of kept tags at the borders of sentences where they are illegal in the start.
 
-    In the new tagger, spans may continue across lines; in the start model they may not, and its scores for this case
-    are random. No training note would correct the scores of kept labels at the borders.
+    In the new tagger, spans may continue across lines; in the start model they may not, and the scores of the start
+    model for this case are random. No training note would correct the scores of kept labels at the borders.
     """
     known, crf = source.module_.crf, tagger.module_.crf
     if known is None or crf is None or known.legal_start is None:
@@ -268,9 +268,9 @@ def matched_tags(
 ) -> list[str]:
     """For each tag, the tag of another model from whose weights the tag starts; "" if there is none.
 
-    A label that the other model has starts from this label, and a kept label from its label in the other model. Any
-    other label starts from the label that the other model most often assigns to its tokens. Without any tokens, labels
-    of known schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
+    A label that exists in the other model starts from this label, and a kept label from its label in the other model.
+    Any other label starts from the label that the other model most often assigns to its tokens. Without any tokens,
+    labels of known schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class WordLevels:
         Raises
         ------
         BundleError
-            If the sets are missing or more than 8, or if one of them is not valid.
+            If the sets are missing, if there are more than 8 sets, or if a set is not valid.
         """
         if set(state) != {"sets"} or not isinstance(state["sets"], list) or len(state["sets"]) > MOST:
             raise BundleError("The levels of words of a saved tagger are missing, damaged or too many.")

@@ -63,7 +63,7 @@ class CharacterCNN(nn.Module):
         return [self.embedding.weight @ kernel[:, :, place].t() for place in range(kernel.shape[2])]
 
     def _read_padded(self, characters: Tensor) -> Tensor:
-        """Maximum over all positions of all words at once, for a GPU: `_LargestByWord` would stall it in a loop."""
+        """Maximum over all positions of all words at once, for a GPU: the loop of `_LargestByWord` is slow on a GPU."""
         # Padding columns that are common to all words are cut off to save time.
         longest = max(1, int((characters > 0).sum(1).max())) if characters.numel() else 1
         width = self.convolution.kernel_size[0]

@@ -126,7 +126,7 @@ def spans_to_tags(
     ----------
     spans : sequence of Span
         Spans in any order. If spans overlap, the longest span keeps all its tokens; of equally long spans, the earlier
-        span keeps its tokens. The other spans have the tokens that remain, so all characters of all spans are tagged.
+        span keeps its tokens. The other spans keep the tokens that remain, so all characters of all spans are tagged.
     starts, ends : sequences of int, length n_tokens
         Half-open character offsets of the tokens. The tokens are in order and do not overlap.
     tag_scheme : {"iob2", "bioes"}, default="iob2"

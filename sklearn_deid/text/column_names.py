@@ -39,7 +39,7 @@ _WIDE = (str, bytes, Mapping, list, tuple, set, frozenset, np.ndarray)
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
-    """First of some columns of texts that resembles a column outside of the named columns; None if there is none.
+    """First column of texts whose name resembles a column that is not named; None if there is no such column.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str])
 
 
 def is_alike(name: str, other: str) -> bool:
-    """Whether two names differ in case, blanks and look-alike characters at most.
+    """Whether two names differ at most in case, blanks and look-alike characters.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def is_alike(name: str, other: str) -> bool:
 def repeats(text: Any, others: Iterable[Any]) -> bool:
     """Whether one of the other values of a row is, or contains, a text or a part of it.
 
-    The text needs five words, and a part 24 characters with four blanks, or 40 characters. Case and repeated blanks do
-    not matter. Strings of JSON are read.
+    The text needs five words, and a part 24 characters with four blanks, or 40 characters. Case and repeated blanks are
+    ignored. Strings of JSON are read.
 
     Examples
     --------

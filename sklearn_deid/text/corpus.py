@@ -64,7 +64,7 @@ class Corpus(Sequence[Document]):
 
     @property
     def groups(self) -> np.ndarray:
-        """Patient id of each document, else the document id; shape (n_documents,), dtype object."""
+        """Patient id of each document, or its document id if there is none; shape (n_documents,), dtype object."""
         return np.array([patient_of(d) for d in self._documents], dtype=object)
 
     @property

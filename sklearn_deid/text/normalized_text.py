@@ -59,7 +59,7 @@ class NormalizedText:
         return self._starts[np.asarray(starts)].tolist(), self._ends[np.asarray(ends) - 1].tolist()
 
     def translated(self, table: dict[int, str]) -> NormalizedText:
-        """Replace single characters by single characters, which moves no offset."""
+        """Replace single characters by single characters, which changes no offset."""
         return NormalizedText(self.text.translate(table), self._starts, self._ends)
 
     def edited(self, edits: Sequence[Edit]) -> NormalizedText:
@@ -67,7 +67,7 @@ class NormalizedText:
 
         A replacement with the length of the replaced text maps character by character. In any other case, each
         character of the replacement maps to all replaced characters. Removed characters map to no new character: a
-        passage covers them if it has characters on both sides.
+        passage covers the removed characters if it has characters on both sides.
         """
         if not edits:
             return self

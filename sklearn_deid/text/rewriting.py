@@ -36,7 +36,8 @@ class Rewriting(NamedTuple):
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Join spans that overlap or touch.
 
-    A joined span has the label, category and confidence of its longest part. At equal length the first part counts.
+    A joined span has the label, category and confidence of its longest part. If several parts are longest, the first of
+    these parts counts.
 
     Parameters
     ----------

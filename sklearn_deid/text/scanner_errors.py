@@ -87,7 +87,7 @@ def scanner_repairs(text: str) -> list[Edit]:
 
 
 def _mixed_runs(text: str) -> Iterator[re.Match[str]]:
-    """The matches of ``_MIXED``. Most words have no digit, and trying the pattern at each of them takes longer."""
+    """The matches of ``_MIXED``. Most words have no digit, and trying the pattern at each word takes longer."""
     end = 0
     for change in _CHANGE.finditer(text):
         if change.start() < end:
@@ -107,7 +107,7 @@ def _change(changes: dict[int, str], start: int, written: str, meant: str) -> No
 
 
 def _formed(written: str) -> str:
-    """A number with signs between, if most of it are digits and the whole has the form of a date, time or number."""
+    """A number with signs between, if most characters are digits and the whole looks like a date, time or number."""
     read = written.translate(_DIGITS)
     found = None if read == written else _FORM.fullmatch(read)
     if found is None:

@@ -86,7 +86,8 @@ def is_allowed(previous: str | None, following: str | None, tag_scheme: str = "i
     Parameters
     ----------
     previous, following : str or None
-        Two consecutive tags. None as ``previous`` is the start of the sentence, and None as ``following`` is the end.
+        Two consecutive tags. None for ``previous`` means the start of the sentence, and None for ``following`` means
+        the end of the sentence.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
         Scheme of the tags. A tag with a prefix outside of the scheme is never allowed.
 
@@ -127,7 +128,7 @@ def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     Returns
     -------
     list of (int, int, str)
-        First token, token past the last and label of each span, in order and without overlaps.
+        First token, end token (exclusive) and label of each span, in order and without overlaps.
 
     Raises
     ------

@@ -100,7 +100,7 @@ def _character_classes() -> dict[str, str]:
 
 
 def is_latin_1(text: str) -> bool:
-    """Whether all characters of a text are among the first 256 of Unicode.
+    """Whether all characters of a text are among the first 256 characters of Unicode.
 
     Examples
     --------

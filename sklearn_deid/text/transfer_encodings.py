@@ -12,8 +12,8 @@ TRANSFER_ENCODINGS = ("quoted-printable", "base64")
 def decode_body(text: str, transfer_encoding: str, encoding: str = "utf-8") -> str | None:
     """Decode a whole note from an encoding of mails.
 
-    Use the function for notes that `unreadable_reason` refuses because they were exported as bodies of mails. Headers
-    of mails must be removed before.
+    Use the function for notes that `unreadable_reason` refuses because they were exported as bodies of mails. Remove
+    the headers of mails before you call the function.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class NoteBuilder:
         return self
 
     def phi(self, value: str, label: str) -> NoteBuilder:
-        """Append PHI; two calls in a row make two spans that touch, as in ``0412SMITH``."""
+        """Append PHI; two consecutive calls make two spans that touch, as in ``0412SMITH``."""
         # Neither annotated spans nor tokens include surrounding white space.
         if value != value.strip() or not value:
             raise ValueError(f"A span of type {label} must neither be empty nor begin or end with white space.")

@@ -240,14 +240,14 @@ def slots_of(nodes: tuple[Node, ...]) -> Iterator[Slot]:
 def check_phrases(
     files: Sequence[DataFile], replacing: Sequence[DataFile], taken: Collection[str], parts: Collection[str]
 ) -> None:
-    """Raise an error for a phrase with a used name, and for a replacing phrase that replaces no other.
+    """Raise an error for a phrase with a used name, and for a replacing phrase that replaces no other phrase.
 
     Parameters
     ----------
     files : sequence of DataFile
         Files whose phrases every note may use.
     replacing : sequence of DataFile
-        Files whose phrases replace those of ``files``.
+        Files whose phrases replace the phrases of ``files``.
     taken : collection of str
         Names of words, and names of the phrases of cases.
     parts : collection of str

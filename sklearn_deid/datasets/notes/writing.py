@@ -93,8 +93,8 @@ def _notes_of_patient(
 def write_kind(context: NoteContext, kind: Kind) -> None:
     """Write one note of a kind into the context.
 
-    Sections mostly keep their usual order. Sometimes a section is swapped with the next, because real writers differ in
-    their order of sections.
+    Sections mostly keep their usual order. Sometimes a section is swapped with the next section, because real writers
+    differ in their order of sections.
     """
     chance = context.chance
     context.write(chance.pick(kind.heads))

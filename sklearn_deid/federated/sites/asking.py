@@ -34,8 +34,8 @@ def known_result(told: Any, known: Collection[str]) -> str | None:
     Raises
     ------
     ExchangeError
-        If the result is not one of the known words. The result goes to ``officer.log``: a hostile server could
-        otherwise write sentences about epsilon into it.
+        If the result is not one of the known words. The result is written to ``officer.log``: a hostile server could
+        otherwise write sentences about epsilon into this file.
     """
     if told is not None and told not in known:
         raise ExchangeError("The server tells an unknown result of the round.")

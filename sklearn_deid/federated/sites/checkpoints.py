@@ -38,7 +38,7 @@ def keep_checkpoint(checkpoint: str | os.PathLike[str]) -> Path:
 
 
 def keep_round(checkpoint: str | os.PathLike[str]) -> Path:
-    """Copy the checkpoint of the server after a round. The copies of the last 100 rounds stay.
+    """Copy the checkpoint of the server after a round. The copies of the last 100 rounds are kept.
 
     Returns
     -------

@@ -24,7 +24,7 @@ class SessionRules:
     n_epochs : int, default=5
         Largest number of local epochs of each site in a session.
     first_contact : float, default=300.0
-        The server stops waiting for a site that has not called within this time.
+        The server stops waiting for a site that has not called within this time from the start.
     silence : float, default=60.0
         The server stops waiting for a site that has not called for this time. Sites that train call every 10 seconds.
     grace : float, default=600.0

@@ -51,7 +51,7 @@ class OfficerLog:
         self.refuses_download = False
 
     def watch(self, ask: Ask) -> Ask:
-        """Return the same function, with a count of the bytes that updates take."""
+        """Return the given function, extended by a count of the bytes of updates."""
 
         def watched(fields: Mapping[str, Any], body: bytes = b"") -> tuple[Mapping[str, Any], bytes]:
             if fields["ask"] == "upload":

@@ -20,8 +20,8 @@ class RobustExchangeService(ExchangeService):
 
     A round is named by the version of the parameters from which its updates start. The round ends when every site that
     the server waits for has sent an update, or ``grace`` seconds after more than half of all sites have sent an update.
-    A site that is late loses the update of this round, and joins the next one. A refused update counts as sent, so that
-    a hostile site cannot delay a round; the sum does not contain the refused update. A round needs at least
+    A site that is late loses the update of this round, and joins the next round. A refused update counts as sent, so
+    that a hostile site cannot delay a round; the sum does not contain the refused update. A round needs at least
     ``fewest_updates`` sites. Updates of a round without an end are sent again in the next session.
 
     A site states with its update whether it adds noise. If few sites add noise, or few sites add none, a screened round
@@ -111,7 +111,7 @@ class RobustExchangeService(ExchangeService):
         return self._reply(applied=is_new)
 
     def _is_new(self, site: str, sequence: int, update: SparseUpdate) -> bool:
-        """Whether an update is the first one of the site in the open round. False for a repetition."""
+        """Whether an update is the first update of the site in the open round. False for a repetition."""
         if update.version != self.server.version:
             raise ExchangeError("The update is late: its round has ended. Take part in the next one.")
         if site not in self._updates:

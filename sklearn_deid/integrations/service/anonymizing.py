@@ -26,7 +26,7 @@ class GivenSpan(NamedTuple):
 
 
 def merged(spans: Iterable[GivenSpan]) -> list[GivenSpan]:
-    """Join spans that overlap, so that no character of any span stays.
+    """Join spans that overlap, so that no character of any span remains.
 
     Examples
     --------

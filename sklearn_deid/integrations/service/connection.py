@@ -14,9 +14,9 @@ _auto = import_optional("uvicorn.protocols.http.auto", extra="serve", purpose="t
 class PatientConnection(_auto.AutoHTTPProtocol):  # type: ignore[name-defined]
     """Connection that is cut off if its client does nothing for ``timeout`` of `ServiceLimits`.
 
-    uvicorn waits without a limit for the headers of a request, and until a client has read its answer. A request
-    without a time limit would never end, nor would the service after a signal. A client that sends a whole batch before
-    it reads would wait for ever, too. `Guard` limits the time for a body.
+    uvicorn has no time limit for the headers of a request, or for a client that reads its answer. A request without a
+    time limit would never end, nor would the service after a signal. Without a limit, a client that sends a whole batch
+    before reading would wait for ever. `Guard` limits the time for a body.
     """
 
     _head: asyncio.TimerHandle | None = None

@@ -1,4 +1,4 @@
-"""Worker processes of the service, and the settings from which each of them makes its application."""
+"""Worker processes of the service, and the settings from which each worker process makes its application."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class ServiceSettings:
     token_file : str or None
         File with the token.
     is_local : bool
-        Whether the service listens on this computer only, so that requests must name it.
+        Whether the service listens on this computer only, so that the header ``Host`` of requests must name this
+        computer.
     max_bytes, rate, timeout
         As in `ServiceLimits`.
     device : str

@@ -29,7 +29,7 @@ _SIGNS = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n",
 
 
 class DocxFile(DocumentFile):
-    """Word file. The formats of runs, paragraphs, tables and sections stay.
+    """Word file. The formats of runs, paragraphs, tables and sections are kept.
 
     A paragraph is a line of the note. Headers, footers, footnotes, comments and text boxes follow the main text. A name
     that spans several runs is replaced in its first run.

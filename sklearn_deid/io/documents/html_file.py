@@ -79,7 +79,7 @@ class HtmlFile(DocumentFile):
     Comments, scripts, images, the targets of links, and attributes that could hold text unknown to this library are
     removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed: the old name could be the
     name of a patient. A file is refused if its style sheet holds a word that is replaced in the text, or if an
-    attribute holds such a number of six digits.
+    attribute holds a six-digit number that is replaced in the text.
     """
 
     def _read(self, data: bytes) -> Passages:

@@ -81,7 +81,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """The lines of a document, offsets included.
+    """Lines of a document, including the offsets.
 
     Spans that token tags cannot express (inside a token, overlapping, on white space only) raise an error. With
     ``lossy`` such spans are widened to whole tokens, or left out if they overlap another span.

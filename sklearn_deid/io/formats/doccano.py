@@ -35,7 +35,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One line; details of the spans are in a column that doccano keeps and does not show."""
+    """Document as one line; details of the spans are in a column that doccano keeps and does not show."""
     place, text = SourceLocation(None, document.doc_id), document.text
     rows, details = [], []
     for number, span in enumerate(document.spans, start=1):

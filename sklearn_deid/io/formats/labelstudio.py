@@ -70,7 +70,7 @@ def _doc_id(task: dict[str, Any], name: str) -> Any:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One task as a line of JSON; `pack` makes the list of all tasks."""
+    """Document as one task on a line of JSON; `pack` makes the list of all tasks."""
     place = SourceLocation(None, document.doc_id)
     result = []
     for number, span in enumerate(document.spans, start=1):

@@ -33,7 +33,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One task; nothing of a document is lost."""
+    """Document as one task, without loss of information."""
     place = SourceLocation(None, document.doc_id)
     record: dict[str, Any] = {"text": document.text, "spans": [], "doc_id": document.doc_id}
     for number, span in enumerate(document.spans, start=1):

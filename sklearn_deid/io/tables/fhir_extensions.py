@@ -37,7 +37,7 @@ def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
     value : object
         Decoded JSON.
     path : sequence of str
-        Keys of the field, as of `find_values`.
+        Keys of the field, as returned by `find_values`.
 
     Examples
     --------

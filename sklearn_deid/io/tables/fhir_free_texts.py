@@ -54,9 +54,9 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False, place:
 
     The marked values are: the ``text`` of a concept or annotation, unless it repeats the display of one of its codes;
     the ``display`` of a reference, and of a coding without a code of a standard terminology; the ``authorString`` of an
-    annotation; and strings of extensions, and codes of extensions that no standard defines. With ``place``, also any
-    other text of several words where FHIR defines codes, numbers and identifiers, or nothing. Contained resources are
-    left out, because each is a resource of its own.
+    annotation; and strings of extensions, and codes of extensions that no standard defines. With ``place``, any other
+    text of several words is also marked where FHIR defines codes, numbers and identifiers, or nothing. Contained
+    resources are left out, because each is a resource of its own.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False, place:
     is_extension : bool, default=False
         Whether the part is an extension.
     place : str, optional
-        Type of the resource, and the names of the elements that lead to the part, as for `has_unknown_element`. None
-        for a type whose elements are not known.
+        Type of the resource, and the names of the elements that lead to the part, as in `has_unknown_element`. None for
+        a type whose elements are not known.
 
     Examples
     --------

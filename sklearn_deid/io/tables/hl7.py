@@ -1,4 +1,4 @@
-"""HL7 version 2 messages: free text of named fields changes, and every other byte stays.
+"""HL7 version 2 messages: free text of named fields changes, and all other bytes are unchanged.
 
 The separators are read from each message. Existing libraries (python-hl7, hl7apy) rebuild messages and do not report
 the position of a field in the bytes.
@@ -167,7 +167,7 @@ class _Message:
         self._texts_of(name, fields, start)
 
     def _texts_of(self, name: str, fields: list[str], start: int) -> None:
-        """Add the texts of a segment, from the left to the right whatever the order of the profile."""
+        """Add the texts of a segment, from left to right, independent of the order of the profile."""
         named = {int(number): path for path in self.fields for of, _, number in [path.partition("-")] if of == name}
         # MSH-1 is the separator itself, so that its fields are counted from another place. It is no field of text.
         for at, value in enumerate(fields if name != "MSH" else ()):
@@ -353,7 +353,7 @@ def _is_header(fields: Sequence[str], component: str) -> bool:
 
 
 def _has_text(data: bytes) -> bool:
-    """Whether a segment of a batch has a comment, or a text where its separators, time and numbers are.
+    """Whether a segment of a batch has a comment, or a text in the place of its separators, time and numbers.
 
     An end segment uses the separator of its header segment.
     """

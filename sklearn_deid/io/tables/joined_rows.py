@@ -14,7 +14,7 @@ def names_columns(row: Sequence[str], header: Sequence[str]) -> bool:
     """Whether a row is a header of its own: at least half of its cells are names of columns.
 
     A single name counts if it is not in the place of its column, or if there is a single column. Case, blanks around
-    the names and quotes do not matter, and a row of another number of cells may have another delimiter.
+    the names and quotes are ignored, and a row with another number of cells may have another delimiter.
 
     Examples
     --------

@@ -20,10 +20,10 @@ from .table import CHUNK_ROWS, Cell, TableChunk
 
 
 class ParquetTable:
-    """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
+    """Parquet file. Row groups, types and the values of all other columns are unchanged; withheld cells are null.
 
-    Categories that no row has are left out. An enumeration of polars becomes a column of categories. Categories inside
-    of lists, structures and maps become their values.
+    Categories that occur in no row are left out. An enumeration of polars becomes a column of categories. Categories
+    inside of lists, structures and maps become their values.
 
     Times of 96 bits, which older programs write, become times of 64 bits in nanoseconds, or in microseconds if a time
     is out of the range of nanoseconds.
@@ -104,7 +104,7 @@ class ParquetTable:
         return stream
 
     def _with_exact_times(self, fine: Any) -> Any:
-        """The file, or the file with microseconds: in nanoseconds, the year 9999 would become 1816."""
+        """The file, or the file with times in microseconds: in nanoseconds, the year 9999 would become 1816."""
         wide = self._pq.ParquetFile(self._stream(), coerce_int96_timestamp_unit="us")
         fields = zip(fine.schema_arrow, wide.schema_arrow, strict=True)
         names = [one.name for one, other in fields if one.type != other.type]
@@ -161,7 +161,7 @@ class ParquetTable:
                         raise SourceLocation(str(self.path)).error(REPEATED.format(name))
 
     def _values(self, column: Any) -> list[Any]:
-        """Values of a column. A value that is not UTF-8 stays as bytes and is not read as text."""
+        """Values of a column. A value that is not UTF-8 is kept as bytes and is not read as text."""
         try:
             return column.to_pylist()
         except UnicodeDecodeError:

@@ -39,13 +39,13 @@ def connect(url: str) -> Any:
 
 
 def _keep_other_bytes(connection: Any, _: Any) -> None:
-    """Read a text that is not UTF-8, which SQLite accepts, as bytes: such a text ended the whole run."""
+    """Read a text that is not UTF-8, which SQLite accepts, as bytes: otherwise such a text ends the whole run."""
     connection.text_factory = utf8_or_bytes
 
 
 @contextmanager
 def without_values() -> Iterator[None]:
-    """Turn errors of the database into a DeidError with the kind of the error: their messages can quote rows."""
+    """Turn errors of the database into a DeidError with the kind of the error: the original messages can quote rows."""
     sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
     name = None
     try:

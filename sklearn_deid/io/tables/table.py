@@ -17,7 +17,7 @@ class Cell(NamedTuple):
     Parameters
     ----------
     row : int
-        Number of the row in the file, from 1, without the header.
+        Number of the row in the file, counted from 1, without the header.
     column : str
         Column or path of the text.
     text : str
