@@ -72,7 +72,8 @@ class DocumentOutput:
     path : Path
         Folder.
     resume, overwrite : bool
-        Whether to continue or to replace an earlier output. If both are False, a folder that is not empty is refused.
+        Whether to continue or to replace an earlier output. If ``resume`` and ``overwrite`` are False, a folder that is
+        not empty is refused.
     numbers : OutputNumbers, optional
         Random names instead of the names of the files.
     stamp : mapping

@@ -38,7 +38,8 @@ class NoteOutput:
     format : str
         Format of `io`.
     resume, overwrite : bool
-        Whether to continue or to overwrite an existing output. If both are False, an existing output is refused.
+        Whether to continue or to overwrite an existing output. If ``resume`` and ``overwrite`` are False, an existing
+        output is refused.
     numbers : OutputNumbers, optional
         Random numbers that replace the ids of the notes in the output.
     stamp : mapping, optional

@@ -31,7 +31,8 @@ class TableOutput:
     path : Path
         Table to write.
     resume, overwrite : bool
-        Whether to continue or to replace an earlier output. If both are False, an earlier output is refused.
+        Whether to continue or to replace an earlier output. If ``resume`` and ``overwrite`` are False, an earlier
+        output is refused.
     stamp : mapping
         Model and options of the run.
 

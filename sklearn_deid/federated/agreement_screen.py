@@ -1,4 +1,4 @@
-"""Screen of the updates of a round: updates that point against most others, and the largest norm of the others."""
+"""Screen of the updates of a round: updates that point against most other updates, and the largest allowed norm."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class AgreementScreen:
     An opposed worker stays against each worker until the mean cosine is positive. Let fewer than half of the workers of
     a round be hostile: an honest worker that is against no other honest worker is then never opposed.
 
-    Some hostile updates do not point against the others, such as updates of a worker that is honest in most rounds.
-    ``longest`` therefore bounds the norm of each update by 1.5 times the median norm of the round, and by the median
-    norm itself for workers that alone add noise: noise has no direction by which an attack could be noticed. For an
-    even number of norms, the median is the larger of the two middle norms: while fewer than half of the workers are
+    Some hostile updates do not point against the other updates, such as updates of a worker that is honest in most
+    rounds. ``longest`` therefore bounds the norm of each update by 1.5 times the median norm of the round, and by the
+    median norm itself for workers that alone add noise: noise has no direction by which an attack could be noticed. For
+    an even number of norms, the median is the larger of the two middle norms: while fewer than half of the workers are
     hostile, an honest update has at least this norm.
 
     The object is never changed: `with_round` returns a new object.
@@ -68,7 +68,7 @@ class AgreementScreen:
     def with_round(self, updates: Mapping[str, np.ndarray], noisy: Collection[str] = ()) -> AgreementScreen:
         """Return the screen with one more round, from the update of each worker, shape (n,) each.
 
-        ``noisy`` names workers that add noise although most others do not.
+        ``noisy`` names workers that add noise although most other workers do not.
         """
         names = list(updates)
         products = np.array(

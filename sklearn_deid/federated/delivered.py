@@ -20,7 +20,7 @@ class Delivered:
     Parameters
     ----------
     ranges : iterable of (first, last), default=()
-        Increasing ranges. Both ends are included.
+        Increasing ranges. First and last number belong to the range.
 
     Examples
     --------

@@ -31,8 +31,8 @@ class FederatedAveraging(BaseEstimator):
         Largest Euclidean norm of an update. Updates longer than ``max_norm`` are shrunk to this norm.
     max_ratio : float, default=5.0
         Largest norm of an update as a multiple of the median norm of the round. Longer updates are left out, so that
-        one malicious worker cannot undo the training of the others; ``inf`` means no limit. The limit has no effect
-        with masks, which hide single updates, and with fewer than three workers.
+        one malicious worker cannot undo the training of the other workers; ``inf`` means no limit. The limit has no
+        effect with masks, which hide single updates, and with fewer than three workers.
     screen : bool, default=True
         Whether updates that point against most other updates are left out, and unusually long updates are shrunk
         (`AgreementScreen`). The screen has no effect with masks, which hide single updates, and with fewer than three

@@ -23,7 +23,8 @@ class HeldOutGuard:
     its own parameters. At the end, the worker returns to the parameters with the best F1 on held-out patients, if the
     last parameters are worse by more than 0.01.
 
-    The guard bounds the harm of others to the worker's own network. The guard does not repair the global network.
+    The guard bounds the harm of other workers to the worker's own network. The guard does not repair the global
+    network.
 
     Attributes
     ----------

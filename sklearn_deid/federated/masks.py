@@ -104,7 +104,7 @@ class MaskedRound:
     Parameters
     ----------
     number : int
-        Number of the round, from 0. A site accepts only growing numbers, so that no mask is used twice.
+        Number of the round, from 0. A site accepts only growing round numbers, so that no mask is used twice.
     model : str
         Fingerprint of the model.
     size : int

@@ -24,9 +24,9 @@ ONE_PLAN = "PatientPrivacy plans the noise for all epochs. Use fit or fit_worker
 class PatientPrivacy:
     """Differentially private SGD with the patient as the unit, as the ``privacy`` of a learner or a `DSSGDEnsemble`.
 
-    In each step every patient takes part with the probability ``sampling_rate``, independently of the others (Poisson
-    sampling). The gradient of a patient is the gradient of the mean loss of all sentences of the patient, shrunk to a
-    Euclidean norm of at most ``clip``. The site adds normal noise with the standard deviation
+    In each step every patient takes part with the probability ``sampling_rate``, independently of the other patients
+    (Poisson sampling). The gradient of a patient is the gradient of the mean loss of all sentences of the patient,
+    shrunk to a Euclidean norm of at most ``clip``. The site adds normal noise with the standard deviation
     ``noise_multiplier * clip`` to the sum of the gradients. The noise multiplier is computed before the training from
     ``epsilon``, ``delta`` and the number of steps. Everything that a site computes from the noisy gradients has the
     guarantee: its uploads, its tagger and the global network.

@@ -147,7 +147,7 @@ def combine_round(
     opposed: Collection[int] = (),
     longest: Sequence[float] | None = None,
 ) -> tuple[np.ndarray, list[int]]:
-    """Combine the updates of a round, without updates that are too long or point against the others.
+    """Combine the updates of a round, without updates that are too long or point against the other updates.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def combine_round(
         Largest norm of a combined update: longer updates are shrunk to this norm. Below the ratio, shrinking keeps
         every worker in the mean.
     opposed : collection of int, default=()
-        Places of updates that are left out, too (`AgreementScreen`).
+        Places of further updates to leave out (`AgreementScreen`).
     longest : sequence of float, default=None
         Norm to which each update is shrunk besides ``max_norm`` (`AgreementScreen`).
 

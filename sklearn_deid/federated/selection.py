@@ -111,7 +111,7 @@ def select_upload(
     ----------
     Festag & Spreckelsen (2020), Distributed Selective Stochastic Gradient Descent and Figure 5; Shokri & Shmatikov
     (2015), Privacy-Preserving Deep Learning. Festag & Spreckelsen leave open whether theta_u is a fraction of all
-    parameters or of the candidates. Here theta_u and theta_d are fractions of all parameters.
+    parameters or of the candidates. In this library, theta_u and theta_d are fractions of all parameters.
 
     Examples
     --------

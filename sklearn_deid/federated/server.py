@@ -245,7 +245,7 @@ class ParameterServer:
     def check(
         self, update: SparseUpdate | bytes, worker: str, sequence: int, in_round: bool = False
     ) -> SparseUpdate | None:
-        """Check an update as `upload` does, without adding the update. The parameters are the same as in `upload`.
+        """Check an update as in `upload`, without adding the update. The parameters are the same as in `upload`.
 
         With ``in_round``, an update may be four times as long as ``max_ratio`` allows: `add_round`, which knows the
         other updates of the round, decides.
@@ -286,7 +286,7 @@ class ParameterServer:
         how, n_trim
             Parameters of `aggregate`.
         screened : bool, default=False
-            Whether updates that point against most others are left out, and unusually long updates are shrunk
+            Whether updates that point against most other updates are left out, and unusually long updates are shrunk
             (`AgreementScreen`). The checkpoint includes the state of the screen.
         factor : float, default=1.0
             Factor of the combined update, besides the step of the limits.
@@ -298,7 +298,7 @@ class ParameterServer:
         -------
         dict of str to str
             Reason for each worker whose update was left out: the update is longer than ``max_ratio`` times the median,
-            or points against most others.
+            or points against most other updates.
 
         Raises
         ------
@@ -452,7 +452,7 @@ class ParameterServer:
     def _staleness(self, update: SparseUpdate, worker: str) -> int:
         """Updates of other workers since the download, without the updates of the busiest worker.
 
-        If all workers counted, a worker that floods the server would exclude the others.
+        If all workers counted, a worker that floods the server would exclude the other workers.
         """
         others = (versions for name, versions in self._versions.items() if name != worker)
         counts = sorted(len(versions) - bisect_right(versions, update.version) for versions in others)
@@ -510,7 +510,7 @@ class ParameterServer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], keep: bool = False) -> ParameterServer:
-        """Load a server that `save` wrote. The loaded server breaks ties like the saved one.
+        """Load a server that `save` wrote. The loaded server breaks ties like the saved server.
 
         Parameters
         ----------

@@ -196,8 +196,8 @@ class SparseUpdate:
         data : bytes
             Encoded message.
         size, model, kind : optional
-            Expected fields of the header. The header is checked before any value is decoded. Pass all three for data
-            from others: memory use is then bounded by the size of your own model.
+            Expected fields of the header. The header is checked before any value is decoded. Pass all three parameters
+            for data from other people: memory use is then bounded by the size of your own model.
 
         Raises
         ------

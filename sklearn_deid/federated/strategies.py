@@ -67,7 +67,7 @@ class StrategyPlan:
         Largest norm of an update as a multiple of the median norm of the round ("fedavg" without masks, from three
         workers on). Longer updates are left out.
     screened : bool, default=False
-        Whether updates that point against most others are left out, and unusually long updates are shrunk
+        Whether updates that point against most other updates are left out, and unusually long updates are shrunk
         (`AgreementScreen`; "fedavg" without masks).
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends unmasked updates.

@@ -113,8 +113,8 @@ def read_corpus(
     Warns
     -----
     PartlyAnnotatedWarning
-        If nobody has marked PHI in some of the notes, such as tasks of Label Studio without an annotation, and others
-        are annotated. `sklearn_deid.io.read_gold` refuses such notes.
+        If nobody has marked PHI in some of the notes, such as tasks of Label Studio without an annotation, and other
+        notes are annotated. `sklearn_deid.io.read_gold` refuses such notes.
 
     Examples
     --------
@@ -157,8 +157,8 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     """Read a corpus whose annotations are the gold standard, for training or for evaluation.
 
     Notes in which nobody has marked spans, such as tasks of Label Studio without an annotation and JSON lines without
-    the key ``spans``, are refused as broken documents. Otherwise notes without annotation would count as notes without
-    PHI.
+    the key ``spans``, are refused as broken documents. Without this error, notes without annotation would count as
+    notes without PHI.
 
     Parameters
     ----------

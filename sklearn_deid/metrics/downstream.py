@@ -103,7 +103,7 @@ def downstream_accuracy(
     Parameters
     ----------
     versions : mapping of str to sequence of n_notes texts
-        Texts of each version. All versions are compared with the first version.
+        Texts of each version. All versions of the notes are compared with the first version.
     y : ndarray of shape (n_notes,)
         Class of each note.
     groups : ndarray of shape (n_notes,)

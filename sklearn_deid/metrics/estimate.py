@@ -21,8 +21,8 @@ class Estimate:
     value : float
         Measured value. NaN for a proportion of zero trials.
     low, high : float, default=NaN
-        Ends of the confidence interval. Both ends are NaN if the data allow no interval, for example with a single
-        patient.
+        Ends of the confidence interval. ``low`` and ``high`` are NaN if the data allow no interval, for example with a
+        single patient.
     n : int, default=0
         Number of trials. 0 for a value that is known and was not measured.
     confidence : float in (0, 1), default=0.95
@@ -91,7 +91,7 @@ class Estimate:
 
     @classmethod
     def from_hits(cls, hits: Any, groups: Any = None, confidence: float = 0.95) -> Estimate:
-        """Proportion of successful trials, with Wilson's interval. With ``groups`` the interval is over groups.
+        """Proportion of successful trials, with Wilson's interval. With ``groups``, trials of a group may be dependent.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 """Scorers of tag sequences for ``scoring=``. The scorers of scikit-learn do not accept ragged y.
 
 scikit-learn accepts its own scorers by name and all other scorers as objects: ``scoring=get_scorer("phi_f1")``.
-scikit-learn has no public way to register a name. Writing into its private table of scorers does not help either:
-`GridSearchCV` and `cross_val_score` fix the list of accepted names when they are imported (version 1.9).
+scikit-learn has no public way to register a name. Writing into the private table of scorers of scikit-learn does not
+help either: `GridSearchCV` and `cross_val_score` fix the list of accepted names when they are imported (version 1.9).
 """
 
 from __future__ import annotations

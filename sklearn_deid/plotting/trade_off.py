@@ -197,7 +197,7 @@ class TradeOffDisplay:
 
     @classmethod
     def from_noise_study(cls, study: NoiseStudy, **options: Any) -> TradeOffDisplay:
-        """Create the display of the words that are found again from noisy vectors, against the scale of the noise.
+        """Create the display of the words that are recovered from noisy vectors, against the scale of the noise.
 
         The figure shows one line for each rank, with the 95 % interval as a band, and a line with the mean cosine
         between the noisy and the original vector. The figure follows Friedrich (2018), figure 6.2 (left).

@@ -169,9 +169,9 @@ class CusTextPseudonymizer(TokenPerturber):
     Notes
     -----
     **Guarantee.** Local differential privacy with epsilon, between words with the same output set. CusText makes the
-    output sets disjoint, so that the guarantee covers many pairs of words. Here each word has its own N nearest
-    neighbours. Two words with different output sets have no guarantee at all: a surrogate in only one of the two sets
-    distinguishes the words.
+    output sets disjoint, so that the guarantee covers many pairs of words. In this library, each word has its own N
+    nearest neighbours. Two words with different output sets have no guarantee at all: a surrogate in only one of the
+    two sets distinguishes the words.
 
     References
     ----------

@@ -11,7 +11,7 @@ of a sentence, and the change is at a single position. A recurrent network has t
 end of the sentence. The strong adversaries look at each position alone, and keep the largest and the mean evidence.
 The strong adversaries are not part of Friedrich et al. (2019). Train each strong adversary with its own loss, since the
 mean of two adversaries that disagree looks like chance. On a representation without privacy, T2S must be right in more
-than 90 % of pairs. Otherwise the failure of T2S on a private representation proves nothing.
+than 90 % of pairs. Without this accuracy, the failure of T2S on a private representation proves nothing.
 
 References
 ----------

@@ -147,7 +147,7 @@ def train_bounded(
 def calibrate_noise(
     model: PrivateModel, batches: PairBatches, duals: DualVariables, generator: torch.Generator
 ) -> float:
-    """Raise noise that is too small until sentences like the given ones keep the bounds; return the factor.
+    """Raise noise that is too small until sentences like the given sentences keep the bounds; return the factor.
 
     The bounds must hold for upper 95 % limits. Noise that just suits the given sentences would be too small for other
     sentences half of the time.

@@ -18,7 +18,7 @@ class BoundedSettings:
         replaceable PHI tokens of a patient are replaced at once.
     quantile_attack_accuracy : float or None, default=0.6
         Bound on the best attacker's accuracy that all but ``1 - quantile`` of the pairs must keep. None bounds the mean
-        alone. With both units, the pairs differ in one token.
+        alone. With either value of ``unit``, the pairs differ in one token.
     quantile : float, default=0.95
         Share of the pairs that must keep ``quantile_attack_accuracy``.
     n_epochs : int, default=60

@@ -62,7 +62,7 @@ class Representer(nn.Module):
     -----
     The paper's code has a projection and the scaling to unit length; equation 1 of the paper has neither. The
     projection makes d independent of the LSTM's width. In the paper's code, padding reaches the adversaries as random
-    unit vectors. Here padded positions influence nothing and are zero in the result.
+    unit vectors. In this library, padded positions influence nothing and are zero in the result.
 
     References
     ----------
@@ -123,7 +123,8 @@ class Representer(nn.Module):
         mask : BoolTensor of shape (batch, time)
             True at tokens; padding is on the right.
         noise : bool, default=True
-            Whether both noises are added. With False, the result is the view of an attacker who owns the network.
+            Whether input noise and output noise are added. With False, the result is the view of an attacker who owns
+            the network.
         generator : torch.Generator, optional
             Random stream on the device of x; by default PyTorch's global generator.
         input_eps : Tensor of the shape of x, optional

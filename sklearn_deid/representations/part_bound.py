@@ -144,7 +144,7 @@ def mean_accuracy(mean: float, accuracies: Tensor, *, few_cases: bool = False) -
     accuracies : Tensor of shape (n,)
         Accuracy of each case. The spread of the accuracies determines the width of the interval.
     few_cases : bool, default=False
-        Whether the interval uses Student's t. Otherwise the interval uses the normal distribution.
+        Whether the interval uses Student's t. If False, the interval uses the normal distribution.
     """
     n = len(accuracies)
     # Student's quantile for few cases: with a dozen patients the normal quantile would give too short an interval.

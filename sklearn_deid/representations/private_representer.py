@@ -87,7 +87,7 @@ class PrivateRepresenter(SentenceTransformer):
     noise : "trainable", TrainableNoise, float or None, default="trainable"
         "trainable" learns a standard deviation for each dimension. `TrainableNoise` also sets the initial value, the
         floor and the learning rate. A number fixes the standard deviation. None adds no noise and gives no privacy; use
-        None for comparisons only. Bounded training does not allow None.
+        None for comparisons only. Bounded training does not allow ``noise=None``.
     encoder : {"lstm", "dense"}, default="lstm"
         "lstm" reads the whole sentence. With "dense", the vector of a token depends on its word alone, and `worst_case`
         can be computed.

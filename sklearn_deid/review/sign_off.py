@@ -28,7 +28,7 @@ def count_hidden(text: str, mode: str | None = None, labels: Iterable[str] = ())
     text : str
         Redacted note.
     mode : {"label", "mask"}, optional
-        Mode of the redaction. None counts both.
+        Mode of the redaction. None counts labels and masks.
     labels : iterable of str, default=()
         Labels that mark PHI, in addition to the labels of the known label schemes. Other capitals in brackets are words
         of the note, such as ``[SIC]``: counting these words as hidden items would make the share of leaking items too

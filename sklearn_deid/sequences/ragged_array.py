@@ -122,8 +122,8 @@ class RaggedArray:
             Document of each row, as numbers or as ids of any kind. The array stores only which rows belong to the same
             document, not the ids. The rows of a document must be in the order of the document.
         patients : array-like of shape (n,), optional
-            Patient of each row, stored in the same way. With ``patients``, a tagger that remembers words remembers the
-            words of all notes of a patient.
+            Patient of each row, stored like the documents. With ``patients``, a tagger that remembers words remembers
+            the words of all notes of a patient.
 
         Examples
         --------

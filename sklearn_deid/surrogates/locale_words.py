@@ -167,7 +167,7 @@ class LocaleWords:
         """Name without the s of a genitive that the language writes without an apostrophe (Annas, Hansens).
 
         The s is a genitive if the rest is a name of the locale and the whole word is a name of no locale: Peters and
-        Hans do not change. An unlisted name stays, too.
+        Hans do not change. An unlisted name is not changed either.
         """
         if self.locale not in WITH_GENITIVE or word[-1:] not in ("s", "S") or not self.is_name(word[:-1]):
             return word
@@ -442,7 +442,7 @@ def _telling_words() -> dict[str, tuple[str, ...]]:
 
 
 def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) -> str:
-    """Draw an item that is not among the avoided ones (folded).
+    """Draw an item that is not among the avoided items (folded).
 
     Raises
     ------

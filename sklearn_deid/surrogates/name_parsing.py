@@ -355,7 +355,7 @@ def _surname_first(
 
 
 def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]) -> list[str]:
-    """Roles of words without a comma: given names first, surnames last. The flag marks words after a particle."""
+    """Roles of words without a comma: given names first, surnames last. A flag is True after a particle."""
     n = len(names)
     if n == 0:
         return []

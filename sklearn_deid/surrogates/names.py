@@ -1,8 +1,8 @@
 """Names of invented people, drawn from lists or assembled from syllables.
 
 About a third of the surnames are words with another meaning in clinical English (eponyms, ordinary words). About a
-quarter come from lists of surnames. The other surnames are assembled from syllables. Patients who are not in the
-training notes therefore often have surnames that are not in the training notes either.
+quarter of the surnames come from lists of surnames. The other surnames are assembled from syllables. Patients who are
+not in the training notes therefore often have surnames that are not in the training notes either.
 """
 
 from __future__ import annotations

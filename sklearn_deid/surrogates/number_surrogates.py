@@ -52,7 +52,7 @@ class NumberSurrogates:
         Locale, for check digits and reserved ranges.
     check_digits : {"invalid", "valid"}
         Whether numbers of a national form with check digits have invalid check digits, so that nobody has the number,
-        or valid ones, so that programs accept the number.
+        or valid check digits, so that programs accept the number.
     """
 
     def __init__(self, chance: PatientChance, locale: str, check_digits: str) -> None:

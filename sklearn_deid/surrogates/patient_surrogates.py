@@ -39,7 +39,7 @@ class Mention(NamedTuple):
     town : str or None
         Text of the town, or of the region, that is next to a postal code; or of the town next to a region.
     until : str
-        Text up to the end of the next date, if a sign of a range is between this date and the next one.
+        Text up to the end of the next date, if a sign of a range is between this date and the next date.
     sex : {"M", "F"} or None
         Sex that a title before a name shows.
     """

@@ -159,7 +159,7 @@ class PersonSurrogates:
         return apply_casing(name, casing_pattern(part.text))
 
     def _elided(self, letter: str, name: str) -> str:
-        """Letter before an apostrophe; public ones of the language (d'Estaing) stay."""
+        """Letter before an apostrophe; public letters of the language (d'Estaing) are kept."""
         letters = self._elided_letters or ["d", "o"]
         is_public = fold(letter) in self._elided_letters
         return letter if is_public else self._chance.of("elided letter", name).pick(letters)
@@ -181,7 +181,7 @@ class PersonSurrogates:
         return next((sexes[fold(part.text)] for part in parts if part.role == KEPT and fold(part.text) in sexes), None)
 
     def _titled_sex(self, parts: tuple[NamePart, ...]) -> str | None:
-        """Sex by the titles before these names; titles of given names first. None if both sexes are there."""
+        """Sex by the titles before these names; titles of given names first. None if the titles show both sexes."""
         for role in (GIVEN, SURNAME):
             names = [self.known.canonical(role, part.text) for part in parts if part.role == role]
             told = {sex for name in names for sex in self._titled.get(name, ())}

@@ -75,7 +75,7 @@ class SurrogateEngine:
     keep_gender : bool, default=True
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"
-        Check digits of national numbers: invalid ones, so that nobody has the number, or valid ones.
+        Check digits of national numbers: invalid, so that nobody has the number, or valid.
     kinds : mapping of str to str or None, optional
         Kind of surrogate of further labels; see `label_kinds`. With a kind of None, the label remains in brackets.
     avoid : collection of str, optional
@@ -173,7 +173,7 @@ class SurrogateEngine:
         Returns
         -------
         list of Replacement
-            One for each joined span.
+            One replacement for each joined span.
         """
         spans = joined_overlaps(document.spans)
         patient = self._patient(document)

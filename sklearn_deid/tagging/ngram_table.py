@@ -30,7 +30,7 @@ def train_ngram_table(
         Annotated sentences. Tokens of PHI are left out.
     groups : array-like of shape (n,), optional
         Patient of each sentence. Without groups, each document counts as a patient; without documents, each sentence
-        does.
+        counts as a patient.
     raw : TokenSequences, optional
         Sentences without annotations; only words that are kept in X are read from these sentences.
     seed : int, default=0

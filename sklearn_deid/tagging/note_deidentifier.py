@@ -39,9 +39,8 @@ class NoteDeidentifier(BaseEstimator):
     """Find and redact PHI in raw notes with any tagger or pipeline.
 
     The estimator cuts each note into sentences and tokens, tags the tokens, and converts the tags to character offsets
-    of the original note. The tagger reads letters, digits and punctuation in unusual forms as the usual ones
-    (`text.normalize`). Notes may have any length and come from any iterable. The estimator processes notes in
-    batches.
+    of the original note. The tagger reads letters, digits and punctuation in unusual forms as the usual characters
+    (`text.normalize`). Notes may have any length and come from any iterable. The estimator processes notes in batches.
 
     Parameters
     ----------
@@ -62,13 +61,13 @@ class NoteDeidentifier(BaseEstimator):
         filtered from the results.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
-        continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
-        of the tagger withholds the note, a bug of the tagger and `MemoryError` included. Only exceptions that end the
-        process, such as `KeyboardInterrupt` and `SystemExit`, pass through.
+        continues, returns None instead of the note and warns. No value of ``on_error`` returns the unprocessed note.
+        Every error of the tagger withholds the note, a bug of the tagger and `MemoryError` included. Only exceptions
+        that end the process, such as `KeyboardInterrupt` and `SystemExit`, pass through.
     segmenter : {"learned", "rules"} or segmenter, default="learned"
         Splits a note into tokens and sentences. "learned" is a `text.LearnedSegmenter`, which `fit` trains on the notes
         of the corpus. "rules" is `text.segment`, which knows English and Spanish abbreviations. A segmenter of your own
-        is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the object has a method
+        is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the segmenter has a method
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
     rules : {"proven"} or None, default="proven"
         Rules for PHI that the tagger leaves out (`tagging.rules`). "proven" means the rules whose matches are PHI of
@@ -168,7 +167,8 @@ class NoteDeidentifier(BaseEstimator):
         Parameters
         ----------
         corpus : Corpus or sequence of Document
-            Notes with gold spans. If the tagger holds patients out, no patient is in both parts.
+            Notes with gold spans. If the tagger holds patients out, no patient is both held out and in the training
+            data.
         y : None
             Ignored.
         unlabelled : iterable of str or Document, optional
@@ -428,7 +428,7 @@ class NoteDeidentifier(BaseEstimator):
         Raises
         ------
         NotFittedError
-            In the same cases as `fitted_estimator`.
+            If the tagger is not fitted, as in `fitted_estimator`.
         """
         categories, borders = getattr(self, "categories_", {}), getattr(self, "border_counts_", {})
         likeness = None if self.on_unlike == "pass" else getattr(self, "likeness_", None)

@@ -40,7 +40,7 @@ _CLASS[ord("a") : ord("z") + 1] = np.arange(1, 27)
 
 @dataclass(frozen=True)
 class Measured:
-    """Sums over the units of a note, and the numbers of these units. Shape of both: (n_features,).
+    """Sums over the units of a note, and the numbers of these units. Sums and numbers have the shape (n_features,).
 
     ``pairs`` holds the number of each pair of letters, of shape (28, 28).
     """
@@ -146,7 +146,7 @@ class NoteLikeness:
         notes : sequence of Measured
             Numbers of the training notes, with the annotated PHI.
         patients : sequence of hashable
-            Patient of each note. No patient is in both parts.
+            Patient of each note. The notes are divided into two parts, and no patient is in both parts.
         any_casing : bool, default=False
             Whether the casing of notes without mixed casing is ignored.
         judged : sequence of str, default=FEATURES

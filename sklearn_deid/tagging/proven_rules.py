@@ -93,7 +93,7 @@ class ProvenRules:
         categories : mapping of str to str, optional
             Category of each label.
         has_confidences : bool, default=True
-            Whether the confidence of a match is the precision of its rule. Otherwise the confidence of a match is None.
+            Whether the confidence of a match is the precision of its rule. If False, the confidence of a match is None.
 
         Returns
         -------

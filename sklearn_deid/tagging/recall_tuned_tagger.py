@@ -202,7 +202,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self.cv, self.refit, self.n_jobs, self.random_state = cv, refit, n_jobs, random_state
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> RecallTunedTagger:
-        """Train the tagger on some patients and choose the threshold on the others.
+        """Train the tagger on some patients and choose the threshold on the other patients.
 
         Parameters
         ----------

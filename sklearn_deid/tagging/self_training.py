@@ -31,7 +31,7 @@ class SelfTraining(BaseEstimator):
     Parameters
     ----------
     n_teachers : int, default=3
-        Number of teachers. One teacher is plain self-training.
+        Number of teachers. With one teacher, the method is plain self-training.
     min_confidence : float in [0, 1], default=0.6
         Smallest mean probability that each token of a raw sentence must have, for its tag. Other raw sentences are left
         out. 0 leaves none out.

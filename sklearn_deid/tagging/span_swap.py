@@ -26,7 +26,8 @@ class SpanSwapper:
     share : float
         Probability that a span is replaced by a span drawn from all spans of its label, the span itself included.
     more : tuple of three ndarrays of shape (n_more,), optional
-        Starts, ends and labels of spans after the sentences: these spans may replace others, and are never replaced.
+        Starts, ends and labels of spans after the sentences: these spans may replace other spans, and are never
+        replaced.
     """
 
     def __init__(
@@ -59,8 +60,8 @@ class SpanSwapper:
         rng : Generator
             Source of the random numbers. The number of random numbers does not depend on ``is_free``.
         is_free : ndarray of shape (n_spans + n_more,), bool, optional
-            Which spans may replace others. If the drawn span may not replace others, the original span stays. By
-            default all.
+            Which spans may replace other spans. If the drawn span may not replace other spans, the original span stays.
+            By default all.
 
         Returns
         -------

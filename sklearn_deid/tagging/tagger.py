@@ -170,9 +170,10 @@ class DeidTagger(TokenTagger, TaggingNet):
         ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X are added if the model has no
         lists. Labels may differ: a new label starts from the label that the model most often assigns to its tokens.
         `fit` keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not
-        contain all kinds of PHI, and show nothing about the others. If X is in another language than the training texts
-        of a model of the package, the training is as long as without a start and reads invented spans (``span_swap``),
-        and the score of "O" is lowered by 1 afterwards: without these changes, a tagger of few notes misses more PHI.
+        contain all kinds of PHI, and show nothing about the other kinds. If X is in another language than the training
+        texts of a model of the package, the training is as long as without a start and reads invented spans
+        (``span_swap``), and the score of "O" is lowered by 1 afterwards: without these changes, a tagger of few notes
+        misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
         of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.

@@ -30,7 +30,7 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
 
     A tagger that was trained on few texts does not know that an ordinary word with a capital ("Consent obtained.") is
     no name. With a list of such words and a negative bias, the tagger needs more evidence to tag a listed word. Words
-    that are also names should not be in the list. Words that are seldom names can have a higher level than others.
+    that are also names should not be in the list. Words that are seldom names can have a higher level than other words.
 
     Parameters
     ----------

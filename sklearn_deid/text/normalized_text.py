@@ -24,8 +24,8 @@ class NormalizedText:
     text : str
         Text to read.
     starts, ends : ndarray of shape (n_characters,), dtype int64, optional
-        Half-open offsets of each character in the original text. Both never decrease. None means that the text is the
-        original text.
+        Half-open offsets of each character in the original text. Starts and ends never decrease. None means that the
+        text is the original text.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Case:
         Templates in the language of ``grammar``: alternatives for every name in ``CASE_PHRASES`` and, for the modality
         of the imaging study, for every name in ``MODALITY_PHRASES``.
     sex : {"M", "F"} or None, default=None
-        Sex of the patients who can have this case. None means both.
+        Sex of the patients who can have this case. None means both sexes.
     ages : tuple of int, default=(18, 110)
         Youngest and oldest age in years.
     """

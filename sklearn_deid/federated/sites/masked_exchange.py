@@ -30,8 +30,8 @@ class MaskedExchangeService(ExchangeService):
 
     A round opens when every site is ready. The number of a round is the largest number that no site has used. A round
     that loses a site is never added. The sites mask the same updates again in a round with a new number, in this
-    session or in the next one. The session ends when a site no longer answers, because no sum can be read without this
-    site.
+    session or in the next session. The session ends when a site no longer answers, because no sum can be read without
+    this site.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class SiteSettings:
     epsilon : float or None, default=None
         Privacy loss of each epoch with sparse-vector noise (`federated.SparseVectorUpload`).
     noise_multiplier, norm_bound : float or None, default=None
-        Parameters of Gaussian noise (`federated.GaussianUpload`). Set both or neither.
+        Parameters of Gaussian noise (`federated.GaussianUpload`). Set both parameters or neither parameter.
     validation_fraction : float, "rotating" or None, default="rotating"
         Patients on whom the site tests every download. With "rotating", a tenth of the patients in turn, at least one,
         who are left out of the pass before (`federated.RotatingPatients`). A fraction of the patients is held out of
