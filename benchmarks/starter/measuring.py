@@ -47,7 +47,7 @@ class Decision(BaseEstimator):
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         key = (len(X.data), "".join(map(str, X.data[:200])))
         if key not in self._known:
-            self._known[key] = read_marginals(self.tagger, X, X, labels_in(self.tagger.classes_))
+            self._known[key] = read_marginals(self.tagger, X, labels_in(self.tagger.classes_))
         tags, confidence = self._known[key].decode(threshold_of(self.bias))
         return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
 

@@ -102,7 +102,7 @@ def marginals_on_held_out(
     if isinstance(plan.cv, str):
         check_is_fitted(estimator)
         labels = labels_in(estimator.classes_, tags.data)
-        return estimator, HeldOut(read_marginals(estimator, X, X, labels), tags, patients)
+        return estimator, HeldOut(read_marginals(estimator, X, labels), tags, patients)
     splits = _splits(plan, len(X), groups)
     if len(splits) > 1 and not plan.refit:
         raise ValueError(
@@ -117,7 +117,7 @@ def marginals_on_held_out(
     kept, fitted = trained[0], trained[n_refitted:]
     # A fold may lack labels of other folds. All parts have the columns of all labels, so that they can be joined.
     labels = labels_in(tags.data, *(one.classes_ for one in fitted))
-    parts = [read_marginals(one, X[held], X[held], labels) for one, (_, held) in zip(fitted, splits, strict=True)]
+    parts = [read_marginals(one, X[held], labels) for one, (_, held) in zip(fitted, splits, strict=True)]
     rows = np.concatenate([held for _, held in splits])
     held_tags = tags[rows]
     # shape: (n_held_out_tokens, 1 + 2 * n_labels)

@@ -48,6 +48,54 @@ class TokenTagger:
         return float(phi_f1_score(y, self.predict(X)))  # type: ignore[attr-defined]
 
 
+class MarginalTagger(TokenTagger):
+    """Base of the taggers that decide by the marginals of other taggers."""
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+        return_confidence : bool, default=False
+            Whether to also return the probability of the label at each tagged token, and of O at each other token.
+
+        Returns
+        -------
+        y : ndarray of shape (n,), dtype object
+            One list of legal IOB2 tags for each sentence.
+        confidence : ndarray of shape (n,), dtype object
+            One float array for each sentence. Returned only with ``return_confidence=True``.
+        """
+        decoded = [self._decoded(part) for part in self._parts(X)]
+        tags = object_rows([row for part, _ in decoded for row in part])
+        confidence = object_rows([row for _, part in decoded for row in part])
+        return (tags, confidence) if return_confidence else tags
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Marginal probability of each tag at each token. A decision bias does not change it.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype object
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
+        """
+        return object_rows([row for part in self._parts(X) for row in part.rows()])
+
+    def _parts(self, X: Any) -> Iterator[PhiMarginals]:
+        raise NotImplementedError
+
+    def _decoded(self, part: PhiMarginals) -> tuple[TokenSequences, RaggedArray]:
+        return part.best_tags()
+
+
 def majority_tags(
     answers: Sequence[np.ndarray], confidences: Sequence[np.ndarray] | None = None
 ) -> tuple[list[list[str]], RaggedArray]:
@@ -291,7 +339,7 @@ def tag_columns(labels: Sequence[str]) -> np.ndarray:
     return np.array(["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)], dtype=object)
 
 
-def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> PhiMarginals:
+def read_marginals(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> PhiMarginals:
     """Marginals of a fitted tagger, with the columns of the given labels.
 
     Parameters
@@ -299,10 +347,8 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
     estimator : fitted estimator
         Tagger with ``classes_`` and ``predict_proba``, for IOB2 or BIOES tags. S counts as B and E as I. The predicted
         tags of a tagger without ``predict_proba`` have probability 1.
-    X : sequence of n sentences
-        Input of the estimator.
-    sentences : RaggedArray
-        The sentences of X as a ragged array.
+    X : RaggedArray of n sentences
+        Sentences to tag.
     labels : sequence of str
         All labels of the estimator. Further labels are allowed.
 
@@ -317,33 +363,33 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
         probabilities, or a label is missing in ``labels``.
     """
     # shape: (n_tokens, 1 + 2 * n_labels)
-    out = np.zeros((len(sentences.data), 1 + 2 * len(labels)))
+    out = np.zeros((len(X.data), 1 + 2 * len(labels)))
     start = 0
-    for part in marginal_parts(estimator, X, sentences, labels):
+    for part in marginal_parts(estimator, X, labels):
         out[start : start + len(part.data)] = part.data
         start += len(part.data)
-    return PhiMarginals(labels, out, sentences.offsets)
+    return PhiMarginals(labels, out, X.offsets)
 
 
-def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> Iterator[PhiMarginals]:
+def marginal_parts(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Iterator[PhiMarginals]:
     """Yield the marginals of `read_marginals` in the order of the sentences, some thousand tokens at a time.
 
     The marginals of a note of a megabyte in double precision would take more memory than all other data of the note.
     """
-    if not len(sentences):
+    if not len(X):
         return
     places = None
     if hasattr(estimator, "predict_proba"):
         # Rows that were read are released: the caller may keep as much memory of each part as the rows took.
         rows = deque(estimator.predict_proba(X))
         places = columns_of(estimator.classes_, labels)
-        _check_rows(estimator, rows, sentences.lengths, len(places))
+        _check_rows(estimator, rows, X.lengths, len(places))
     else:
-        tags = check_tags(estimator.predict(X), sentences)
+        tags = check_tags(estimator.predict(X), X)
     # Parts end at borders of sentences: no part holds half of a sentence.
-    cuts = np.searchsorted(sentences.offsets, np.arange(0, len(sentences.data), _TOKENS))
-    for first, last in pairwise(np.unique([0, *cuts, len(sentences)])):
-        start, stop = sentences.offsets[first], sentences.offsets[last]
+    cuts = np.searchsorted(X.offsets, np.arange(0, len(X.data), _TOKENS))
+    for first, last in pairwise(np.unique([0, *cuts, len(X)])):
+        start, stop = X.offsets[first], X.offsets[last]
         # shape: (n_tokens of the part, 1 + 2 * n_labels)
         out = np.zeros((stop - start, 1 + 2 * len(labels)))
         if places is None:
@@ -356,7 +402,7 @@ def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
             # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
             for column, place in enumerate(places):
                 out[:, place] += part[:, column]
-        yield PhiMarginals(labels, out, sentences.offsets[first : last + 1] - start)
+        yield PhiMarginals(labels, out, X.offsets[first : last + 1] - start)
 
 
 def _check_rows(estimator: Any, rows: Any, lengths: np.ndarray, n_classes: int) -> None:

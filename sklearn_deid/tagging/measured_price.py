@@ -55,7 +55,7 @@ def recall_price(
     X = check_sequences(X)
     tags = check_tags(y, X)
     patients = check_groups(groups, len(X))
-    marginals = read_marginals(tagger, X, X, labels_in(tagger.classes_, tags.data))
+    marginals = read_marginals(tagger, X, labels_in(tagger.classes_, tags.data))
     held = HeldOut(marginals, tags, np.arange(len(X)) if patients is None else patients)
     return curve_of(held, gold_items(held, level, True), confidence)
 

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
-from ..sequences import RaggedArray, check_groups, check_sequences, check_tags, object_rows
+from ..sequences import RaggedArray, check_groups, check_sequences, check_tags
 from .held_out import fit_on, labels_in
-from .marginals import PhiMarginals, TokenTagger, marginal_parts, tag_columns
+from .marginals import MarginalTagger, PhiMarginals, marginal_parts, tag_columns
 from .note_deidentifier import default_tagger
 from .saved_labels import with_labels
 
@@ -23,7 +23,7 @@ _STEPS = 50  # of the iteration; the estimates fall in each step and change litt
 _FLOOR = 1e-9  # of probabilities whose odds are taken
 
 
-class NotePriorTagger(TokenTagger, BaseEstimator):
+class NotePriorTagger(MarginalTagger, BaseEstimator):
     """Lower the probabilities of PHI in sentences of a note whose other sentences seem to have little PHI.
 
     A tagger that reads single sentences expects PHI as often as in its training sentences. Many notes have less PHI: in
@@ -123,50 +123,11 @@ class NotePriorTagger(TokenTagger, BaseEstimator):
             self.classes_ = tag_columns(self._labels)
         return self
 
-    def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-        return_confidence : bool, default=False
-            Whether to also return the corrected probability of the label at each tagged token, and of O at each other
-            token.
-
-        Returns
-        -------
-        y : ndarray of shape (n,), dtype object
-            One list of legal IOB2 tags for each sentence.
-        confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence. Returned only with ``return_confidence=True``.
-        """
-        decoded = [part.best_tags() for part in self._parts(X)]
-        tags = object_rows([row for part, _ in decoded for row in part])
-        confidence = object_rows([row for _, part in decoded for row in part])
-        return (tags, confidence) if return_confidence else tags
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Corrected marginal probability of each tag at each token.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype object
-            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
-            ``classes_``.
-        """
-        return object_rows([row for part in self._parts(X) for row in part.rows()])
-
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:
         """Yield corrected marginals, some thousand tokens at a time."""
         check_is_fitted(self)
         X = check_sequences(X)
-        parts = marginal_parts(self.estimator_, X, X, self._labels)
+        parts = marginal_parts(self.estimator_, X, self._labels)
         if X.documents is None:
             yield from parts
             return

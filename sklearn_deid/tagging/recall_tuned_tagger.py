@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from numbers import Real
 from typing import Any
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
 from ..exceptions import LowPrecisionWarning, TargetError
 from ..metrics import PriceCurve, missed_patient_threshold, reachable_recall, recall_threshold
-from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags
 from ..text import repair_tags
 from .held_out import (
     PLAN_CONSTRAINTS,
@@ -31,7 +31,7 @@ from .held_out import (
     patient_scores,
     threshold_of,
 )
-from .marginals import TokenTagger, marginal_parts, read_marginals, tag_columns
+from .marginals import MarginalTagger, PhiMarginals, marginal_parts, tag_columns
 from .measured_price import curve_of, most_missed
 from .note_deidentifier import default_tagger
 
@@ -43,7 +43,7 @@ _FOLDS, _ONE_SET, _MANY_PATIENTS = 5, 0.25, 300
 _CONFIDENCE = 0.95
 
 
-class RecallTunedTagger(TokenTagger, BaseEstimator):
+class RecallTunedTagger(MarginalTagger, BaseEstimator):
     """Tune the decision threshold of a tagger to reach a target recall.
 
     The estimator wraps any tagger with ``predict_proba``. A token is tagged if its probability of PHI, summed over all
@@ -290,33 +290,14 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
                 "The 'decision_bias' parameter of RecallTunedTagger was changed after the fit to "
                 f"{self.decision_bias:g}, and the tagger decides with {self.decision_bias_:g}. Fit again."
             )
-        sentences: RaggedArray = check_sequences(X)
-        parts = marginal_parts(self.estimator_, sentences, sentences, self._labels)
-        decoded = [part.decode(self.threshold_) for part in parts]
-        tags = object_rows([row for part, _ in decoded for row in part])
-        confidence = object_rows([row for _, part in decoded for row in part])
-        return (tags, confidence) if return_confidence else tags
+        return super().predict(X, return_confidence)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Marginal probability of each tag at each token, without the bias.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype object
-            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
-            ``classes_``.
-        """
-        return self._marginals(X).rows()
-
-    def _marginals(self, X: Any) -> Any:
+    def _parts(self, X: Any) -> Iterator[PhiMarginals]:
         check_is_fitted(self)
-        sentences: RaggedArray = check_sequences(X)
-        return read_marginals(self.estimator_, sentences, sentences, self._labels)
+        return marginal_parts(self.estimator_, check_sequences(X), self._labels)
+
+    def _decoded(self, part: PhiMarginals) -> tuple[TokenSequences, RaggedArray]:
+        return part.decode(self.threshold_)
 
     def _check_aim(self, patients: np.ndarray | None) -> None:
         """Check that there is a target or a bias, and that a bound on patients has groups."""

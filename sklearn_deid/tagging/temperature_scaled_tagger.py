@@ -167,7 +167,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         return self._marginals(check_sequences(X)).rows()
 
     def _marginals(self, X: Any) -> PhiMarginals:
-        found = read_marginals(self.estimator_, X, X, self._labels)
+        found = read_marginals(self.estimator_, X, self._labels)
         return PhiMarginals(self._labels, _scaled(found.data, self.temperature_), found.offsets)
 
 

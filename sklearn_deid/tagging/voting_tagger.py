@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -13,12 +13,12 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import NamedEstimators, check_constraints
-from ..sequences import check_groups, check_sequences, check_tags, object_rows
+from ..sequences import check_groups, check_sequences, check_tags
 from .held_out import fit_on, labels_in
-from .marginals import PhiMarginals, TokenTagger, read_marginals, tag_columns
+from .marginals import MarginalTagger, PhiMarginals, read_marginals, tag_columns
 
 
-class VotingTagger(TokenTagger, NamedEstimators):
+class VotingTagger(MarginalTagger, NamedEstimators):
     """Tag with the mean marginal probabilities of several taggers.
 
     The estimator is the counterpart of scikit-learn's `VotingClassifier` with soft voting, for sequences. `predict`
@@ -123,43 +123,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
         self.classes_ = tag_columns(self._labels)
         return self
 
-    def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-        return_confidence : bool, default=False
-            Whether to also return the mean probability of the label at each tagged token, and of O at each other token.
-
-        Returns
-        -------
-        y : ndarray of shape (n,), dtype object
-            One list of legal IOB2 tags for each sentence.
-        confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence. Returned only with ``return_confidence=True``.
-        """
-        tags, confidence = self._mean(X).best_tags()
-        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Mean marginal probability of each tag at each token.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype object
-            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
-            ``classes_``.
-        """
-        return self._mean(X).rows()
-
-    def _mean(self, X: Any) -> PhiMarginals:
+    def _parts(self, X: Any) -> Iterator[PhiMarginals]:
         """Weighted mean of the marginals of all taggers."""
         check_is_fitted(self, "estimators_")
         X = check_sequences(X)
@@ -168,8 +132,8 @@ class VotingTagger(TokenTagger, NamedEstimators):
         total = np.zeros((len(X.data), 1 + 2 * len(self._labels)))
         # The marginals of one tagger at a time are in memory.
         for estimator, weight in zip(self.estimators_, weights / weights.sum(), strict=True):
-            total += weight * read_marginals(estimator, X, X, self._labels).data
-        return PhiMarginals(self._labels, total, X.offsets)
+            total += weight * read_marginals(estimator, X, self._labels).data
+        yield PhiMarginals(self._labels, total, X.offsets)
 
     def _kept(self) -> list[tuple[str, Any]]:
         """Check names, weights and taggers, and return the taggers that are not dropped."""

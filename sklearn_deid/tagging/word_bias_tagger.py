@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, check_constraints, unfitted_if_failed
 from ..exceptions import SequenceError
-from ..sequences import check_groups, check_sequences, check_tags, object_rows
+from ..sequences import check_groups, check_sequences, check_tags
 from .held_out import fit_on, labels_in
-from .marginals import PhiMarginals, TokenTagger, marginal_parts, tag_columns
+from .marginals import MarginalTagger, PhiMarginals, marginal_parts, tag_columns
 from .note_deidentifier import default_tagger
 from .saved_labels import with_labels
 from .word_levels import WordLevels
@@ -25,7 +25,7 @@ Words = Collection[str] | Mapping[str, int] | WordSet | WordLevels
 _MOST = 50.0  # of the bias of a word
 
 
-class WordBiasTagger(TokenTagger, BaseEstimator):
+class WordBiasTagger(MarginalTagger, BaseEstimator):
     """Shift the log odds of PHI of listed words.
 
     A tagger that was trained on few texts does not know that an ordinary word with a capital ("Consent obtained.") is
@@ -102,45 +102,6 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
             self.classes_ = tag_columns(self._labels)
         return self
 
-    def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-        return_confidence : bool, default=False
-            Whether to also return the shifted probability of the label at each tagged token, and of O at each other
-            token.
-
-        Returns
-        -------
-        y : ndarray of shape (n,), dtype object
-            One list of legal IOB2 tags for each sentence.
-        confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence. Returned only with ``return_confidence=True``.
-        """
-        decoded = [part.best_tags() for part in self._parts(X)]
-        tags = object_rows([row for part, _ in decoded for row in part])
-        confidence = object_rows([row for _, part in decoded for row in part])
-        return (tags, confidence) if return_confidence else tags
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Shifted marginal probability of each tag at each token.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype object
-            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
-            ``classes_``.
-        """
-        return object_rows([row for part in self._parts(X) for row in part.rows()])
-
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:
         """Yield shifted marginals, some thousand tokens at a time, because a long note needs much memory."""
         check_is_fitted(self)
@@ -149,7 +110,7 @@ class WordBiasTagger(TokenTagger, BaseEstimator):
             raise SequenceError("WordBiasTagger reads words, not vectors of tokens.")
         level = {word: self.word_levels_[word] for word in dict.fromkeys(X.data)}
         start = 0
-        for part in marginal_parts(self.estimator_, X, X, self._labels):
+        for part in marginal_parts(self.estimator_, X, self._labels):
             words = X.data[start : start + len(part.data)]
             bias = np.clip(self.bias * np.array([level[word] for word in words], dtype=float), -_MOST, _MOST)
             yield PhiMarginals(self._labels, shifted(part.data, bias), part.offsets)

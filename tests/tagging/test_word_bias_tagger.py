@@ -140,7 +140,7 @@ def test_marginals_of_a_long_note_are_forgotten_once_they_are_read():
             held.extend(map(weakref.ref, rows))
             return rows
 
-    parts = marginal_parts(Watched(), sentences, sentences, ["DOCTOR", "PATIENT"])
+    parts = marginal_parts(Watched(), sentences, ["DOCTOR", "PATIENT"])
     first = next(parts)
     assert len(first.data) == 6_000
     assert [row() is None for row in held] == [True, True, False, False]
