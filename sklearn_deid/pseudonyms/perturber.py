@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from typing import Any, NamedTuple
-from warnings import warn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator, release_generator
-from ..embeddings import NeighborIndex, WordVectors, resolve_embeddings
+from ..embeddings import NeighborIndex, WordVectors
+from ..embeddings.resolving import required_embeddings
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_tags, object_rows
 from ..sequences.sentence_transformer import SentenceTransformer
-from ..text import split_tag
 from .coherence import shared_draws
 from .phi_tokens import PhiTokens, check_some_labels, find_phi_tokens, limit_per_sentence
 from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
@@ -192,14 +191,17 @@ class PhiPerturber(SentenceTransformer):
     def _fit_and_draw(self, X: Any, y: Any, groups: Any) -> Any:
         check_constraints(self)
         X, tags, groups = self._checked(X, y, groups)
-        vectors = resolve_embeddings(self.embeddings, X, random_state=own_generator(self.random_state).integers(2**31))
-        if not isinstance(vectors, WordVectors):
-            raise ValueError(f"The 'embeddings' parameter of {type(self).__name__} must not be None.")
+        vectors = required_embeddings(self, X, own_generator(self.random_state).integers(2**31))
         policy = WordPolicy(vectors, words_to_exclude(self.exclude), self.digits, self.unknown)
         # A zero vector has no direction, so that no word is near to it.
         self.mechanism_ = self._make_mechanism(policy, usable_words(vectors) & _nonzero_rows(vectors))
         self._fitted_as = self._mechanism_parameters()
-        self._check_labels(tags)
+        if isinstance(self.labels, str):
+            raise TypeError(
+                f"The 'labels' parameter of {type(self).__name__} must be a collection of labels. Got one string "
+                "instead."
+            )
+        check_some_labels(self, tags, stacklevel=3)
         perturbed, self.statistics_ = self._draw(X, tags, groups)
         return perturbed
 
@@ -226,26 +228,12 @@ class PhiPerturber(SentenceTransformer):
             )
         return X, tags, check_groups(groups, len(X))
 
-    def _check_labels(self, tags: TokenSequences) -> None:
-        if self.labels is None:
-            return
-        if isinstance(self.labels, str):
-            raise TypeError(
-                f"The 'labels' parameter of {type(self).__name__} must be a collection of labels. Got one string "
-                "instead."
-            )
-        check_some_labels(self)
-        occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
-        absent = sorted(set(self.labels) - occurring)
-        if absent:
-            warn(f"No token has one of these labels: {absent}. y has {sorted(map(str, occurring))}.", stacklevel=4)
-
     # ---- the draw
 
     def _draw(self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None) -> tuple[Any, dict]:
         rng = release_generator(self.random_state)
         # shape of all arrays of ``phi`` below: (n_phi_tokens,)
-        phi = find_phi_tokens(X, tags, None if self.labels is None else set(self.labels))
+        phi = find_phi_tokens(X, tags, self.labels)
         actions = self._actions(phi)[phi.word_ids]
         chosen = actions < EXCLUDED
         # With a limit, the tokens to replace are drawn at random. Other spellings could exceed the limit and are not

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
@@ -46,19 +47,31 @@ class PhiTokens:
         return f"PhiTokens(n={len(self)}, labels={len(self.labels)})"
 
 
-def check_some_labels(transformer: Any) -> None:
-    """Refuse a transformer with an empty collection of labels, which would return the notes unchanged.
+def check_some_labels(transformer: Any, tags: TokenSequences, stacklevel: int) -> None:
+    """Refuse a transformer with an empty collection of labels, which would return the notes as they are.
 
     Raises
     ------
     ValueError
         If ``labels`` is empty.
+
+    Warns
+    -----
+    UserWarning
+        If no token has one of the labels. ``stacklevel`` counts from the caller of this function.
     """
+    if transformer.labels is None:
+        return
     if not len(transformer.labels):
         raise ValueError(
             f"The 'labels' parameter of {type(transformer).__name__} must be None or name a label. Got none, and all "
             "PHI would stay as it is."
         )
+    occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
+    absent = sorted(set(transformer.labels) - occurring)
+    if absent:
+        told = f"No token has one of these labels: {absent}. y has {sorted(map(str, occurring))}."
+        warn(told, stacklevel=stacklevel + 1)
 
 
 def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[str] | None = None) -> PhiTokens:
@@ -72,7 +85,8 @@ def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[
     """
     # There are few distinct tags, so that each tag is split once and not at each token.
     label_of = {tag: split_tag(tag)[1] for tag in set(tags.data)}
-    occurring = sorted({label for label in label_of.values() if label and (labels is None or label in labels)})
+    wanted = None if labels is None else set(labels)
+    occurring = sorted({label for label in label_of.values() if label and (wanted is None or label in wanted)})
     number = {tag: occurring.index(label) if label in occurring else -1 for tag, label in label_of.items()}
     ids = np.fromiter(map(number.__getitem__, tags.data), dtype=np.int64, count=len(tags.data))
     positions = np.flatnonzero(ids >= 0)

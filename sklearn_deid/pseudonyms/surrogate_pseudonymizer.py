@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
-from warnings import warn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +16,7 @@ from ..sequences import TokenSequences, check_groups, check_tags, object_rows
 from ..sequences.sentence_transformer import SentenceTransformer
 from ..surrogates import LOCALES, SurrogateEngine
 from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
-from ..text import labels_of, split_tag
+from ..text import labels_of
 from .phi_tokens import check_some_labels
 from .surrogate_card import surrogate_card
 
@@ -171,7 +170,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         """
         check_constraints(self)
         data = self._checked(X, y, groups)
-        self._check_labels(data.tags)
+        check_some_labels(self, data.tags, stacklevel=2)
         surrogates, self.statistics_ = self._draw(data, 0)
         return surrogates
 
@@ -224,7 +223,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         if not isinstance(n_copies, Integral) or isinstance(n_copies, bool) or n_copies < 1:
             raise ValueError(f"The 'n_copies' parameter must be a whole number above 0. Got {n_copies!r} instead.")
         data = self._checked(X, y, groups)
-        self._check_labels(data.tags)
+        check_some_labels(self, data.tags, stacklevel=2)
         # One key for all copies: the number of the copy enters the draws of the engine, and makes the copies differ.
         key = self._key()
         copies = []
@@ -255,15 +254,6 @@ class SurrogatePseudonymizer(SentenceTransformer):
     def _checked(self, X: Any, y: Any, groups: Any) -> Annotated:
         X = self._words(X)
         return Annotated(X, check_tags(y, X), check_groups(groups, len(X), allow_missing=True))
-
-    def _check_labels(self, tags: TokenSequences) -> None:
-        if self.labels is None:
-            return
-        check_some_labels(self)
-        occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
-        absent = sorted(set(self.labels) - occurring)
-        if absent:
-            warn(f"No token has one of these labels: {absent}. y has {sorted(map(str, occurring))}.", stacklevel=3)
 
     # ---- the draw
 
