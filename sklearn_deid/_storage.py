@@ -202,7 +202,7 @@ def read_manifest(path: str | os.PathLike[str], *, largest_arrays: int | None = 
         if largest_arrays is not None and size > largest_arrays:
             raise BundleError(f"The arrays take more than {largest_arrays / 2**30:g} GiB.", path=str(folder))
         # The parser of safetensors checks the header only. Damaged values change nothing but the digest.
-        digest = _file_digest(folder / ARRAYS_FILE)
+        digest = file_digest(folder / ARRAYS_FILE)
     except OSError:
         raise BundleError("The arrays cannot be read.", path=str(folder)) from None
     if manifest.get("arrays_sha256") != digest:
@@ -317,7 +317,8 @@ def _check_regular(path: Path) -> int:
     return status.st_size
 
 
-def _file_digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, which is read in blocks."""
     digest = sha256()
     with path.open("rb") as stream:
         while block := stream.read(2**20):

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from .._atomic import new_file, write_file
+from .._storage import file_digest
 from ..exceptions import DeidError
 from ..io.tables import Table, TableChunk
 from ..text import Document
@@ -67,7 +68,7 @@ class TableOutput:
                 shutil.rmtree(self.pieces, ignore_errors=True)
             self.pieces.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.resume and self.path.exists():
-                self._is_complete = self.record.has_output(_WHOLE, _file_digest(self.path))
+                self._is_complete = self.record.has_output(_WHOLE, file_digest(self.path).encode("ascii"))
                 if not self._is_complete:
                     raise DeidError("The run has not written this output, or it was changed.", path=str(self.path))
         except BaseException:
@@ -156,11 +157,3 @@ class _Digest:
 
     def hexdigest(self) -> bytes:
         return self._digest.hexdigest().encode("ascii")
-
-
-def _file_digest(path: Path) -> bytes:
-    digest = sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(2**20):
-            digest.update(block)
-    return digest.hexdigest().encode("ascii")

@@ -70,7 +70,7 @@ def forge(folder, change_manifest=None, arrays=None, header=None):
         text = json.dumps(header(entries) or entries).encode()
         text += b" " * (-len(text) % 8)
         (folder / ARRAYS).write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
-    manifest["arrays_sha256"] = bundle_module._file_digest(folder / ARRAYS)
+    manifest["arrays_sha256"] = bundle_module.file_digest(folder / ARRAYS)
     del manifest["manifest_sha256"]
     manifest["manifest_sha256"] = bundle_module._manifest_digest(manifest)
     (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
