@@ -205,3 +205,11 @@ def three_patient_splits(n: int, groups: np.ndarray | None, seed: int) -> tuple[
     # Both proportions are above 0, so that neither part is None.
     assert test is not None and valid is not None
     return rest[train], rest[valid], np.asarray(test)
+
+
+def first_of_each(X: TokenSequences) -> np.ndarray:
+    """Row of the first occurrence of each distinct sentence."""
+    first: dict[tuple[str, ...], int] = {}
+    for row, tokens in enumerate(X):
+        first.setdefault(tuple(tokens), row)
+    return np.fromiter(first.values(), dtype=np.int64, count=len(first))

@@ -11,6 +11,7 @@ import numpy as np
 from ...metrics import Estimate
 from ...sequences import TokenSequences
 from ...text import CASING_CLASSES, casing_ids
+from ..audit_data import first_of_each
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
 from .casing_draws import CASING_LEVEL, DrawnCasing, drawn_casing_checks
@@ -203,10 +204,7 @@ class CasingLengthsAttack(AuditAttack):
 
     def _candidates(self, X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:
         """Measured rows, and their candidates of distinct words, shape (n, C); the first candidate is the row."""
-        first: dict[tuple[str, ...], int] = {}
-        for row, sentence in enumerate(X):
-            first.setdefault(tuple(sentence), row)
-        rows = np.array(sorted(first.values()))
+        rows = first_of_each(X)
         if len(rows) < 2:
             raise ValueError("Picking a sentence needs at least two distinct sentences.")
         rng, n_others = np.random.default_rng(self.random_state), min(self.n_candidates, len(rows)) - 1

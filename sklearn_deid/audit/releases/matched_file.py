@@ -19,8 +19,8 @@ from ...text import casing_ids
 from ..attacks.lookup import log_likelihood_of_directions, log_likelihood_of_vectors
 from ..attacks.saved_sentences import KnownNotes
 from ..attacks.seed_search import SeedTarget
-from ..audit_data import AuditData
-from .representer import ReleasedRepresenter, first_of_each, published_network, unscaled
+from ..audit_data import AuditData, first_of_each
+from .representer import ReleasedRepresenter, published_network, unscaled
 
 _MOSTLY = 0.9  # if at least this share of the rows is certain, the order of the notes counts as known
 

@@ -38,7 +38,7 @@ from ..attacks.noise_template import NoiseTemplate
 from ..attacks.pairs import PairKnowledge, PairRelease
 from ..attacks.replay import RepeatedReleases
 from ..attacks.seed_search import SeedTarget
-from ..audit_data import AuditData
+from ..audit_data import AuditData, first_of_each
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
 from .global_state import same_global_state
@@ -391,14 +391,6 @@ def unscaled(network: Representer) -> Representer:
     plain = copy.copy(network)
     plain.unit_norm = False
     return plain
-
-
-def first_of_each(X: TokenSequences) -> np.ndarray:
-    """Row of the first occurrence of each distinct sentence."""
-    first: dict[tuple[str, ...], int] = {}
-    for row, tokens in enumerate(X):
-        first.setdefault(tuple(tokens), row)
-    return np.fromiter(first.values(), dtype=np.int64, count=len(first))
 
 
 def _copied(representer: Any) -> Any:

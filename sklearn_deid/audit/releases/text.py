@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.word_draws import WordDraws, draws_of_text
 from ..audit_data import AuditData
 from ..released_step import WORDS
-from .global_state import same_global_state
+from .global_state import repeated_draws
 
 _NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
 
@@ -95,15 +94,7 @@ class ReleasedText:
     @cached_property
     def repeated_texts(self) -> RepeatedTexts:
         """The release, and two further calls of `sample` in the same state of the global random generators."""
-        draws, further = self.draws, []
-        drawing = copy.copy(self.pseudonymizer)
-        with same_global_state() as reset:
-            for number in (1, 2):
-                if drawing.random_state is not None:
-                    # A seeded step repeats itself on purpose; other seeds must not.
-                    drawing.random_state = (self.data.seed + number) % 2**32
-                reset()
-                further.append(drawing.sample(self.data.X, self.data.y, self.data.groups))
+        draws, further = self.draws, repeated_draws(self.pseudonymizer, self.data, 2)
         shown = [one.data[draws.positions].tolist() for one in (self.released, *further)]
         return RepeatedTexts(draws, self.data.X.data[draws.positions].tolist(), shown)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..attacks.noise_template import NoiseTemplate
 from ..attacks.replay import RepeatedReleases
 from ..audit_data import AuditData
 from ..released_step import VECTORS
-from .global_state import same_global_state
+from .global_state import repeated_draws
 from .vector_release import VectorRelease, items_of
 
 # Rounding to the public grid of 2^-20 is a part of smaller noise.
@@ -93,15 +92,8 @@ class ReleasedVectors(VectorRelease):
     def repeated_releases(self, part: str) -> RepeatedReleases:
         """Releases of all sentences that must not share noise."""
         found = {"call": self._released[self._moved]}
-        drawing = copy.copy(self._perturber)
-        with same_global_state() as reset:
-            for number, name in enumerate(("process", "second process"), 1):
-                if drawing.random_state is not None:
-                    # A seeded step repeats its release on purpose. Steps with other seeds must not repeat the release.
-                    drawing.random_state = (self.data.seed + number) % 2**32
-                reset()
-                released = drawing.sample(self.data.X, self.data.y, self.data.groups)
-                found[name] = np.asarray(released.data)[self._moved, : self._public.dim]
+        for name, one in zip(("process", "second process"), repeated_draws(self._perturber, self.data, 2), strict=True):
+            found[name] = np.asarray(one.data)[self._moved, : self._public.dim]
         pairs = (
             ("call", "process", "Two calls of sample share noise."),
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
@@ -123,8 +115,7 @@ class ReleasedVectors(VectorRelease):
     @cached_property
     def _moved(self) -> np.ndarray:
         """Positions of the PHI tokens whose vectors the perturber moves."""
-        labels = None if self._perturber.labels is None else set(self._perturber.labels)
-        phi = find_phi_tokens(self.data.X, self.data.y, labels)
+        phi = find_phi_tokens(self.data.X, self.data.y, self._perturber.labels)
         return phi.positions[self._perturber.mechanism_.moves(phi.words)[phi.word_ids]]
 
     @property
