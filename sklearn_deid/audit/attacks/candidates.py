@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ...metrics import Estimate
 from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
+from .released_tokens import Ranks, expected_hits
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +34,48 @@ class CandidateSet:
     words: np.ndarray
     truth: int
     casing: np.ndarray | None
+
+
+class CandidateRanks:
+    """Ranks of true candidates. Ties count with the expected value of a random order.
+
+    Parameters
+    ----------
+    groups : ndarray or None
+        Patient of each sentence of the release.
+    """
+
+    def __init__(self, groups: np.ndarray | None) -> None:
+        self.groups = groups
+        self.rows: list[int] = []
+        self._n: list[int] = []
+        self._ranks: list[tuple[int, int]] = []
+
+    def rank(self, row: int, truth: int, scores: np.ndarray) -> tuple[int, int]:
+        """Add a sentence with the scores of its candidates, shape (C,). Return how many are better and equally good."""
+        own = scores[truth]
+        self.rows.append(row)
+        self._n.append(len(scores))
+        self._ranks.append((int((scores > own).sum()), int((scores == own).sum())))
+        return self._ranks[-1]
+
+    def hits(self, k: int = 1) -> np.ndarray:
+        """Probability that the truth is among the first k, with ties in random order, shape (n_sentences,)."""
+        return expected_hits(Ranks(*np.array(self._ranks).T), k)
+
+    def share(self, confidence: float, hits: Any = None) -> Estimate:
+        """Mean of the hits, by default those of the first rank, with an interval over patients."""
+        where = np.asarray(self.rows) if self.groups is None else np.asarray(self.groups)[self.rows]
+        return Estimate.from_hits(self.hits() if hits is None else hits, where, confidence)
+
+    def chance(self, k: int = 1) -> float:
+        """Expected success of a random guess among the candidates."""
+        return float(np.mean([min(1.0, k / n) for n in self._n]))
+
+    @property
+    def mean_candidates(self) -> float:
+        """Mean number of candidates."""
+        return float(np.mean(self._n))
 
 
 def one_token_candidates(

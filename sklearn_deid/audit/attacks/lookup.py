@@ -19,10 +19,11 @@ from ...representations.pair_data import PairData
 from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
-from .candidates import CandidateSet, one_token_candidates, unrelated_candidates
+from .candidates import CandidateRanks, CandidateSet, one_token_candidates, unrelated_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
 from .declaration import AttackPreset, AuditAttack
 from .pairs import PairRelease
+from .released_tokens import TOP
 
 # Averaged noisy templates find less: on open word vectors with a little noise, 76 % of the originals rank first of 101.
 _AVERAGED_BAR = 0.5
@@ -237,7 +238,7 @@ class LookupAttack(AuditAttack):
         negative: LookupRanks | None,
         seconds: float,
     ) -> AttackResult:
-        baseline = found.chance(measure)
+        baseline = found.guessed(measure)
         details: dict[str, Any] = {"mean_candidates": found.mean_candidates}
         for other in MEASURES:
             estimate = found.estimate(other, self.confidence)
@@ -250,7 +251,7 @@ class LookupAttack(AuditAttack):
             positive_control=None if positive is None else positive.estimate(measure, self.confidence),
             min_positive_control=None if positive is None else self.min_positive_control,
             negative_control=None if negative is None else negative.estimate(measure, CONTROL_CONFIDENCE),
-            chance=baseline if negative is None else negative.chance(measure),
+            chance=baseline if negative is None else negative.guessed(measure),
             seconds=seconds,
             phrase=self._phrase_of(measure),
             settings=self._settings(measure),
@@ -360,47 +361,32 @@ MEASURES = {
 }
 
 
-class LookupRanks:
-    """Ranks of the released candidates. Ties count with the expected value of a random order."""
+class LookupRanks(CandidateRanks):
+    """Ranks of the released candidates, and comparisons with one other candidate."""
 
     def __init__(self, groups: np.ndarray | None) -> None:
-        self.groups = groups
-        self.rows: list[int] = []
-        self._n: list[int] = []
+        super().__init__(groups)
         self._possible: list[int] = []
-        self._hits: dict[str, list[float]] = {name: [] for name in MEASURES}
+        self._pairwise: list[float] = []
 
     def add(self, row: int, truths: tuple[int, int], scores: np.ndarray) -> None:
         """Add a sentence. The scores have shape (2, C): for the release of the original, and of another candidate."""
         truth, other = truths
-        own = scores[0, truth]
-        n_better, n_tied = int((scores[0] > own).sum()), int((scores[0] == own).sum())
-        for name, k in (("top1", 1), ("top5", 5)):
-            self._hits[name].append(min(1.0, max(0.0, (k - n_better) / n_tied)))
+        n_better, n_tied = self.rank(row, truth, scores[0])
         # Pairwise, release of the original: expected proportion of the other candidates with a lower score.
         beaten = (scores.shape[1] - n_better - n_tied + (n_tied - 1) / 2) / (scores.shape[1] - 1)
         # Pairwise, release of the other candidate: 1 if the other candidate scores higher than the original.
         back = float(np.sign(scores[1, other] - scores[1, truth]))
-        self._hits["pairwise"].append((beaten + (1.0 + back) / 2) / 2)
-        self.rows.append(row)
-        self._n.append(scores.shape[1])
+        self._pairwise.append((beaten + (1.0 + back) / 2) / 2)
         self._possible.append(int(np.isfinite(scores[0]).sum()))
 
     def estimate(self, name: str, confidence: float) -> Estimate:
         """Success by a measure, with an interval over patients."""
-        where = np.asarray(self.rows) if self.groups is None else np.asarray(self.groups)[self.rows]
-        return Estimate.from_hits(self._hits[name], where, confidence)
+        return self.share(confidence, self._pairwise if name == "pairwise" else self.hits(TOP[name]))
 
-    def chance(self, name: str) -> float:
+    def guessed(self, name: str) -> float:
         """Expected success of a random guess among the candidates."""
-        if name == "pairwise":
-            return 0.5
-        return float(np.mean([min(1.0, (1 if name == "top1" else 5) / n) for n in self._n]))
-
-    @property
-    def mean_candidates(self) -> float:
-        """Mean number of candidates."""
-        return float(np.mean(self._n))
+        return 0.5 if name == "pairwise" else self.chance(TOP[name])
 
     @property
     def mean_compatible(self) -> float:

@@ -10,17 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...metrics import Estimate
 from ...representations.network import Representer
 from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
-from .candidates import CandidateSet, one_token_candidates
+from .candidates import CandidateRanks, CandidateSet, one_token_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
 from .declaration import AttackPreset, AuditAttack
 from .lookup import LookupKnowledge, cosine_score, log_likelihood_of_directions, log_likelihood_of_vectors
 from .pairs import PairRelease
-from .released_tokens import Ranks, expected_hits
 
 SCORES = ("likelihood", "cosine")
 _POSITIVE_BAR = 0.9
@@ -134,31 +132,32 @@ class TemplateAttack(AuditAttack):
         # Both results come from one run, whose duration is reported with the first result.
         return {
             score: self.result(
-                self._share(found, score, released.groups),
-                found.chance,
-                self._share(open_ranks, score, released.groups),
+                found[score].share(self.confidence),
+                found[score].chance(),
+                open_ranks[score].share(self.confidence),
                 _POSITIVE_BAR,
-                Estimate.from_hits(blind_ranks.hits(score), blind_ranks.of(released.groups), CONTROL_CONFIDENCE),
-                blind_ranks.chance,
+                blind_ranks[score].share(CONTROL_CONFIDENCE),
+                blind_ranks[score].chance(),
                 seconds=seconds if score == SCORES[0] else 0.0,
                 settings={"score": score, "n_candidates": self.n_candidates, "measure": "top1"},
-                details={"mean_candidates": found.n_candidates, "top5": float(np.mean(found.hits(score, 5)))},
+                details={
+                    "mean_candidates": found[score].mean_candidates,
+                    "top5": float(np.mean(found[score].hits(5))),
+                },
                 name=f"template by {score}, vectors that left",
             )
             for score in SCORES
         }
 
-    def _share(self, ranks: _Ranked, score: str, groups: np.ndarray | None) -> Estimate:
-        return Estimate.from_hits(ranks.hits(score), ranks.of(groups), self.confidence)
-
     def _ranked(
         self, released: PairRelease, own: Representer, releasing: Representer | None, at_random: bool = False
-    ) -> _Ranked:
-        """Rank the candidates of all sentences; parameters as in `scored`."""
-        ranked = _Ranked()
+    ) -> dict[str, CandidateRanks]:
+        """Rank the candidates of all sentences by each score; parameters as in `scored`."""
+        ranked = {score: CandidateRanks(released.groups) for score in SCORES}
         for some, scores in self.scored(released, own, releasing, at_random):
-            ranked.add(some.row, some.truth, scores)
-        if not ranked.rows:
+            for score, own_scores in zip(SCORES, scores, strict=True):
+                ranked[score].rank(some.row, some.truth, own_scores)
+        if not ranked[SCORES[0]].rows:
             raise ValueError("No sentence that was released has candidates: there is nothing to look up.")
         return ranked
 
@@ -208,39 +207,3 @@ def _scores(own: Representer, seen: Tensor, template: Tensor) -> np.ndarray:
     likelihood = log_likelihood_of_directions if own.unit_norm else log_likelihood_of_vectors
     both = likelihood(seen, template, own.output_std()), cosine_score(seen, template)
     return np.stack([scores.cpu().numpy() for scores in both])
-
-
-class _Ranked:
-    """Ranks of the true candidates by each score."""
-
-    def __init__(self) -> None:
-        self.rows: list[int] = []
-        self._n: list[int] = []
-        self._ranks: list[tuple[np.ndarray, np.ndarray]] = []
-
-    def add(self, row: int, truth: int, scores: np.ndarray) -> None:
-        """Add a sentence with the scores of its candidates, shape (2, C)."""
-        own = scores[:, truth : truth + 1]
-        self.rows.append(row)
-        self._n.append(scores.shape[1])
-        self._ranks.append(((scores > own).sum(axis=1), (scores == own).sum(axis=1)))
-
-    def hits(self, score: str, k: int = 1) -> np.ndarray:
-        """Probability that the truth is among the first k, with ties in random order, shape (n_sentences,)."""
-        i = SCORES.index(score)
-        n_better, n_tied = (np.array([ranks[which][i] for ranks in self._ranks]) for which in (0, 1))
-        return expected_hits(Ranks(n_better, n_tied), k)
-
-    def of(self, groups: np.ndarray | None) -> np.ndarray:
-        """Patient of each sentence."""
-        return np.asarray(self.rows) if groups is None else np.asarray(groups)[self.rows]
-
-    @property
-    def chance(self) -> float:
-        """Expected success of a random guess among the candidates."""
-        return float(np.mean(1.0 / np.array(self._n)))
-
-    @property
-    def n_candidates(self) -> float:
-        """Mean number of candidates."""
-        return float(np.mean(self._n))
