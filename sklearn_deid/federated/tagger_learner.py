@@ -201,8 +201,7 @@ class TaggerLearner:
                 self.tagger.notify("on_train_begin", X=self._data[0][0], y=None)
                 self._begun = True
             metrics = self._private_epoch() if self.privacy is not None else self._plain_epoch()
-        self.n_epochs += 1
-        self.metrics = metrics
+        self.n_epochs, self.metrics = self.n_epochs + 1, metrics
         if self._planned is None or self.n_epochs == self._planned:
             self._end()
         return self.metrics

@@ -93,8 +93,8 @@ class FederationConfig:
     n_epochs : int, default=25
         Local epochs of each site, over all sessions.
     n_parts : int, default=1
-        Number of parts into which each site divides its sentences. A local epoch trains on one part, so that updates
-        are exchanged several times in a pass over the notes.
+        Number of parts into which each site divides its sentences. A local epoch trains on one of them, so that updates
+        are exchanged several times in a pass over the notes. A site refuses parts of fewer than ten sentences.
     proximal : float in [0, 1e6], default=0.0
         Weight of the proximal term of each site (`federated.FederatedAveraging`).
     seed : int, default=0
@@ -255,10 +255,9 @@ class FederationConfig:
             raise ExchangeError(f"'aggregation' must be one of {', '.join(AGGREGATES)}.")
         if isinstance(self.n_trim, bool) or not isinstance(self.n_trim, int) or self.n_trim < 1:
             raise ExchangeError("'n_trim' must be a whole number of at least 1.")
-        if type(self.keep_exchange) is not bool:
-            raise ExchangeError("'keep_exchange' must be true or false.")
-        if type(self.screened) is not bool:
-            raise ExchangeError("'screened' must be true or false.")
+        for name in ("keep_exchange", "screened"):
+            if type(getattr(self, name)) is not bool:
+                raise ExchangeError(f"'{name}' must be true or false.")
         if not self.has_rounds:
             return
         if self.mask_keys:

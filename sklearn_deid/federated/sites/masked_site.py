@@ -10,8 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...exceptions import ExchangeError
 from ..sparse import SparseUpdate
 from .asking import Ask, granted, known_result, wait_for
@@ -112,8 +110,6 @@ class MaskedSite:
             next session.
         """
         update = SparseUpdate.from_bytes(message, kind="update")
-        vector = np.zeros(update.size, dtype=np.float32)  # shape: (n,)
-        vector[update.indices] = update.values
         while True:
             ready = {"ask": "ready", "next": self.key.last_round + 1}
             number = wait_for(ask, ready, "round", stopped, self._pause)
@@ -121,7 +117,7 @@ class MaskedSite:
                 return False
             terms = self.agreement.masked_round(self._checked(number), update.model, update.size, self.key.start)
             site = self.key.masking_site(self.name)
-            masked = site.mask(vector, terms)
+            masked = site.mask(update.dense(), terms)
             # Before anything is sent: after a crash the same masks would otherwise hide another update.
             self._save(last_round=terms.number, sent=self.key.sequence)
             granted(ask({"ask": "upload", "round": terms.number}, masked))

@@ -82,7 +82,12 @@ class OfficerLog:
         if n_epochs is not None:
             line = f"{line} Epochs so far: {n_epochs} of {self._n_epochs}."
         now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        with open(os.open(self._path, flags, 0o600), "a", encoding="utf-8") as stream:
-            stream.write(f"{now} {line}\n")
+        append_line(self._path, f"{now} {line}")
         self._report(line)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line to a file that only its owner can read."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    with open(os.open(path, flags, 0o600), "a", encoding="utf-8") as stream:
+        stream.write(line + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,7 +21,7 @@ from .federation_config import FederationConfig
 from .flare_kits import make_private
 from .masked_exchange import MASK_DTYPE
 from .masked_site import MaskedSite, check_masks
-from .officer_log import OfficerLog
+from .officer_log import OfficerLog, append_line
 from .robust_site import RobustSite
 from .site_settings import SiteSettings
 from .state_lock import StateLock
@@ -303,9 +302,7 @@ class SiteTraining:
         self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
         line["is_download_taken"] = self._is_taken
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        with open(os.open(self.folder / "history.jsonl", flags, 0o600), "a", encoding="utf-8") as stream:
-            stream.write(json.dumps({**line, **metrics}) + "\n")
+        append_line(self.folder / "history.jsonl", json.dumps({**line, **metrics}))
 
     def _send_pending(self, ask: Ask, officer: OfficerLog) -> None:
         """Send all unacknowledged messages in order, and write lines for the officer. A refused update is lost."""
