@@ -251,6 +251,8 @@ def go_on(
     if training.server is not None:
         for worker in workers:
             worker.settings, worker.privacy = _settings_of(plan, worker.name), plan.privacy
+            # A seed of an earlier round would also give the noise of this one.
+            worker._rng = None if plan.keyed else worker._rng
         training.server.limits = plan.limits
         steps = plan_steps(plan.schedule, len(workers), plan.n_epochs, rng, plan.mean_delay)
         training.history.extend(run_rounds(training.server, workers, steps, **watching))

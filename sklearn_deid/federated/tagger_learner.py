@@ -339,7 +339,8 @@ class TaggerLearner:
         """Return the steps of a private training, with a ledger for the whole plan; None without ``privacy``."""
         if self.privacy is None:
             return None
-        if n_epochs is None:
+        # A second plan would begin with a new ledger, and forget the steps of the first one.
+        if n_epochs is None or self.ledger is not None:
             raise ExchangeError(ONE_PLAN)
         check_trainable(self.tagger, part)
         assert part.groups is not None, "check_trainable has checked"

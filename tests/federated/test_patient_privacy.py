@@ -22,7 +22,7 @@ from sklearn_deid.federated import (
 )
 from sklearn_deid.federated.ensemble_plan import plan_of
 from sklearn_deid.federated.patient_steps import clipped
-from sklearn_deid.federated.worker_data import checked_parts
+from sklearn_deid.federated.worker_data import checked_part, checked_parts
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import TINY, ensemble_of, parts_of
@@ -200,6 +200,26 @@ class TestTraining:
         assert not hasattr(ensemble, "epsilon_")
         with pytest.raises(ExchangeError, match="Use fit or fit_workers"):
             ensemble.partial_fit_workers(parts)
+
+    def test_a_second_plan_forgets_no_steps(self, without_accountant):
+        learner = learner_of(PatientPrivacy(8.0))
+        learner.train_epoch()
+        X, y, groups = make_sentences(24)
+        with pytest.raises(ExchangeError, match="plans the noise for all epochs"):
+            learner.plan(checked_part(learner.tagger, X, y, groups), 2)
+        assert learner.ledger.n_spent == 4
+
+    def test_noise_of_a_later_round_does_not_come_from_an_earlier_seed(self):
+        """The same two seeded rounds, the second one without a seed: its noise was that of the seed."""
+        sent = []
+        for _ in range(2):
+            ensemble = ensemble_of(labels=LABELS, n_epochs=1, clip=0.001, upload_fraction=0.1, keep_exchange=True)
+            ensemble.set_params(privacy=SparseVectorUpload(1.0), n_jobs=1)
+            ensemble.partial_fit_workers(parts_of(make_sentences(16)))
+            ensemble.set_params(random_state=None).partial_fit_workers(parts_of(make_sentences(16)))
+            sent.append([message.data for message in ensemble.exchange_.uploads("worker-0")])
+        assert sent[0][0] == sent[1][0]
+        assert sent[0][1] != sent[1][1]
 
     @pytest.mark.parametrize("order", [(True, False), (False, True)])
     def test_one_round_without_noise_has_no_epsilon(self, order):
