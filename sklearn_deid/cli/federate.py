@@ -106,6 +106,7 @@ def site(arguments: argparse.Namespace) -> int:
     from ..federated.noise import SparseVectorUpload
     from ..federated.sites import (
         MASK_KEY,
+        SITE_FILE,
         STATE_FOLDER,
         FederationConfig,
         SiteSettings,
@@ -124,8 +125,7 @@ def site(arguments: argparse.Namespace) -> int:
         chosen["epsilon"] = SparseVectorUpload.for_total(arguments.epsilon, agreement.n_epochs).epsilon
     chosen["corpus"] = str(Path(arguments.corpus).resolve())
     chosen["state"] = str(Path(arguments.state or Path(arguments.kit, STATE_FOLDER)).resolve())
-    # of training alone; 32 bits are what scikit-learn allows, and noise does not come from it
-    chosen["random_state"] = secrets.randbits(32)
+    chosen["random_state"] = _seed_of(Path(arguments.kit, "local", SITE_FILE))
     chosen["mask_key"] = str(Path(arguments.kit, MASK_KEY).resolve()) if agreement.mask_keys else None
     settings = SiteSettings(**chosen)
     settings.promise(agreement.n_epochs)  # refuses noise that promises nothing
@@ -146,6 +146,18 @@ def site(arguments: argparse.Namespace) -> int:
     harden_site(arguments.kit, agreement, settings)
     _say_what_leaves(agreement, settings, corpus, promise)
     return DONE
+
+
+def _seed_of(path: Path) -> int:
+    """Seed of a site that is set up again, whose saved training goes on with its held-out patients; else a new one."""
+    from ..federated.sites import SiteSettings, read_settings
+
+    try:
+        earlier = read_settings(SiteSettings, path).random_state
+    except DeidError:
+        earlier = None
+    # of training alone; 32 bits are what scikit-learn allows, and noise does not come from it
+    return secrets.randbits(32) if earlier is None else earlier
 
 
 def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus: Any, promise: str) -> None:

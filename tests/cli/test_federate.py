@@ -182,6 +182,19 @@ def test_a_site_that_is_set_up_again_reads_what_it_has_spent(federation, capsys)
     assert (federation / "site-1" / "local" / "site.json").read_bytes() == before
 
 
+def test_a_site_that_is_set_up_again_keeps_its_seed(federation):
+    """With another one it would hold out other patients, and refuse to go on; the first seed was lost."""
+    seeds = []
+    for options in ((), ("--threads", "2"), ("--clip", "0.5")):
+        assert site(*options) == 0
+        settings = federation / "site-1" / "local" / "site.json"
+        seeds.append(read_settings(SiteSettings, settings).random_state)
+    assert len(set(seeds)) == 1
+    settings.write_text("{")
+    assert site() == 0
+    assert read_settings(SiteSettings, settings).random_state != seeds[0]
+
+
 def test_server_and_model(federation, capsys):
     assert main(["federate", "server", "server", "--agreement", "lab/federation.json"]) == 0
     assert main(["federate", "model", "server", "--output", "global"]) == 0
