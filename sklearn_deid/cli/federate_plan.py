@@ -15,7 +15,7 @@ from .options import LABEL_SCHEMES, count, named_value, not_negative, port, posi
 from .options import add_command as add
 
 if TYPE_CHECKING:
-    from ..federated.sites import FederationConfig, SessionRules
+    from ..federated.sites import FederationConfig
 
 _EPOCHS, _WORDS_OF_A_NOTE = 50, 300
 _STARTER = "starter-en"
@@ -41,12 +41,15 @@ def add_plan_step(steps: Any) -> None:
 
 def plan(arguments: argparse.Namespace) -> int:
     """Write the folder of a new federation."""
-    from ..federated.sites import write_federation, write_session
+    from ..federated.sites import SessionRules, write_federation, write_session
 
     # An existing folder may belong to a running federation.
     if Path(arguments.folder).exists():
         raise DeidError("The folder exists already; name another one.", path=arguments.folder)
-    agreement, rules = _agreement_of(arguments), _rules_of(arguments)
+    agreement = _agreement_of(arguments)
+    rules = SessionRules(
+        arguments.session_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
+    )
     write_federation(arguments.folder, agreement, arguments.server, arguments.port, arguments.lead)
     write_session(Path(arguments.folder, "session"), rules)
     # Quotient rounded up: the last session may have fewer epochs.
@@ -247,15 +250,6 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         rules.add_argument(
             f"--{name}", type=positive, default=default, metavar="S", help=f"{text} (default: {default:g})"
         )
-
-
-def _rules_of(arguments: argparse.Namespace) -> SessionRules:
-    """Create the session rules from the options."""
-    from ..federated.sites import SessionRules
-
-    return SessionRules(
-        arguments.session_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
-    )
 
 
 def _plain(written: str) -> Any:

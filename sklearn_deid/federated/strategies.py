@@ -98,16 +98,12 @@ class StrategyPlan:
     guarded: bool | float | str = False
 
     def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES:
-            raise ValueError(
-                f"The 'strategy' parameter of StrategyPlan must be one of {', '.join(STRATEGIES)}. "
-                f"Got {self.strategy!r} instead."
-            )
-        if self.aggregation not in AGGREGATES:
-            raise ValueError(
-                f"The 'aggregation' parameter of StrategyPlan must be one of {', '.join(AGGREGATES)}. "
-                f"Got {self.aggregation!r} instead."
-            )
+        for name, allowed in (("strategy", STRATEGIES), ("aggregation", AGGREGATES)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"The '{name}' parameter of StrategyPlan must be one of {', '.join(allowed)}. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
         if self.masks is not None and (self.strategy, self.aggregation) != ("fedavg", "mean"):
             # A median needs the single updates, which masks hide.
             raise ValueError("With 'masks', 'strategy' must be 'fedavg' and 'aggregation' must be 'mean'.")

@@ -176,7 +176,7 @@ class SiteTraining:
         session = (officer.watch(ask), stopped, officer, n_epochs)
         n_trained = self._rounds(*session) if common is None else self._common_rounds(common, *session)
         self._save_model()  # before the server hears of the end, because it may then end this process
-        reported = self._reported()
+        reported = {"f1": round(self._f1, 4)} if self.settings.report_f1 and self._f1 is not None else {}
         if reported:
             officer.sent_f1(**reported)
         ask({"ask": "done", **reported})
@@ -256,9 +256,6 @@ class SiteTraining:
                 break
             pending.clear()
         return n_trained
-
-    def _reported(self) -> dict[str, float]:
-        return {"f1": round(self._f1, 4)} if self.settings.report_f1 and self._f1 is not None else {}
 
     # ---- one epoch
 
