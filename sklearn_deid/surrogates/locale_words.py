@@ -347,7 +347,7 @@ class LocaleWords:
         folded = fold(word).rstrip(".")
         if len(folded) < 3:
             return None
-        return self._months.get(folded) or self._months.get(folded.replace("setiembre", "septiembre"))
+        return self._months.get(folded)
 
     @cached_property
     def _months(self) -> dict[str, int]:
@@ -359,7 +359,7 @@ class LocaleWords:
                     table[name[:length]] = number
         for number, name in enumerate(self.block("month abbreviations"), 1):
             table[fold(name)] = number
-        return table
+        return table | {name: int(number) for name, number in self.numbered("other months").items()}
 
     def _provider(self, kind: str) -> Any:
         # Faker's classes hold its lists; a Faker object would draw from the lists with a generator of its own.

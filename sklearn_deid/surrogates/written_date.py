@@ -167,7 +167,8 @@ def _named(text: str, words: LocaleWords, unit: str, index: int, prefers_short: 
     names = words.block(f"{unit}s")
     folded = fold(text)
     is_short = folded in words.numbered(f"{unit} abbreviations")
-    is_name = folded in words.numbered(f"{unit}s") and not (is_short and prefers_short)
+    is_listed = folded in words.numbered(f"{unit}s") or folded in words.numbered(f"other {unit}s")
+    is_name = is_listed and not (is_short and prefers_short)
     name = (names if is_name else words.block(f"{unit} abbreviations"))[index]
     return name if fold(name)[:1] != name[:1].lower() and text.islower() else apply_casing(name, casing_pattern(text))
 
