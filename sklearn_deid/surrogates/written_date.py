@@ -73,7 +73,7 @@ class WrittenDate:
         unknown year is in a leap year. Days that do not exist become the last day of their month.
         """
         year = reference.year if self.year is None else self.year
-        if self.season is not None:
+        if self.season is not None and self.month is None:
             return date(year, 3 * self.season + 1, _MIDDLE_OF_MONTH)
         if self.month is None:
             month, day = _MIDDLE_OF_YEAR if self.day is None else (reference.month, self.day)

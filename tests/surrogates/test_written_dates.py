@@ -112,6 +112,7 @@ def test_no_sign_of_the_first_stays_on_another_day(locale, text):
         ("en", "from May 12 to June 3, 2019", "from June 21 to July 13, 2019"),
         ("en", "end of May", "end of June"),
         ("en", "fall 15", "fall 15"),
+        ("en", "summer, July 2, 2011", "summer, August 11, 2011"),
         ("de", "Herbst 18", "Herbst 18"),
         ("en", "Christmas \uff12\uff10\uff11\uff19", "Valentine's Day 2020"),
     ],
