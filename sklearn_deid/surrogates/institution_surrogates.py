@@ -20,6 +20,11 @@ _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE
 _ENGLISH_ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa", "sant", "sainte")
 LONGEST_CODE = 5
+#: Words before the number of a ward or a room, which stay.
+WARDS = (
+    *("Ward", "Unit", "Floor", "Room", "Station", "Zimmer", "Planta", "Sala", "Habitaci\u00f3n", "Chambre", "Kamer"),
+    *("Afdeling", "Avdeling", "Stanza", "Reparto", "Quarto", "Enfermaria"),
+)
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
 _COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
 
@@ -104,9 +109,9 @@ class InstitutionSurrogates:
         """Surrogate of a ward, or of a code such as 7B."""
         chance = self._chance.again("department", fold(text))
         if any(map(str.isdigit, text)):
-            words = [fold(word) for word in _WORDS.findall(text)]
+            words = [fold(word) for word in _WORDS.findall(text) if len(word) > 1]
             is_public = all(word in self._ward_words() for word in words)
-            return _digits_only(text, chance) if words and is_public else self._names.of_form(text, chance)
+            return _numbers_only(text, chance) if words and is_public else self._names.of_form(text, chance)
         return with_case(chance.pick(self._words.block("departments")), text)
 
     def profession(self, text: str) -> str:
@@ -185,8 +190,9 @@ class InstitutionSurrogates:
         return "".join((*parts[:i], with_case(drawn, parts[i]), *parts[i + 1 :]))
 
     def _ward_words(self) -> frozenset[str]:
-        wards = (*self._words.block("departments"), "Ward", "Unit", "Floor", "Station", "Planta", "Zimmer")
-        return frozenset(fold(word) for ward in wards for word in _WORDS.findall(ward))
+        return frozenset(
+            fold(word) for ward in (*self._words.block("departments"), *WARDS) for word in _WORDS.findall(ward)
+        )
 
 
 @cache
@@ -228,5 +234,12 @@ def _lower(job: str) -> str:
     return job[0].lower() + job[1:] if job[1:2].islower() else job
 
 
-def _digits_only(text: str, chance: KeyedChance) -> str:
-    return "".join(str(chance.number(1, 9)) if sign.isdigit() else sign for sign in text)
+def _numbers_only(text: str, chance: KeyedChance) -> str:
+    """Text with other digits and other single letters: Ward 12B."""
+
+    def other(part: str) -> str:
+        if len(part) > 1:
+            return part
+        return str(chance.number(1, 9)) if part.isdigit() else random_of_form(part, chance)
+
+    return "".join(map(other, re.findall(r"[^\W\d_]+|[\W\d_]", text)))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from .folding import fold
-from .institution_surrogates import LONGEST_CODE
+from .institution_surrogates import LONGEST_CODE, WARDS
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import are_consonants, long_titles, whole_name, with_signs_apart
@@ -202,7 +202,8 @@ def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
         return words.bare("street types") | words.bare("street tail words") | words.titles
     if kind in _HEADS:
         heads = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]+", form)]
-        return frozenset(heads) | words.bare("institution abbreviations") | words.titles
+        wards = map(fold, WARDS) if kind == "department" else ()
+        return frozenset((*heads, *wards)) | words.bare("institution abbreviations") | words.titles
     if kind in (*NAMES, "relative"):
         return words.titles | words.particles | frozenset(words.numbered("relatives")) | words.bare("relative words")
     return frozenset()

@@ -33,6 +33,8 @@ def test_equal_forms(one, other, label, locale):
         ("Quillwyk", "QUILLWYK", "PATIENT", "en"),
         ("Quillwyk JB", "Quillwyk UT", "PATIENT", "en"),
         ("MJGL", "ZYXA", "PATIENT", "es"),
+        ("Station 3", "Quillwyk 3", "DEPARTMENT", "de"),
+        ("Zimmer 3B", "Quillwyk 3B", "DEPARTMENT", "de"),
         ("Quillwyk Hospital, Brambo", "Quillwyk Clinic, Brambo", "LOCATION", "en"),
         ("Dr. Quillwyk", "Quillwyk", "DOCTOR", "en"),
         ("John", "Mary", "PATIENT", "en"),

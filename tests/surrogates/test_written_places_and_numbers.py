@@ -52,6 +52,8 @@ def test_long_numbers_of_streets_are_replaced(locale, street):
         ("de", "LOCATION", "Zyxstr. 5", r"\w+str\. \d"),
         ("nl", "LOCATION", "Zyxlaan 12", r"\w+laan \d\d"),
         ("en", "LOCATION", "12 Zyx Street\n02115 Boston\nFrance", rf"\d\d \w+ Street\n\d{{5}} [^\n]+\n({COUNTRIES})"),
+        ("en", "DEPARTMENT", "Ward 12B", r"Ward [1-9]{2}[A-Z]"),
+        ("es", "DEPARTMENT", "Habitaci\u00f3n 412", r"Habitaci\u00f3n [1-9]{3}"),
         ("en", "LOCATION", "Boston, Georgia", "|".join(rf".+, {name}" for name in STATES)),
         ("es", "TERRITORIO", "Granada", r"(?!Espa\u00f1a).+"),
         ("de", "PHONE", "+49 761 2701234", r"\+49 (302 3125|899 9998|406 6969|699 0009)\d{3}"),
