@@ -172,7 +172,7 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     if kind == "url":
         return "".join(map(_sign, piece)) if len(piece) <= SHORT else _casing(piece)
     if kind in ("date", "birth date"):
-        return _casing(piece)
+        return f"{_casing(piece)}{_date_word(fold(piece), words)}"
     is_particle = (kind == "street" or kind in _HEADS) and len(piece) > 1 and fold(piece) in words.particles
     is_connector = piece.islower() and fold(piece) in _connectors(kind, words)
     if words.uninflected(fold(piece)) & _kept_words(kind, words) or is_particle or is_connector:
@@ -185,6 +185,14 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     # "JB" in front of or behind a surname counts as initials, and "UT" may be a name.
     sign = f"{len(piece)} consonants" if piece.isupper() and len(piece) < 5 and are_consonants(piece) else length
     return f"{_casing(piece)}{sign}{_list_of(piece, words)}"
+
+
+def _date_word(folded: str, words: LocaleWords) -> str:
+    """Public word of a date that stays, or the list of a word that moves."""
+    if folded in words.numbered("date words"):
+        return f" {folded}"
+    lists = ("months", "month abbreviations", "weekdays", "weekday abbreviations", "seasons")
+    return next((f" {name}" for name in lists if folded in words.numbered(name)), "")
 
 
 def _end(piece: str, kind: str, words: LocaleWords) -> str:

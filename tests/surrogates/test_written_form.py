@@ -33,6 +33,8 @@ def test_equal_forms(one, other, label, locale):
         ("Quillwyk", "QUILLWYK", "PATIENT", "en"),
         ("Quillwyk JB", "Quillwyk UT", "PATIENT", "en"),
         ("MJGL", "ZYXA", "PATIENT", "es"),
+        ("early 2019", "late 2019", "DATE", "en"),
+        ("Jan 5", "Mon 5", "DATE", "en"),
         ("Station 3", "Quillwyk 3", "DEPARTMENT", "de"),
         ("Zimmer 3B", "Quillwyk 3B", "DEPARTMENT", "de"),
         ("Quillwyk Hospital, Brambo", "Quillwyk Clinic, Brambo", "LOCATION", "en"),
