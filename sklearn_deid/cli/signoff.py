@@ -158,7 +158,6 @@ def _asked_for(arguments: argparse.Namespace) -> SignOff:
 
 def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     from ..review import SignOff, record_html
-    from ..review.sign_off import count_hidden
     from ..review.sign_off_record import verdict
 
     for ending in (".html", ".json"):
@@ -182,8 +181,7 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
         raise DeidError("The sample of the plan is not the one that its seed draws. Draw a new sample.")
     read = _read_notes(arguments.read, source, plan["sample"])
     mode = (plan["release"]["run"] or {}).get("mode")
-    # The text of a note can hold what another mode writes, such as a line of asterisks.
-    hidden = {note.doc_id: count_hidden(note.text, mode) for note in read} if mode in ("label", "mask") else None
+    hidden = _hidden(read, mode)
     sign_off.assess(read, n_release=n_release, types=types, patients=table.get("patient_id"), hidden=hidden)
     if mode == "remove":
         sign_off.items_ = None  # removed items leave nothing to count
@@ -194,6 +192,18 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
     write_file(work / f"{_RECORD}.html", record_html(record).encode("utf-8"))
     print(f"{verdict(record['result'])} Record in {work / _RECORD}.html")
     return DONE if sign_off.passed_ else SOME_WITHHELD
+
+
+def _hidden(read: list[Document], mode: str | None) -> dict[str, int] | None:
+    """Number of hidden items in each note; None if it is not known."""
+    from ..review.sign_off import count_hidden
+
+    # The text of a note can hold what another mode writes, such as a line of asterisks. Only what the mode writes
+    # counts or, if the mode is not known, the more frequent kind.
+    modes = (mode,) if mode in ("label", "mask") else ("label", "mask")
+    counts = [{note.doc_id: count_hidden(note.text, kind) for note in read} for kind in modes]
+    most = max(counts, key=lambda count: sum(count.values()))
+    return most if mode is not None or any(most.values()) else None
 
 
 def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]:

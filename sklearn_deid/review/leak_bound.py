@@ -191,9 +191,10 @@ def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, co
     variance = ratio_variance(n_hits, n_cases, share)
     if variance == 0:
         return _alone(n_cases, n)
-    # A variance that is estimated from few patients is uncertain and reduces the effective number, as in
-    # `Estimate.from_groups`.
-    quantiles = float(norm.ppf(confidence) / student.ppf(confidence, n_patients - 1))
+    # As for `Estimate.from_groups`: a variance that is estimated from few patients makes the trials fewer. At 0.5 both
+    # quantiles are 0, and their ratio is smaller at higher levels.
+    level = max(confidence, 0.75)
+    quantiles = float(norm.ppf(level) / student.ppf(level, n_patients - 1))
     return min(float(n), share * (1 - share) / variance * quantiles**2)
 
 

@@ -149,6 +149,19 @@ def test_hidden_items_are_what_the_mode_of_the_run_writes(run, tmp_path, mode, n
     assert (None if items is None else items["n"]) == n_items
 
 
+@pytest.mark.parametrize(("text", "n_items"), [("*** Ann *** [DOCTOR], [DATE], [DATE]", 4), ("Ann *** [DATE] ***", 3)])
+def test_hidden_items_of_an_unknown_mode_are_the_more_frequent_kind(run, tmp_path, text, n_items):
+    """Rows of asterisks beside labels made the share of leaking items too small."""
+    write_corpus([Document("n", text)], tmp_path / "release.jsonl")
+    command = ["signoff", tmp_path / "release.jsonl", "--output", tmp_path / "work"]
+    run(*command)
+    at = text.index("Ann")
+    write_corpus([Document("n", text, (Span(at, at + 3, "DOCTOR"),))], tmp_path / "read.jsonl")
+    assert run(*command, "--read", tmp_path / "read.jsonl")[0] == 1
+    items = json.loads((tmp_path / "work" / "signoff-record.json").read_text())["result"]["items"]
+    assert (items["n_leaks"], items["n"]) == (1, n_items)
+
+
 @pytest.mark.parametrize("output", ["out", "out.jsonl"])
 def test_notes_that_the_recorded_run_has_not_written_are_counted(run, tmp_path, output):
     """The record named model and mode of the run for a raw note that lay in the release."""

@@ -193,6 +193,15 @@ def test_boxes_and_lines_are_no_hidden_items():
     assert (count_hidden(text, "label"), count_hidden(text, "mask"), count_hidden(text)) == (2, 1, 3)
 
 
+@pytest.mark.filterwarnings("error")
+def test_patients_are_clusters_at_any_confidence():
+    """At 50 % the correction for few patients was not a number, and the notes counted as independent."""
+    leaks, patients = [1] * 10 + [0] * 30, [number // 10 for number in range(40)]
+    found = {level: LeakBound.from_notes(leaks, [1] * 40, patients, confidence=level) for level in (0.4, 0.5, 0.6)}
+    assert found[0.4].n_effective == found[0.5].n_effective == found[0.6].n_effective < 5
+    assert found[0.4].upper < found[0.5].upper < found[0.6].upper
+
+
 def test_words_in_brackets_are_no_hidden_items():
     """A note with ten editorial remarks counted as one with ten hidden items: 1 of 11 instead of 1 of 1 leaked."""
     text = "Ann [SIC] [REDACTED] [MRI] [SEE-BELOW] [ID-2] came."
