@@ -292,3 +292,33 @@ def test_a_broken_file_is_an_error_without_text(name, content, tmp_path):
     with pytest.raises(CorpusFormatError) as caught:
         read_corpus(path, name)
     assert WORD not in str(caught.value) and caught.value.__context__ is None
+
+
+def test_two_answers_to_one_text_of_prodigy_are_refused(tmp_path):
+    """They became two notes, and the spans of one annotator were missing from the other's."""
+    answers = [{"text": "Ann", "answer": "accept", "_input_hash": n, "spans": []} for n in (1, 2, 1)]
+    (tmp_path / "x.prodigy.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    corpus, errors = read_corpus(tmp_path / "x.prodigy.jsonl", "prodigy", on_error="collect")
+    assert len(corpus) == 2 and [error.message[:32] for error in errors] == ["Line 3: this text has several an"]
+    answers = [{**answer, "doc_id": f"n{number}"} for number, answer in enumerate(answers)]
+    (tmp_path / "x.prodigy.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    assert len(read_corpus(tmp_path / "x.prodigy.jsonl", "prodigy")) == 3, "notes with ids may have one text"
+
+
+@pytest.mark.parametrize("task", [{"label": "URGENT"}, {"options": [], "accept": ["URGENT"]}])
+def test_a_classification_of_prodigy_is_no_note_without_phi(task, tmp_path):
+    (tmp_path / "x.prodigy.jsonl").write_text(json.dumps({"text": "Ann", "answer": "accept", **task}) + "\n")
+    with pytest.raises(CorpusFormatError, match="task of classification"):
+        read_corpus(tmp_path / "x.prodigy.jsonl", "prodigy")
+
+
+def test_spans_of_two_texts_of_a_task_are_refused(tmp_path):
+    """Without the repeated text, those of the title marked other characters of the note."""
+    regions = [
+        {"type": "labels", "to_name": name, "value": {"start": 0, "end": 3, "labels": ["A"]}}
+        for name in ("text", "title")
+    ]
+    tasks = [{"id": 1, "data": {"text": "Ann", "title": "Roe"}, "annotations": [{"result": regions}]}]
+    (tmp_path / "x.json").write_text(json.dumps(tasks))
+    with pytest.raises(CorpusFormatError, match="several texts"):
+        read_corpus(tmp_path / "x.json", "labelstudio")

@@ -117,7 +117,10 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
     place = place._replace(doc_id=doc_id)
     check_text(place, data["text"])
     regions = _regions(place, task)
-    labelled = [region.get("id") for region in regions if isinstance(region, dict) and _is_labelled(region)]
+    of_spans = [region for region in regions if isinstance(region, dict) and _is_labelled(region)]
+    if len({str(region["to_name"]) for region in of_spans if "to_name" in region}) > 1:
+        raise place.error("The regions belong to several texts of the task, such as a title. Keep those of one text.")
+    labelled = [region.get("id") for region in of_spans]
     spans = [
         span
         for number, region in enumerate(regions, start=1)

@@ -1,8 +1,8 @@
 """JSON lines of Prodigy's named entity tasks: ``{"text": ..., "spans": [{"start": ..., "end": ..., "label": ...}]}``.
 
-The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as the tasks of the writer. A
-rejected or ignored task is an error: its spans are wrong, and without spans the note would look like a note without
-PHI. Tokens and other keys of a task are ignored.
+The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as those that the writer makes. A
+rejected or ignored task is an error: its spans are wrong, and without them the note would look like a note without
+PHI. So are a second answer to one text, and a task of classification. Tokens and other keys of a task are ignored.
 
 The writer puts confidences under ``score`` and categories under ``category`` of a span, and document id, patient id and
 metadata under the keys ``doc_id``, ``patient_id`` and ``doc_meta`` of the task. Prodigy keeps unknown keys. Without
@@ -29,7 +29,12 @@ from ..json_lines import dump_task, parse_task, read_documents
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken line the function yields an error and continues."""
-    return read_documents(path, encoding, _parse)
+    seen: set[str] = set()
+
+    def parse(place: SourceLocation, line: str, number: int) -> Document:
+        return _parse(place, line, number, seen)
+
+    return read_documents(path, encoding, parse)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
@@ -60,11 +65,20 @@ def unanswered(path: Path, encoding: str | None = None) -> set[str]:
     return found
 
 
-def _parse(place: SourceLocation, line: str, number: int) -> Document:
+def _parse(place: SourceLocation, line: str, number: int, seen: set[str]) -> Document:
     what = f"Line {number}"
     place, record, document = parse_task(place, line, number, "doc_meta")
     if record.get("answer", "accept") != "accept":
         raise place.error(f"{what}: the answer is not 'accept', so that the spans of this note are not known.")
+    if "spans" not in record and {"label", "options"} & record.keys():
+        raise place.error(f"{what} is a task of classification, which has no spans.")
+    # Prodigy's number of the text: several sessions answer one text once each, and may disagree. Two notes of one text
+    # have ids.
+    if "_input_hash" in record and "doc_id" not in record:
+        text_hash = str(record["_input_hash"])
+        if text_hash in seen:
+            raise place.error(f"{what}: this text has several answers, such as those of several annotators. Keep one.")
+        seen.add(text_hash)
     spans = record.get("spans", [])
     if not isinstance(spans, list):
         raise place.error(f"{what}: 'spans' must be a list.")
