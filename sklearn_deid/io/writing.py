@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from io import FileIO
 from os import PathLike
 from pathlib import Path
@@ -74,7 +74,8 @@ def write_corpus(
     ------
     CorpusFormatError
         If the format cannot store a document, or a document id is repeated or is not a valid file name. In this case
-        no file is written.
+        no file is written. After any other error, such as a full disk, no new file stays: a part of the notes would
+        look like all of them.
     FileExistsError
         If a file exists and ``overwrite`` is False.
 
@@ -90,6 +91,7 @@ def write_corpus(
     """
     documents = list(corpus)
     writer = DocumentWriter(path, format, lossy=lossy, overwrite=overwrite)
+    there = {file.name for file in writer.path.iterdir()} if writer.format.one_document else frozenset()
     try:
         # Files of a folder are checked before the first one is written. A stream can be discarded as a whole.
         if writer.format.one_document:
@@ -97,7 +99,7 @@ def write_corpus(
         for document in documents:
             writer.write(document)
     except BaseException:
-        writer.discard()
+        writer.discard(there)
         raise
     writer.close()
 
@@ -187,11 +189,11 @@ class DocumentWriter:
         targets = self._targets(document, contents) if self._stream is None else {}
         if before is not None:
             before(contents)
+        self._written.add(document.doc_id)
         if self._stream is None:
             self._write_files(targets)
         else:
             self._append(self._stream, b"".join(contents.values()))
-        self._written.add(document.doc_id)
 
     def drop(self, doc_ids: Iterable[str]) -> None:
         """Remove documents that an earlier run has written. Documents that the file does not hold are ignored."""
@@ -221,11 +223,15 @@ class DocumentWriter:
                 write_file(part, self.format.pack(part), work=part_of(part))
             os.replace(part, self.path)
 
-    def discard(self) -> None:
-        """Close the writer and remove the unfinished file of a format with many documents per file."""
+    def discard(self, kept: Set[str] = frozenset()) -> None:
+        """Close the writer and remove what it has written, except files with the names in ``kept``."""
         if self._stream is not None:
             self._stream.close()
             part_of(self.path).unlink(missing_ok=True)
+            return
+        names = {file_name(doc_id, suffix) for doc_id in self._written for suffix in self.format.suffixes}
+        for name in names - kept:
+            (self.path / name).unlink(missing_ok=True)
 
     def __enter__(self) -> DocumentWriter:
         return self

@@ -101,6 +101,24 @@ def test_a_failing_rename_leaves_no_file_behind(name, tmp_path, monkeypatch):
     assert snapshot(tmp_path) == {}
 
 
+@pytest.mark.parametrize("name", FOLDERS)
+def test_an_interrupted_corpus_leaves_no_part_that_looks_whole(name, tmp_path, monkeypatch):
+    """The first notes stayed, and a training took them for all."""
+    (tmp_path / "other.txt").write_text("Kept.")
+    written, real = [], os.replace
+
+    def interrupt(source, target):
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        written.append(target)
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_corpus([Document(doc_id, "Ann") for doc_id in "abcdef"], tmp_path, format=name)
+    assert len(written) == 3 and snapshot(tmp_path) == {"other.txt": b"Kept."}
+
+
 def test_a_file_is_renamed_from_its_own_folder(tmp_path, monkeypatch):
     seen = []
     real = os.replace
