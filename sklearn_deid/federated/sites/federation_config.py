@@ -93,7 +93,7 @@ class FederationConfig:
     n_epochs : int, default=25
         Local epochs of each site, over all sessions.
     n_parts : int, default=1
-        Number of parts into which each site divides its sentences. A local epoch trains on one of them, so that updates
+        Number of parts into which each site divides its sentences. A local epoch trains on one part, so that updates
         are exchanged several times in a pass over the notes. A site refuses parts of fewer than ten sentences.
     proximal : float in [0, 1e6], default=0.0
         Weight of the proximal term of each site (`federated.FederatedAveraging`).

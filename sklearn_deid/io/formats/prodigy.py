@@ -1,8 +1,9 @@
 """JSON lines of Prodigy's named entity tasks: ``{"text": ..., "spans": [{"start": ..., "end": ..., "label": ...}]}``.
 
-The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as those that the writer makes. A
-rejected or ignored task is an error: its spans are wrong, and without them the note would look like a note without
-PHI. So are a second answer to one text, and a task of classification. Tokens and other keys of a task are ignored.
+The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as the tasks of the writer. A
+rejected or ignored task is an error: its spans are wrong, and without spans the note would look like a note without
+PHI. A second answer to one text is also an error, and so is a task of classification. Tokens and other keys of a task
+are ignored.
 
 The writer puts confidences under ``score`` and categories under ``category`` of a span, and document id, patient id and
 metadata under the keys ``doc_id``, ``patient_id`` and ``doc_meta`` of the task. Prodigy keeps unknown keys. Without
