@@ -305,8 +305,7 @@ class PlaceSurrogates:
         found = []
         for i, piece in enumerate(pieces):
             # Abbreviations are no names.
-            is_word = piece[0].isupper() and piece.isalpha()
-            if not is_word or not self._is_tail(piece):
+            if not (piece[0].isupper() and piece.isalpha() and self._is_tail(piece)):
                 continue
             if self._words.locale == "en":
                 near = pieces[i + 2] if i + 2 < len(pieces) and pieces[i + 1] == " " else ""
@@ -352,9 +351,8 @@ class PlaceSurrogates:
             if length is None:
                 continue
             name = self._chance.again("street name", stem).pick(self._words.block("street names"))
-            written = piece[-length:]
             rest = [self._behind_name(pieces, kept, k, chance) for k in range(i + 1, len(pieces))]
-            return "".join((with_case(name, piece), written, *rest))
+            return "".join((with_case(name, piece), piece[-length:], *rest))
         return None
 
     def _behind_name(self, pieces: list[str], kept: list[bool], i: int, chance: Chance) -> str:
