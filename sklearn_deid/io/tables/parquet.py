@@ -42,8 +42,8 @@ class ParquetTable:
     Raises
     ------
     CorpusFormatError
-        If the file is no parquet file, lacks a column, has no strings in a text column, or has times of 96 bits that
-        neither nanoseconds nor microseconds hold.
+        If the file is no parquet file, is damaged, lacks a column, has no strings in a text column, or has times of 96
+        bits that neither nanoseconds nor microseconds hold.
     MissingDependencyError
         If pyarrow is not installed.
     """
@@ -73,7 +73,7 @@ class ParquetTable:
         self._used = self._used_categories()
         number = 0
         for group in range(self._file.num_row_groups):
-            for batch in self._file.iter_batches(batch_size=CHUNK_ROWS, row_groups=[group]):
+            for batch in self._batches(row_groups=[group]):
                 yield self._chunk(batch, number, group)
                 number += batch.num_rows
 
@@ -88,7 +88,23 @@ class ParquetTable:
     def _used_categories(self) -> dict[str, Any]:
         """Values in the rows of each column of categories: the list of categories can hold more."""
         names = [field.name for field in self._schema if self._pa.types.is_dictionary(field.type)]
-        return _used_categories(self._pa, self._file.iter_batches(CHUNK_ROWS, columns=names)) if names else {}
+        return _used_categories(self._pa, self._batches(columns=names)) if names else {}
+
+    def _batches(self, **part: Any) -> Iterator[Any]:
+        """Batches of a part of the file."""
+        batches = self._file.iter_batches(CHUNK_ROWS, **part)
+        while True:
+            try:
+                batch = next(batches, None)
+            except (self._pa.ArrowInvalid, OSError):
+                break  # the message of pyarrow could hold a value
+            if batch is None:
+                return
+            yield batch
+        raise SourceLocation(str(self.path)).error(
+            f"pyarrow {self._pa.__version__} cannot read the values of the file. The file is damaged, or has values "
+            "that this version does not read, such as missing lists of a fixed length."
+        )
 
     def _opened(self) -> Any:
         try:

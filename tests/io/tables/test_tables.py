@@ -435,12 +435,14 @@ def test_a_text_repeated_inside_of_another_value_is_refused(tmp_path, inner):
 def test_a_text_repeated_in_another_type_of_parquet_is_refused(tmp_path):
     """Only a column of strings was compared: categories and bytes were copied."""
     texts = pa.array(["a", LONG, None])
+    # pyarrow 25 does not read the missing lists of a fixed length that it wrote.
+    no_list = None if int(pa.__version__.split(".")[0]) > 25 else ["e", "f"]
     copies = [
         texts.dictionary_encode(),
         texts.cast(pa.binary()),
         pa.array([None, b"\xff", LONG.encode()]).take(pa.array([0, 2, 1])),
         pa.array([[], [("note", LONG)], None], pa.map_(pa.string(), pa.string())),
-        pa.array([None, [LONG, "b"], ["c", "d"]], pa.list_(pa.string(), 2)),
+        pa.array([no_list, [LONG, "b"], ["c", "d"]], pa.list_(pa.string(), 2)),
     ]
     path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
     for copy in copies:
@@ -449,6 +451,21 @@ def test_a_text_repeated_in_another_type_of_parquet_is_refused(tmp_path):
             with pytest.raises(CorpusFormatError, match="repeats a text") if is_refused else nullcontext():
                 change(open_table(path, output, Columns(("text",))), output, str)
                 assert pq.read_table(output).equals(pq.read_table(path))
+
+
+@pytest.mark.parametrize("categories", [False, True])
+def test_damaged_values_of_parquet_are_an_error_without_them(tmp_path, categories):
+    """The reader's error left as an internal one."""
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    other = pa.array(["Zyxwvutski"] * 9 + ["b"])
+    columns = {"text": ["a"] * 10, "other": other.dictionary_encode() if categories else other}
+    pq.write_table(pa.table(columns), path, compression="none", use_dictionary=categories)
+    content = path.read_bytes()
+    place = content.index(b"Zyxwvutski") - 4  # the length of the first value
+    path.write_bytes(content[:place] + b"\xff\xff\xff\x7f" + content[place + 4 :])
+    with pytest.raises(CorpusFormatError, match="cannot read the values") as caught:
+        change(open_table(path, output, Columns(("text",))), output, str)
+    assert "Zyxw" not in str(caught.value) and str(path) in str(caught.value)
 
 
 def test_a_name_of_a_text_inside_of_another_value_is_refused(tmp_path):
