@@ -53,7 +53,9 @@ class Account:
     def lines(self, what: str) -> list[str]:
         """Lines of the report at the end of a run. ``what`` names the finished notes, such as "notes redacted"."""
         skipped = f", {self.skipped} were finished before" if self.skipped else ""
-        head = f"{self.done} {what}, {len(self.withheld)} withheld{skipped}."
+        # "notes redacted" has its number in front: one is "1 note redacted".
+        counted = f"{self.done} {what if self.done != 1 else what.replace('notes', 'note', 1)}"
+        head = f"{counted}, {len(self.withheld)} withheld{skipped}."
         withheld = [one_line(f"  withheld: {error}") for error in self.withheld]
         return [head, *withheld, *(one_line(f"  unlike the training notes: {error}") for error in self.unlike)]
 

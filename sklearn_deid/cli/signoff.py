@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..review import SignOff
 
 _PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
+_RECORD_ENDINGS = (".html", ".json")
 #: Options of the sample, and their defaults.
 _DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": None}
 _PLANNED = {"settings", "release", "table", "sample", "key", "seed", "n_draws"}
@@ -97,7 +98,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     from ..review import write_review_page
 
-    check_new(work / _PAGE, arguments.overwrite)
+    records = [work / f"{_RECORD}{ending}" for ending in _RECORD_ENDINGS]
+    for path in (work / _PAGE, *records):
+        check_new(path, arguments.overwrite)
     listed = _listed(source)
     ids = listed.ids
     record = RunRecord(source.path)
@@ -131,6 +134,8 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
         "key": secrets.token_hex(32),
     }
     work.mkdir(parents=True, exist_ok=True)
+    for path in records:
+        path.unlink(missing_ok=True)  # it would be taken for the record of this draw
     # The plan comes first: a page without its plan could not be assessed.
     write_file(work / _PLAN, json.dumps(plan, indent=1).encode(), private=True)
     sample = [Document(doc_id, notes[doc_id].text) for doc_id in chosen]
@@ -160,7 +165,7 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
     from ..review import SignOff, record_html
     from ..review.sign_off_record import verdict
 
-    for ending in (".html", ".json"):
+    for ending in _RECORD_ENDINGS:
         check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
     for option in (*_DRAWN, "table"):
         if getattr(arguments, option) is not None:

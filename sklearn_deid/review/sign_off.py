@@ -278,6 +278,9 @@ def _strata(ids: Sequence[str], types: Mapping[str, Hashable] | None) -> dict[Ha
     if missing is not None:
         raise DeidError("This note has no type.", doc_id=missing)
     strata: dict[Hashable, list[str]] = {name: [] for name in sorted({types[i] for i in ids}, key=str)}
+    if len({str(name) for name in strata}) < len(strata):
+        # The record names a type by its text: the bounds of 1 and "1" could not be told apart.
+        raise DeidError("Two types of notes are written alike. Give each type one name, of one Python type.")
     for doc_id in ids:
         strata[types[doc_id]].append(doc_id)
     return strata

@@ -10,6 +10,7 @@ from ..exceptions import DeidError
 from .keyed_chance import KEY_BYTES, new_key
 
 _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
+_DIFFERENT_BYTES = 16
 
 
 def read_or_make_key(path: Path) -> bytes:
@@ -50,7 +51,8 @@ def read_key(path: Path) -> bytes:
     Raises
     ------
     DeidError
-        If there is no such file, if the file holds no key, or if other users of the computer can read it.
+        If there is no such file, if the file holds no key or one that can be guessed, or if other users of the computer
+        can read it.
     """
     # The key undoes all surrogates and shifts. The key of the masks of a federation has the same rule.
     if os.name == "posix" and path.is_file() and path.stat().st_mode & 0o077:
@@ -60,4 +62,10 @@ def read_key(path: Path) -> bytes:
     written = path.read_bytes().strip() if path.is_file() else b""
     if not _KEY.fullmatch(written.decode("ascii", "replace")):
         raise DeidError("A key file holds 64 hexadecimal digits and nothing else.", path=str(path))
-    return bytes.fromhex(written.decode("ascii"))
+    key = bytes.fromhex(written.decode("ascii"))
+    # 32 random bytes have about 30 different values. A key that somebody typed, such as zeros, can be guessed.
+    if len(set(key)) < _DIFFERENT_BYTES:
+        raise DeidError(
+            "This key was not drawn at random and can be guessed. Remove the file: a new key is drawn.", path=str(path)
+        )
+    return key

@@ -107,7 +107,7 @@ def test_note_that_cannot_be_written_is_withheld(run, model, tmp_path):
     code, _, err = run("redact", tmp_path / "in.jsonl", "--model", model, "--output", tmp_path / "out")
     assert code == 1
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.txt"]
-    assert "1 notes redacted, 1 withheld" in err and "[document ../a]" in err
+    assert "1 note redacted, 1 withheld" in err and "[document ../a]" in err
 
 
 def test_other_files_are_counted(run, raw, model, tmp_path):
@@ -223,7 +223,7 @@ def test_resume_tries_withheld_notes_again(run, with_broken, model, tmp_path, ex
     (with_broken / "note-00000.txt").write_text("Fine.", encoding="utf-8")
     code, _, err = run(*command, "--resume")
     assert code == 0
-    assert f"1 notes redacted, 0 withheld, {len(expected)} were finished before." in err
+    assert f"1 note redacted, 0 withheld, {len(expected)} were finished before." in err
 
 
 def test_overwriting_leaves_no_old_output_of_a_withheld_note(run, with_broken, model, tmp_path):

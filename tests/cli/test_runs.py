@@ -124,7 +124,7 @@ def test_a_changed_note_does_not_keep_its_old_output(run, command, tmp_path, not
     assert f"[document {changed}]" in err
     assert changed not in str(everything(tmp_path, output))
     code, _, err = run(*command(output), "--resume")
-    assert (code, "1 notes redacted, 0 withheld" in err) == (0, True)
+    assert (code, "1 note redacted, 0 withheld" in err) == (0, True)
     expected = run(*command(f"again-{output}"))[0]
     assert expected == 0
     if output == "out":

@@ -330,6 +330,20 @@ def test_the_record_counts_the_samples_that_were_drawn(run, redacted, tmp_path):
     assert told["seed"] == "given"
 
 
+def test_a_new_draw_leaves_no_record_of_an_earlier_one(run, redacted, tmp_path):
+    draw = ("signoff", redacted, "--output", tmp_path, "--sample", 6)
+    assert run(*draw)[0] == 0
+    sample = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "signoff.html")]
+    write_corpus(sample, tmp_path / "read.jsonl")
+    run("signoff", redacted, "--output", tmp_path, "--read", tmp_path / "read.jsonl")
+    assert len(list(tmp_path.glob("signoff-record.*"))) == 2
+    (tmp_path / "signoff.html").unlink()
+    code, _, err = run(*draw)
+    assert (code, "exists already" in err, len(list(tmp_path.glob("signoff-record.*")))) == (2, True, 2)
+    assert run(*draw, "--overwrite")[0] == 0
+    assert not list(tmp_path.glob("signoff-record.*"))
+
+
 def test_a_sample_that_the_seed_does_not_draw_is_refused(run, drawn, redacted, tmp_path):
     """The plan is a file: without a check, its sample could be replaced by notes that are known to be clean."""
     path = tmp_path / "work" / "signoff-plan.json"

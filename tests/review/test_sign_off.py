@@ -230,6 +230,7 @@ def test_the_record_holds_no_id_and_no_text():
         (lambda: SignOff().draw(["a", "a"]), "distinct ids"),
         (lambda: SignOff().draw(["a"], {}), "has no type"),
         (lambda: SignOff(1).draw(["a", "b"], {"a": 1, "b": 2}), "2 types"),
+        (lambda: SignOff(5).draw(["a", "b"], {"a": 1, "b": "1"}), "written alike"),
         (lambda: SignOff().assess([]), "No note was read"),
         (lambda: SignOff().assess([note(0), note(1)], n_release=1), "at least the notes that were read"),
         (lambda: SignOff().assess([note(0)], types={"n000": "a"}, n_release={"a": 3, "b": 4}), "for each type"),

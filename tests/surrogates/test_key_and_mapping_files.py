@@ -167,3 +167,18 @@ def test_key_files(tmp_path):
         path.write_text(wrong)
         with pytest.raises(DeidError, match="64 hexadecimal digits"):
             read_or_make_key(path)
+
+
+@pytest.mark.parametrize("key", [bytes(32), b"password" * 4, bytes(range(8)) * 4])
+def test_a_key_that_can_be_guessed_is_refused(tmp_path, key):
+    path = tmp_path / "key"
+    path.write_text(key.hex())
+    path.chmod(0o600)
+    with pytest.raises(DeidError, match="can be guessed"):
+        read_or_make_key(path)
+
+
+def test_a_random_key_is_never_refused(tmp_path):
+    for i in range(200):
+        path = tmp_path / str(i)
+        assert read_or_make_key(path) == read_or_make_key(path)
