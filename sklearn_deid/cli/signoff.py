@@ -102,31 +102,15 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     for path in (work / _PAGE, *records):
         check_new(path, arguments.overwrite)
     listed = _listed(source)
-    ids = listed.ids
-    record = RunRecord(source.path)
-    stamp, n_foreign = record.stamp(), record.n_foreign(source.files())
-    if stamp is not None and stamp.get("mode") == SURROGATE:
-        # Every name looks real, or every name looks invented: neither reading is a measurement.
-        raise DeidError(
-            "The release has surrogates, which a reader cannot tell from real names. Sign off the notes redacted with "
-            "--mode label by the same model.",
-            path=str(source.path),
-        )
-    table = notes_table(arguments.table, ids)
+    release = _described(source, listed)
+    table = notes_table(arguments.table, listed.ids)
     sign_off = _asked_for(arguments)
-    chosen = sign_off.draw(ids, table.get("type"))
+    chosen = sign_off.draw(listed.ids, table.get("type"))
     notes = {note.doc_id: note for note in source.read() if note.doc_id in set(chosen)}
     scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
     plan = {
         "settings": {name: getattr(sign_off, name) for name in ("n_notes", "target", "confidence", "random_state")},
-        "release": {
-            "n_notes": len(ids),
-            "sha256": listed.digest,
-            "run": stamp,
-            "n_foreign": n_foreign,
-            "n_empty": listed.n_empty,
-            "n_repeated": listed.n_repeated,
-        },
+        "release": release,
         "seed": "from the operating system" if arguments.seed is None else "given",
         "n_draws": 1 + _earlier_draws(work / _PLAN),
         "table": table,
@@ -140,15 +124,44 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     write_file(work / _PLAN, json.dumps(plan, indent=1).encode(), private=True)
     sample = [Document(doc_id, notes[doc_id].text) for doc_id in chosen]
     write_review_page(work / _PAGE, sample, dict(scheme.categories), mode="signoff")
-    if plan["release"]["run"] is None:
-        # Raw notes would be read as a release, too.
-        print("The release has no record of a run of redact: the sign-off cannot name its model.", file=sys.stderr)
-    elif n_foreign:
-        print(f"The recorded run has not written {n_foreign} of the notes, or they were changed.", file=sys.stderr)
-    if listed.n_empty:
-        print(f"{listed.n_empty} of {len(ids)} notes hold no word: they make the share small.", file=sys.stderr)
-    print(f"{len(chosen)} of {len(ids)} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
+    for warning in _warnings(release):
+        print(warning, file=sys.stderr)
+    n_notes = len(listed.ids)
+    print(f"{len(chosen)} of {n_notes} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
     return DONE
+
+
+def _described(source: NoteSource, listed: _Release) -> dict[str, Any]:
+    """What the plan says of the release and of the run that wrote it."""
+    record = RunRecord(source.path)
+    stamp = record.stamp()
+    if stamp is not None and stamp.get("mode") == SURROGATE:
+        # Every name looks real, or every name looks invented: neither reading is a measurement.
+        raise DeidError(
+            "The release has surrogates, which a reader cannot tell from real names. Sign off the notes redacted with "
+            "--mode label by the same model.",
+            path=str(source.path),
+        )
+    return {
+        "n_notes": len(listed.ids),
+        "sha256": listed.digest,
+        "run": stamp,
+        "n_foreign": record.n_foreign(source.files()),
+        "n_empty": listed.n_empty,
+        "n_repeated": listed.n_repeated,
+    }
+
+
+def _warnings(release: Mapping[str, Any]) -> list[str]:
+    said = []
+    if release["run"] is None:
+        # Raw notes would be read as a release, too.
+        said.append("The release has no record of a run of redact: the sign-off cannot name its model.")
+    elif release["n_foreign"]:
+        said.append(f"The recorded run has not written {release['n_foreign']} of the notes, or they were changed.")
+    if release["n_empty"]:
+        said.append(f"{release['n_empty']} of {release['n_notes']} notes hold no word: they make the share small.")
+    return said
 
 
 def _asked_for(arguments: argparse.Namespace) -> SignOff:
