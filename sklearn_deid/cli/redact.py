@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError
-from ..io.tables import Columns, Table, open_table
+from ..io.tables import DELIMITERS, Columns, Table, open_table
 from ..io.tables.fhir import DATE_PATH
 from ..io.tables.sql import SqlTable, connect
 from ..surrogates import MODES, SURROGATE
@@ -192,6 +192,8 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     options: dict[str, Any] = {"columns": named, "fhir": profiles["fhir"]}
     if profiles["hl7"] is not None:
         options["hl7"] = profiles["hl7"]
+    if arguments.delimiter is not None:
+        options["delimiter"] = arguments.delimiter
     if is_sql:
         # The record is in the database of the output, and a query can name a patient.
         options["query_sha256"] = sha256(arguments.query.encode("utf-8", "surrogatepass")).hexdigest()
@@ -217,14 +219,15 @@ def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles
     if target.resolve() == path.resolve():
         raise DeidError("The output must not be the table itself.", path=str(target))
     check_no_work_file(path, target)
-    return open_table(path, target, columns, **profiles, encoding=arguments.encoding)
+    return open_table(path, target, columns, **profiles, encoding=arguments.encoding, delimiter=arguments.delimiter)
 
 
 def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTable:
     if arguments.query is None or arguments.output_table is None or columns is None:
         raise DeidError("A database needs --query, --output-table, and --text-column or --omop.")
-    if arguments.encoding is not None:
-        raise DeidError("--encoding is not for databases.")
+    for option in ("encoding", "delimiter"):
+        if getattr(arguments, option) is not None:
+            raise DeidError(f"--{option} is not for databases.")
     if arguments.overwrite:
         raise DeidError("--overwrite is not for databases. Empty the output table and its record yourself.")
     return SqlTable(connect(arguments.notes), arguments.query, columns)
@@ -246,6 +249,12 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         "--patient-column",
         metavar="NAME",
         help="column of the patient, for --mode surrogate (default: the id, or each text by itself)",
+    )
+    group.add_argument(
+        "--delimiter",
+        choices=DELIMITERS,
+        metavar="CHARACTER",
+        help="character between the cells of a .csv file: , or ; or | (default: ,); write it in quotes",
     )
     group.add_argument(
         "--query",

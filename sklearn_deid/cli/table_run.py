@@ -48,6 +48,8 @@ def columns_of(arguments: Namespace) -> Columns | None:
     for option, value in (("--id-column", arguments.id_column), ("--patient-column", arguments.patient_column)):
         if value is not None:
             raise DeidError(f"{option} needs --text-column.")
+    if arguments.delimiter is not None and not arguments.omop:
+        raise DeidError("--delimiter needs --text-column or --omop.")
     return _OMOP if arguments.omop else None
 
 

@@ -266,11 +266,32 @@ def test_a_table_needs_an_option(run, rules, tmp_path, name):
         assert (code, "Tables need --text-column or --omop, and HL7 messages --hl7." in err) == (2, True)
 
 
-def test_semicolons_are_named(run, rules, tmp_path):
-    (tmp_path / "notes.csv").write_text("id;text\n1;a\n")
+def test_semicolons_are_named_and_read(run, rules, tmp_path):
+    """Spreadsheets of many countries write semicolons, and commas in numbers."""
+    (tmp_path / "notes.csv").write_text('id;text;dose\n1;"mail roe@example.org; well, a";2,5\n2;a,b;3\n')
     options = ("--model", rules, "--text-column", "text", "--output", tmp_path / "out.csv")
     code, _, err = run("redact", tmp_path / "notes.csv", *options)
-    assert (code, "has a single column: .csv needs commas, .tsv tabs." in err) == (2, True)
+    assert (code, "It has a single column: try --delimiter ';'." in err) == (2, True)
+    code, _, err = run("redact", tmp_path / "notes.csv", *options, "--delimiter", ";")
+    out = (tmp_path / "out.csv").read_text()
+    assert (code, out) == (0, 'id;text;dose\n1;"mail [EMAIL]; well, a";2,5\n2;a,b;3\n')
+    assert run("redact", tmp_path / "notes.csv", *options, "--delimiter", ";", "--resume")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("notes.tsv", ("--text-column", "text"), "Only .csv files have a delimiter"),
+        ("notes.jsonl", ("--text-column", "text"), "Only .csv files have a delimiter"),
+        ("notes.ndjson", ("--fhir",), "--delimiter needs --text-column or --omop"),
+        ("notes.txt", (), "--delimiter needs --text-column or --omop"),
+    ],
+)
+def test_other_files_have_no_delimiter(run, rules, tmp_path, name, options, message):
+    (tmp_path / name).write_text("text\na\n")
+    output = tmp_path / f"out{(tmp_path / name).suffix}"
+    code, _, err = run("redact", tmp_path / name, "--model", rules, "--output", output, "--delimiter", ";", *options)
+    assert (code, message in err, output.exists()) == (2, True, False)
 
 
 def test_a_table_needs_a_model(run, tmp_path):
@@ -293,7 +314,7 @@ MISSING = ["", " ", "NULL", "nan", "\\N"]
 
 def test_rows_without_a_patient_are_not_one_patient(run, rules, tmp_path):
     """Their dates would move by one shift, so that whoever knows one date knows all. Rows of two tables, too."""
-    (tmp_path / "key").write_text("ab" * 32)
+    (tmp_path / "key").write_text(bytes(range(32)).hex())
     (tmp_path / "key").chmod(0o600)
     shifted = []
     for number in range(2):
@@ -337,7 +358,7 @@ def test_structured_dates_move_with_the_dates_in_texts(run, rules, tmp_path):
     arguments += ["--fhir-profile", tmp_path / "profile.json"]
     code, _, err = run(*arguments)
     assert (code, "--mode surrogate only" in err, (tmp_path / "out.ndjson").exists()) == (2, True, False)
-    (tmp_path / "key").write_text("ab" * 32)
+    (tmp_path / "key").write_text(bytes(range(32)).hex())
     (tmp_path / "key").chmod(0o600)
     code, _, err = run(*arguments, "--mode", "surrogate", "--key-file", tmp_path / "key")
     # No date, and no patient: these two lines are left out and listed.

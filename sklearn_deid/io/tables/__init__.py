@@ -3,7 +3,17 @@
 from .columns import Columns
 from .fhir import FHIR_FIELDS
 from .hl7 import HL7_FIELDS
-from .opening import open_table, table_kind
+from .opening import DELIMITERS, open_table, table_kind
 from .table import Cell, Table, TableChunk
 
-__all__ = ["FHIR_FIELDS", "HL7_FIELDS", "Cell", "Columns", "Table", "TableChunk", "open_table", "table_kind"]
+__all__ = [
+    "DELIMITERS",
+    "FHIR_FIELDS",
+    "HL7_FIELDS",
+    "Cell",
+    "Columns",
+    "Table",
+    "TableChunk",
+    "open_table",
+    "table_kind",
+]

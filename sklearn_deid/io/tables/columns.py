@@ -61,8 +61,7 @@ class Columns(NamedTuple):
         for name in wanted:
             if list(header).count(name) != 1:
                 reason = "no column" if name not in header else "more than one column"
-                # Spreadsheets of many countries write semicolons.
-                one = " Its first line has a single column: .csv needs commas, .tsv tabs." if len(header) == 1 else ""
+                one = " It has a single column: try --delimiter ';'." if len(header) == 1 else ""
                 raise SourceLocation(path).error(f"The table has {reason} of the name {name!r}.{one}")
         if (alike := resembled(header, self.texts, wanted)) is not None:
             raise SourceLocation(path).error(f"The table has a column {ALIKE.format(alike)}")

@@ -46,7 +46,7 @@ class DelimitedTable:
     columns : Columns
         Columns of the texts and identifiers.
     delimiter : str
-        Comma or tab.
+        Character between the cells.
     encoding : str, optional
         Encoding of the file. None means UTF-8, with or without a byte order mark.
     """

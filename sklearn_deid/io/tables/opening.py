@@ -17,6 +17,8 @@ from .json_lines import JsonLinesTable
 from .parquet import ParquetTable
 from .table import Table
 
+#: Characters between the cells of .csv files. Spreadsheets of many countries write semicolons.
+DELIMITERS = (",", ";", "|")
 _KINDS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -59,6 +61,7 @@ def open_table(
     fhir: Mapping[str, Sequence[str]] | None = None,
     hl7: Mapping[str, Sequence[str]] | None = None,
     encoding: str | None = None,
+    delimiter: str | None = None,
 ) -> Table:
     """Open a table for redaction.
 
@@ -76,11 +79,14 @@ def open_table(
         For files of HL7 version 2 messages, the fields with free text, such as `HL7_FIELDS`.
     encoding : str, optional
         Encoding of a text file. None means UTF-8; for messages, the character set that they name.
+    delimiter : {",", ";", "|"}, optional
+        Character between the cells of a .csv file, also in the output. None means a comma. Cells of .tsv files are
+        separated by tabs.
 
     Raises
     ------
     DeidError
-        If the kinds differ, or the file cannot be read.
+        If the kinds differ, if the file cannot be read, or if ``delimiter`` is not for this kind of table.
     """
     check_regular(SourceLocation(str(path)), path, follow_links=False)
     kind = table_kind(path)
@@ -88,6 +94,12 @@ def open_table(
         raise DeidError(f"The output must be a table of the same kind as the input: {kind}.", path=str(output))
     if encoding is not None and (fhir is not None or kind == "parquet"):
         raise DeidError("FHIR exports and parquet files have an encoding of their own. Leave out --encoding.")
+    if delimiter is not None and kind != "csv":
+        raise DeidError("Only .csv files have a delimiter. Leave out --delimiter.", path=str(path))
+    if delimiter not in (None, *DELIMITERS):
+        raise ValueError(
+            f"The 'delimiter' parameter must be one of {', '.join(DELIMITERS)}. Got {delimiter!r} instead."
+        )
     if fhir is not None:
         if kind != "jsonl":
             raise DeidError("FHIR resources are read from .ndjson or .jsonl files.", path=str(path))
@@ -101,4 +113,5 @@ def open_table(
         return ParquetTable(path, columns)
     if kind == "jsonl":
         return JsonLinesTable(path, output, columns, encoding)
-    return DelimitedTable(path, output, columns, delimiter="," if kind == "csv" else "\t", encoding=encoding)
+    delimiter = "\t" if kind == "tsv" else delimiter or ","
+    return DelimitedTable(path, output, columns, delimiter=delimiter, encoding=encoding)
