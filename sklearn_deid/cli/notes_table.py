@@ -11,7 +11,7 @@ from ..text import known_id
 
 
 def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
-    """Read the columns ``patient_id`` and ``type`` of a CSV file with a column ``doc_id``.
+    """Read the columns ``patient_id`` and ``type`` of a CSV file with a column ``doc_id``: with commas or semicolons.
 
     Parameters
     ----------
@@ -39,7 +39,11 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     rows: list[dict[str, str]] | None = None
     try:
         with open(path, encoding="utf-8-sig", newline="") as stream:
-            rows = list(csv.DictReader(stream, strict=True))
+            names = stream.readline()
+            stream.seek(0)
+            # Spreadsheets of many countries write semicolons.
+            delimiter = ";" if ";" in names and "," not in names else ","
+            rows = list(csv.DictReader(stream, strict=True, delimiter=delimiter))
     except (UnicodeDecodeError, csv.Error):
         pass
     # Raised here and not above: the errors of Python can hold the content of the file.

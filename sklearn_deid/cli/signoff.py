@@ -53,9 +53,9 @@ RELEASE is a folder of .txt files or a .jsonl file that 'redact' has written, wi
 surrogates, a reader cannot tell invented from real names: sign off the notes redacted with --mode label by the
 same model. The same spans are replaced.
 
---table is a CSV file with the column doc_id, and the columns patient_id, type, or both. Without patient_id, each note
-counts as a patient of its own, and the bound is too low if patients have several notes. Choose --sample before the
-reading. A reader who stops when the bound looks good makes the bound wrong."""
+--table is a CSV file (commas or semicolons) with the column doc_id, and the columns patient_id, type, or both.
+Without patient_id, each note counts as a patient of its own, and the bound is too low if patients have several notes.
+Choose --sample before the reading. A reader who stops when the bound looks good makes the bound wrong."""
 
 EPILOG = """\
 example: at most 5 % of the notes leak, with 95 % confidence

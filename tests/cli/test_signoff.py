@@ -211,11 +211,12 @@ def test_a_release_with_text_that_nobody_sees_is_refused(run, redacted, tmp_path
     assert (code, "would not see all text" in err, "Zyxwvutski" in err) == (2, True, False)
 
 
-def test_types_and_patients_come_from_a_table(run, redacted, tmp_path, notes):
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_types_and_patients_come_from_a_table(run, redacted, tmp_path, notes, delimiter):
     rows = [
         f"{note.doc_id},{note.patient_id},{'letter' if number < 9 else 'report'}" for number, note in enumerate(notes)
     ]
-    (tmp_path / "table.csv").write_text("\n".join(["doc_id,patient_id,type", *rows]))
+    (tmp_path / "table.csv").write_text("\n".join(["doc_id,patient_id,type", *rows]).replace(",", delimiter))
     command = ["signoff", redacted, "--output", tmp_path / "work"]
     assert run(*command, "--sample", 8, "--table", tmp_path / "table.csv")[0] == 0
     held = {note["id"] for note in notes_of(tmp_path / "work" / "signoff.html")}
