@@ -119,4 +119,6 @@ def _plain(name: str) -> str:
 
 
 def _case(new: str, old: str) -> str:
-    return new.upper() if old.isupper() else new
+    if old.isupper():
+        return new.upper()
+    return new.capitalize() if old[:1].isupper() and old[1:].islower() else new

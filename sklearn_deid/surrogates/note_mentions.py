@@ -17,6 +17,7 @@ from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
 _NEAR = 60
 # Characters before a name in which a title such as "Frau Dr. med." shows the sex.
 _TITLE_WINDOW = 30
+_RELATIVE = re.compile(r"([^\W\d_]+)[\s,:(]*$")
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
 _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
 
@@ -84,7 +85,7 @@ class NoteMentions:
         if not near and (kind == "postcode" or i in self._codes):
             near = self._nearest(i, self._regions)
         until = self._rest_of_range(i) if kind == "date" else ""
-        sex = self._sex_by_title(i) if kind in NAMES else None
+        sex = self._sex_before(i) if kind in NAMES else None
         return Mention(self._span_text(i), kind, before, near or None, until, sex)
 
     def _span_text(self, i: int) -> str:
@@ -147,8 +148,8 @@ class NoteMentions:
                 return kind
         return None
 
-    def _sex_by_title(self, i: int) -> str | None:
-        """Sex that the titles directly before a name show, also titles with a label of their own."""
+    def _sex_before(self, i: int) -> str | None:
+        """Sex that titles or a relative directly before a name show ("Mr.", "his daughter"), also with their labels."""
         start = self._spans[i].start
         sexes = self._words.numbered("titles of a sex")
         line = self._text[max(self._start_of_line(i), start - _TITLE_WINDOW) : start]
@@ -156,8 +157,11 @@ class NoteMentions:
             if (sex := sexes.get(fold(word))) is not None:
                 return sex
             if fold(word) not in self._words.titles:
-                return None
-        return None
+                break
+        # A full stop between them would begin another sentence.
+        relative = _RELATIVE.search(line)
+        sex = self._words.numbered("relatives").get(fold(relative[1])) if relative else None
+        return sex if sex in ("M", "F") else None
 
 
 def _leading_kind(parts: tuple[Part, ...]) -> str:

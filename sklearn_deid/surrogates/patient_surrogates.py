@@ -41,7 +41,7 @@ class Mention(NamedTuple):
     until : str
         Text up to the end of the next date, if a sign of a range is between this date and the next date.
     sex : {"M", "F"} or None
-        Sex that a title before a name shows.
+        Sex that a title or a relative before a name shows.
     """
 
     text: str

@@ -77,7 +77,7 @@ class PersonSurrogates:
         texts : list of (str, str)
             Text and kind of each name.
         sexes : sequence of str or None, default=()
-            Sex of each name, if a title in front of the name shows the sex.
+            Sex of each name, if a title or a relative ("his daughter") in front of the name shows the sex.
         """
         told = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
         parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in told]
@@ -92,9 +92,12 @@ class PersonSurrogates:
             self._learn_elided(self._parse(text, kind))
         for (text, kind, parts), (_, sex) in zip(parsed, told, strict=True):
             sex = sex or self._sex_of_titles(parts)
-            for part in self._parse(text, kind) if sex else ():
-                if part.role in (GIVEN, SURNAME):
-                    self._titled.setdefault(self.known.canonical(part.role, part.text), set()).add(str(sex))
+            parts = self._parse(text, kind)
+            # Relatives share a surname: it has no sex if there is a given name.
+            role = GIVEN if any(part.role == GIVEN for part in parts) else SURNAME
+            for part in parts if sex else ():
+                if part.role == role:
+                    self._titled.setdefault(self.known.canonical(role, part.text), set()).add(str(sex))
 
     def _learn_elided(self, parts: tuple[NamePart, ...]) -> None:
         for i, part in enumerate(parts[:-2]):

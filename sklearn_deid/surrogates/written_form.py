@@ -85,7 +85,8 @@ def written_form(
     if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
         return "".join(map(_sign, text))
     if kind in ("email", "username"):
-        return "".join(map(_sign, _without_names(fold(text), names)))
+        casing = " ".join(map(_casing, text.split("@")))
+        return f"{''.join(map(_sign, _without_names(fold(text), names)))} {casing}"
     words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in PLACES:
         return "".join(_part(part, part_kind, words) for part, part_kind in place_parts(text, words, kind))

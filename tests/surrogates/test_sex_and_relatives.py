@@ -1,7 +1,11 @@
 """Surrogates of words for the sex and for relatives, which are words of a list and no names."""
 
+import re
+
 import pytest
 
+from sklearn_deid import Document, Span
+from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.surrogates.locale_words import locale_words
 from sklearn_deid.surrogates.patient_chance import PatientChance
 from sklearn_deid.surrogates.patient_surrogates import Mention, PatientSurrogates
@@ -62,3 +66,45 @@ def test_the_age_of_a_relative_is_an_age():
 def test_a_relative_may_be_a_name_and_other_words_have_no_surrogate():
     assert patient().surrogate(Mention("Mary", "relative")) not in (None, "Mary")
     assert patient().surrogate(Mention("at home", "relative")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "sexes"),
+    [
+        ("Zyxwin Quorell came with his daughter Abelone Quorell.", "en", {"Abelone": "F"}),
+        ("Children: son Zyxwin Quorell, daughter: Abelone Quorell", "en", {"Zyxwin": "M", "Abelone": "F"}),
+        ("sa fille, Abelone Quorell, et le mari (Zyxwin Quorell)", "fr", {"Zyxwin": "M", "Abelone": "F"}),
+        ("die Tochter Abelone Quorell und der Ehemann Zyxwin Quorell", "de", {"Zyxwin": "M", "Abelone": "F"}),
+    ],
+)
+def test_a_relative_before_a_name_of_no_list_tells_its_sex(text, locale, sexes):
+    words = locale_words(locale)
+    names = [Span(found.start(), found.end(), "PATIENT") for found in re.finditer("(Zyxwin|Abelone) Quorell", text)]
+    drawn = {name: set() for name in ("Zyxwin", "Abelone")}
+    for number in range(40):
+        engine = SurrogateEngine(key=number.to_bytes(32, "little"), locale=locale)
+        for new in engine.replacements(Document("a", text, tuple(names))):
+            given = new.surrogate.split()[0]
+            drawn[text[new.span.start : new.span.end].split()[0]].add(words.sex_of(given))
+    for name, found in drawn.items():
+        # A given name of both sexes shows none.
+        assert found - {None} == ({sexes[name]} if name in sexes else {"M", "F"}), name
+
+
+def test_a_relative_in_another_sentence_tells_nothing():
+    drawn = set()
+    for number in range(40):
+        engine = SurrogateEngine(key=number.to_bytes(32, "little"), locale="en")
+        note = Document("a", "Lives with her mother. Zyxwin Quorell called.", (Span(23, 37, "PATIENT"),))
+        drawn.add(locale_words("en").sex_of(engine.replacements(note)[0].surrogate.split()[0]))
+    assert {"M", "F"} <= drawn
+
+
+@pytest.mark.parametrize(
+    ("login", "is_like"), [("Quorell", str.istitle), ("quorell", str.islower), ("QUOR", str.isupper)]
+)
+def test_a_login_keeps_its_casing(login, is_like):
+    for number in range(20):
+        engine = SurrogateEngine(key=number.to_bytes(32, "little"), locale="en")
+        (new,) = engine.replacements(Document("a", login, (Span(0, len(login), "USERNAME"),)))
+        assert is_like(new.surrogate)

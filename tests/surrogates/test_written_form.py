@@ -57,6 +57,9 @@ def test_equal_forms(one, other, label, locale):
         ("0034912345678", "9934912345678", "PHONE", "es"),
         ("+49 0761 12345", "+49 7761 12345", "PHONE", "de"),
         ("www.quillwyk.org", "abc.quillwyk.org", "URL", "en"),
+        ("quillwyk", "QUILLWYK", "USERNAME", "en"),
+        ("quillwyk", "Quillwyk", "USERNAME", "en"),
+        ("Roe@x.org", "Roe@X.ORG", "EMAIL", "en"),
     ],
 )
 def test_different_forms(one, other, label, locale):
