@@ -179,14 +179,16 @@ def test_broken_placeholders_are_named_by_offsets_without_text(tmp_path, text, s
     assert (len(result.corpus), len(result.errors)) == (0, 1)
 
 
-def test_table_of_notes(tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_table_of_notes(tmp_path, encoding):
     path = tmp_path / "NOTEEVENTS.csv"
     path.write_text(
         '"ROW_ID","SUBJECT_ID","TEXT"\n'
         '174,22532,"Admission Date:  [**2151-7-16**]\nSaid ""fine"".\n"\n'
         '175,22532,"[**Nonsense 1**]"\n'
         '176,,"No names."\n'
-        ",1,Nothing\n"
+        ",1,Nothing\n",
+        encoding=encoding,
     )
     result = read_corpus(path, format="mimic", on_error="collect")
     assert [(d.doc_id, d.patient_id, len(d.spans)) for d in result.corpus] == [("174", "22532", 1), ("176", None, 0)]

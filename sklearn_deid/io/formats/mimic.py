@@ -44,7 +44,7 @@ _MOST_PLACEHOLDERS = 20_000
 def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Item]:
     """Yield the notes of a file. Invented text replaces their placeholders."""
     if path.suffix.lower() == ".csv":
-        yield from _read_table(path, encoding or "utf-8", seed)
+        yield from _read_table(path, encoding or "utf-8-sig", seed)  # spreadsheets write a byte order mark
         return
     place = SourceLocation(str(path), path.stem)
     yield _note(place, decode(place, read_bytes(place, path), encoding or "utf-8"), None, seed)
@@ -75,8 +75,9 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     except OSError as error:
         failure = place.error(f"The file cannot be read: {error.strerror}.")
     except UnicodeError:
+        name = encoding.removesuffix("-sig")
         failure = place.error(
-            f"The file is not in the encoding {encoding}. Pass encoding=... with the encoding of the file."
+            f"The file is not in the encoding {name}. Pass encoding=... with the encoding of the file."
         )
     except csv.Error:
         failure = place.error("The file is not a table of comma-separated values, or a cell is too large.")
