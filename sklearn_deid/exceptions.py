@@ -127,7 +127,7 @@ class EmbeddingsFormatError(DeidError, ValueError):
 
 
 class ExchangeError(DeidError, ValueError):
-    """A message between workers is damaged, belongs to another model or version, or holds values out of bounds."""
+    """A message between workers is damaged, belongs to another model or version, or contains values out of bounds."""
 
 
 class AttackError(DeidError, ValueError):

@@ -120,7 +120,7 @@ class AuditReport:
 
     @property
     def score(self) -> float:
-        """From 0 to 1.
+        """Score of the release, from 0 to 1.
 
         A score of 1 means that attackers are no better than guessing; see the class for the calculation.
         """

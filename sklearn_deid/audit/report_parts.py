@@ -84,13 +84,13 @@ _LIMITS = (
 
 
 class Heading(NamedTuple):
-    """Of a section."""
+    """Heading of a section of a report."""
 
     text: str
 
 
 class Paragraph(NamedTuple):
-    """Plain text."""
+    """Paragraph of plain text."""
 
     text: str
 

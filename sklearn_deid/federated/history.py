@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass
 class EpochRecord:
-    """One local epoch of one worker.
+    """Record of one local epoch of one worker.
 
     Parameters
     ----------

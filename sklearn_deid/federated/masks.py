@@ -36,7 +36,7 @@ _PURPOSE = "pairwise masks"
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Whole numbers modulo 2^``bits`` for the values of updates, as the ``masks`` of `FederatedAveraging`.
+    """Encoding of updates as whole numbers modulo 2^``bits``, for masked sums: ``masks`` of `FederatedAveraging`.
 
     The range is divided by the number of sites, so that no sum can overflow. Values beyond ``bound`` are shrunk to
     ``bound``, and `encode` returns their number.

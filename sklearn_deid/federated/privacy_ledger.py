@@ -18,7 +18,7 @@ SITE_DELTA = 1e-5
 
 @dataclass(frozen=True)
 class PrivacyEvent:
-    """One randomised upload.
+    """Noise of one randomised upload, as an entry of a `PrivacyLedger`.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class RotatingPatients:
 
     @classmethod
     def of(cls, tagger: Any, part: Any, own: list[np.ndarray], train: list[Any], seed: int) -> RotatingPatients:
-        """Take turns among the patients of a worker whose epochs train on several data sets in turn.
+        """Create the turns of a worker's patients; successive epochs of the worker train on different data sets.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class RotatingPatients:
             data.drawn = self.drawn(self._items[number], n_passes)
 
     def tests(self, n_epochs: int) -> Any:
-        """Data set of the patients of the last pass, after ``n_epochs`` epochs; at first of the first pass."""
+        """Data set that tests a download after ``n_epochs`` epochs: the patients who were left out of the last pass."""
         return self._tests[max(0, n_epochs - 1) // len(self._items) % self.n_turns]
 
     def rows(self, n_passes: int) -> np.ndarray:
@@ -88,7 +88,7 @@ class RotatingPatients:
         return np.flatnonzero(self._turn_of == n_passes % self.n_turns)
 
     def drawn(self, rows: np.ndarray, n_passes: int) -> np.ndarray:
-        """Items to draw in an epoch: once for patients who are not left out, twice for patients of the previous pass.
+        """Items of the next epoch: none of left-out patients, twice those of the previous pass, once all others.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ SCHEDULES = ("sequential", "concurrent", "random-delay")
 
 
 class Step(NamedTuple):
-    """One action of a worker.
+    """Upload, download or training of a worker, as one step of the plan of `plan_steps`.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ STRATEGIES = ("centralized", "round_robin", "dssgd", "local", "fedavg")
 
 @dataclass(frozen=True)
 class StrategyPlan:
-    """Configuration of a run.
+    """Configuration of `run_strategy`: strategy, number of epochs, limits and privacy.
 
     Parameters
     ----------
@@ -118,13 +118,13 @@ class StrategyPlan:
         return self.strategy in ("dssgd", "fedavg")
 
     def tested(self, validation_fraction: float | str | None) -> float | str | None:
-        """Return the argument, or None if patients would take turns in testing downloads but there are no downloads."""
+        """Return the validation fraction; None instead of "rotating" if the strategy has no downloads to test."""
         return validation_fraction if validation_fraction != ROTATING or self.has_downloads else None
 
 
 @dataclass
 class Training:
-    """Result of a run.
+    """Result of `run_strategy`: trained workers, global parameters, and records.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ class WorkerSettings:
 
 
 class Worker:
-    """One participant of the exchange.
+    """One participant of a federated training, which exchanges updates with a server.
 
     An epoch consists of `apply_download`, `local_epoch` and `select_upload`. The caller sends the update to the server
     together with its sequence number. The update stays in ``pending`` until `acknowledge`.

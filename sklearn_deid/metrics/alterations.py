@@ -44,7 +44,7 @@ class AlteredNote:
 
 @dataclass(frozen=True)
 class Alteration:
-    """A change of notes.
+    """Kind of change for which `robustness_table` measures the recall, such as notes in capitals.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from numbers import Real
 
 @dataclass(frozen=True)
 class TradeOffPoint:
-    """One method with one setting.
+    """One point of a `TradeOffDisplay`: one method with one setting.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ _LEVELS = np.linspace(0.4, 1.0, 61)
 
 
 class DualVariables:
-    """Dual variables (lambda) of the two bounds on random pairs, also called prices.
+    """Dual variables (lambda) of the two bounds on random pairs.
 
     A dual variable weights a distance that is given in units of the allowed distance.
 

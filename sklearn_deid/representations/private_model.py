@@ -195,7 +195,7 @@ class TrainingLog:
 
 @torch.no_grad()
 def noise_figures(representer: Representer, batches: PairBatches) -> dict[str, float]:
-    """Measure the size of the noise and of the signal behind it, on some sentences with PHI.
+    """Measure the size of the noise and the size of the vectors without noise, on some sentences with PHI.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ CONTROL_BAR = 0.90
 
 @dataclass(frozen=True, repr=False)
 class ProbeResult:
-    """Result of a probe.
+    """Result of `train_probe`: accuracies of newly trained adversaries.
 
     Attributes
     ----------

@@ -105,7 +105,7 @@ class TrainingRun:
 
 
 class Outcome(NamedTuple):
-    """Result of any of the trainings."""
+    """Result of the training of a `PrivateRepresenter`, for all training strategies."""
 
     bound: PrivacyBound | None
     interrupted: bool

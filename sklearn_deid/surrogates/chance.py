@@ -36,23 +36,23 @@ class Chance:
         self._random = np.random.Generator(np.random.PCG64(seed)).random
 
     def uniform(self) -> float:
-        """A number in [0, 1)."""
+        """Draw a number in [0, 1)."""
         return float(self._random())
 
     def happens(self, probability: float) -> bool:
-        """True with the given probability."""
+        """Draw True with the given probability, otherwise False."""
         return self._random() < probability
 
     def number(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
+        """Draw a whole number from ``low`` to ``high``, both included."""
         return low + int(self._random() * (high - low + 1))
 
     def decimal(self, low: float, high: float, places: int) -> str:
-        """A number between ``low`` and ``high``, printed with ``places`` decimals."""
+        """Draw a number between ``low`` and ``high``, printed with ``places`` decimals."""
         return f"{low + self._random() * (high - low):.{places}f}"
 
     def digits(self, length: int) -> str:
-        """A string of ``length`` digits that does not start with 0."""
+        """Draw a string of ``length`` digits that does not start with 0."""
         low = 10 ** (length - 1)
         return str(self.number(low, 10 * low - 1))
 
@@ -71,7 +71,7 @@ class Chance:
         return items[-1][0]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """A new list of ``items`` in random order."""
+        """Return a new list of ``items`` in random order."""
         # Fisher-Yates: position i takes one of the items 0..i, so every order has the same probability.
         rest = list(items)
         for i in range(len(rest) - 1, 0, -1):

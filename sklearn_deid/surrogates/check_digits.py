@@ -22,7 +22,7 @@ def _weighted(digits: str, weights: tuple[int, ...]) -> int:
 
 
 def dni(body: str) -> str | None:
-    """Letter of a Spanish DNI (8 digits) or NIE (X, Y or Z and 7 digits).
+    """Check letter of a Spanish DNI (8 digits) or NIE (X, Y or Z and 7 digits).
 
     Examples
     --------
@@ -54,7 +54,7 @@ def nir(body: str) -> str | None:
 
 
 def codice_fiscale(body: str) -> str | None:
-    """Last letter of an Italian codice fiscale.
+    """Check letter at the end of an Italian codice fiscale.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def codice_fiscale(body: str) -> str | None:
 
 
 def bsn(body: str) -> str | None:
-    """Last digit of a Dutch BSN; None if no digit fits.
+    """Check digit at the end of a Dutch BSN; None if no digit fits.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def fodselsnummer(body: str) -> str | None:
 
 
 def nif(body: str) -> str | None:
-    """Last digit of a Portuguese NIF.
+    """Check digit at the end of a Portuguese NIF.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def nif(body: str) -> str | None:
 
 
 def steuer_id(body: str) -> str | None:
-    """Last digit of a German tax number of 11 digits (ISO 7064, MOD 11,10).
+    """Check digit at the end of a German tax number of 11 digits (ISO 7064, MOD 11,10).
 
     Examples
     --------
@@ -125,7 +125,7 @@ def steuer_id(body: str) -> str | None:
 
 
 def luhn(body: str) -> str | None:
-    """Last digit of a card number.
+    """Check digit at the end of a card number (Luhn).
 
     Examples
     --------

@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Settings and entries under one ``[name]``."""
+    """One block of a data file: the settings and entries below the line ``[name]``."""
 
     name: str
     line: int
@@ -60,7 +60,7 @@ class DataFile(NamedTuple):
 
 
 def read_data_file(path: Path) -> DataFile:
-    """Read one file.
+    """Read a data file: lists of words, or templates, in blocks.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def letters(chance: Chance, length: int) -> str:
 
 
 def mrn(chance: Chance) -> str:
-    """Medical record number in one of the forms that hospitals use.
+    """Draw a medical record number in one of the forms that hospitals use.
 
     Examples
     --------
@@ -33,51 +33,51 @@ def mrn(chance: Chance) -> str:
 
 
 def account(chance: Chance) -> str:
-    """Billing account of one stay."""
+    """Draw the number of a billing account of one stay."""
     return _fill(chance.pick(("##########", "@#########", "#######-####", "####-####-##", "@@######")), chance)
 
 
 def health_plan(chance: Chance) -> str:
-    """Member number of a health plan."""
+    """Draw the member number of a health plan."""
     return _fill(chance.pick(("@@@#########", "###-##-####@", "@########-##", "#########", "@#@#@@#@@##")), chance)
 
 
 def study_number(chance: Chance) -> str:
-    """Accession, specimen or dictation number."""
+    """Draw an accession, specimen or dictation number."""
     return _fill(
         chance.pick(("##-#####", "@##-####", "########", "@@#######", "#-#######", "@@-##-####", "#####")), chance
     )
 
 
 def license_number(chance: Chance) -> str:
-    """Driver's licence or professional licence."""
+    """Draw the number of a driver's licence or a professional licence."""
     return _fill(chance.pick(("@########", "@@######", "##-####-###", "@##-##-####", "######")), chance)
 
 
 def device(chance: Chance) -> str:
-    """Serial number of an implant."""
+    """Draw the serial number of an implant."""
     return _fill(chance.pick(("@@@######", "@######@", "SN####-###", "##@@####", "@@#-######")), chance)
 
 
 def plate(chance: Chance) -> str:
-    """Number plate of a car."""
+    """Draw the number plate of a car."""
     return _fill(chance.pick(("#@@@###", "@@@-####", "@## @@#", "###-@@@", "@@-#####")), chance)
 
 
 def ssn(chance: Chance) -> str:
-    """Social security number with an area that is never issued."""
+    """Draw a social security number with an area number that is never issued."""
     area = chance.pick(("000", "666", str(chance.number(900, 999))))
     return f"{area}-{chance.number(10, 99)}-{chance.number(1000, 9999)}"
 
 
 def phone(chance: Chance) -> str:
-    """Telephone number with area code, such as ``"617-555-0142"``."""
+    """Draw a telephone number with area code, such as ``"617-555-0142"``."""
     # 555-0100 to 555-0199 are reserved for fiction in every area.
     return f"{chance.number(201, 989)}-555-01{chance.number(0, 99):02d}"
 
 
 def phone_forms(number: str) -> tuple[str, ...]:
-    """Written forms of one telephone number; the last form leaves out the area code."""
+    """Return the written forms of one telephone number; the last form leaves out the area code."""
     area, line = number[:3], number[4:]
     return (
         f"({area}) {line}",
@@ -91,12 +91,12 @@ def phone_forms(number: str) -> tuple[str, ...]:
 
 
 def pager(chance: Chance) -> str:
-    """Pager or extension of a clinician."""
+    """Draw the pager number or the extension of a clinician."""
     return str(chance.number(10000, 99999) if chance.happens(0.6) else chance.number(2000, 9999))
 
 
 def user_name(given: str, family: str, chance: Chance) -> str:
-    """Login such as ``"jsm42"``."""
+    """Draw a login such as ``"jsm42"``."""
     family, given = _plain(family), _plain(given)
     return chance.pick(
         (
@@ -110,7 +110,7 @@ def user_name(given: str, family: str, chance: Chance) -> str:
 
 
 def email(given: str, family: str, chance: Chance, domain: str | None = None) -> str:
-    """Mail address at ``domain``, or at a reserved domain."""
+    """Draw a mail address at ``domain``, or at a reserved domain."""
     given, family = _plain(given), _plain(family)
     local = chance.pick(
         (
@@ -124,24 +124,24 @@ def email(given: str, family: str, chance: Chance, domain: str | None = None) ->
 
 
 def web_domain(name: str, chance: Chance) -> str:
-    """Domain of a hospital below a reserved domain."""
+    """Draw the domain of a hospital, below a reserved domain."""
     return f"{_plain(name)[:14]}.{chance.pick(_DOMAINS)}"
 
 
 def url(domain: str, chance: Chance) -> str:
-    """Web address of a portal."""
+    """Draw the web address of a patient portal."""
     return chance.pick(
         ("http://www.{}", "https://{}/portal", "www.{}", "https://my.{}/results", "www.{}/patients", "http://{}/pacs")
     ).format(domain)
 
 
 def ip_address(chance: Chance) -> str:
-    """IP address in one of the blocks that are reserved for documentation."""
+    """Draw an IP address from the blocks that are reserved for documentation."""
     return f"{chance.pick(('192.0.2', '198.51.100', '203.0.113'))}.{chance.number(1, 254)}"
 
 
 def room(chance: Chance) -> str:
-    """Room or bed of a ward."""
+    """Draw a room or bed of a ward."""
     form = chance.pick(("###", "#@", "##@", "###-#", "###@", "#-##", "##-##"))
     return _fill(form, chance)
 

@@ -171,7 +171,7 @@ class PlaceSurrogates:
         return self._chance.again("region", fold(text)).pick(regions)
 
     def country(self, text: str) -> str:
-        """Country for a country."""
+        """Surrogate of a country."""
         chance = self._chance.again("country", fold(text))
         if (initials := self._initials(text, chance)) is not None:
             return initials
@@ -196,7 +196,7 @@ class PlaceSurrogates:
         return "".join(f"{c}." for c in drawn)[: None if text[-1] == "." else -1] if "." in text else drawn
 
     def street(self, text: str) -> str:
-        """Street in the form of ``text``."""
+        """Surrogate of a street, in the form of ``text``."""
         return self._names.with_de_elided(self._street(text))
 
     def _street(self, text: str) -> str:

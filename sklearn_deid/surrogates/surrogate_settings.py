@@ -17,7 +17,7 @@ _WEEK, _SEASON_DAYS = 7, 380
 
 @dataclass(frozen=True)
 class SurrogateSettings:
-    """Checked choices. `SurrogateEngine` has the same parameters and describes their meaning.
+    """Checked parameters of a `SurrogateEngine`, which describes their meaning.
 
     Raises
     ------

@@ -165,7 +165,7 @@ _DIRECT_LABELS = {"STREET", "CALLE", "FAMILIARES_SUJETO_ASISTENCIA"}
 
 @dataclass(frozen=True)
 class DecisionReport:
-    """Metrics on held-out patients, each with a 95 % interval from a bootstrap over patients.
+    """Metrics of a decision threshold on held-out patients, with 95 % intervals from a bootstrap over patients.
 
     Parameters
     ----------

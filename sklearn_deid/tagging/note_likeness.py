@@ -51,7 +51,7 @@ class Measured:
 
 
 def measure(note: Segmentation, n_tagged: int) -> Measured:
-    """Numbers of a note.
+    """Measure a note: the statistics by which `NoteLikeness` compares notes.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _LITTLE = 0.1
 
 
 class RawVectors(Representer):
-    """Release the word vectors unchanged or with a little noise. The vectors are not scaled to unit length.
+    """Control that hides little: word vectors, unchanged or with a little noise, and not scaled to unit length.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class RawVectors(Representer):
 
 
 class BlindRepresenter(Representer):
-    """Ignore the sentence: every token's vector is a random direction.
+    """Control that reveals nothing: each token has a random direction, whatever the sentence.
 
     Parameters
     ----------

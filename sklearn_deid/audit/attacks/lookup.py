@@ -182,7 +182,7 @@ class LookupAttack(AuditAttack):
 
     @property
     def declared(self) -> dict[str, Any]:
-        """Declarations of the attack. The key depends on the candidates: verdicts distinguish both kinds."""
+        """Declarations of the attack. Each kind of candidates has its own key, and therefore its own verdict."""
         return super().declared | {"key": "lookup" if self.candidates == "one_token" else "lookup_unrelated"}
 
     def requires(self, release: Any) -> str | None:

@@ -34,7 +34,7 @@ _MUST_BE_FOUND = ("no noise", "noise shared over tokens")
 
 @dataclass(frozen=True, repr=False)
 class NoisyVectors:
-    """Released vectors of distinct sentences, with what is known about each token.
+    """Released vectors of distinct sentences, with the known properties of each token.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class NoisyVectors:
 
     @property
     def groupings(self) -> dict[str, np.ndarray]:
-        """Positions of the tokens in their sentences, the sentences, and the further properties."""
+        """Properties by which the test groups the tokens: position, sentence, and the properties in ``groups``."""
         lengths = np.diff(self.offsets)
         position = np.arange(len(self.vectors)) - np.repeat(self.offsets[:-1], lengths)
         sentence = np.repeat(np.arange(len(lengths)), lengths)

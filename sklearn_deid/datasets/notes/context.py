@@ -38,7 +38,7 @@ class Style:
 
 
 def make_style(chance: Chance) -> Style:
-    """Draw the habits of one writer."""
+    """Draw the writing habits of one author of notes, such as forms of dates."""
     return Style(
         date_form=chance.pick(tuple(DATE_FORMS)),
         phone_form=chance.number(0, 6),

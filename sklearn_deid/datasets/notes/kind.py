@@ -27,7 +27,7 @@ class Section(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Kind of note.
+    """Kind of note, such as a discharge summary: the templates of its parts.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from ..checking import SourceLocation
 
 
 class Columns(NamedTuple):
-    """Names of columns.
+    """Names of the columns that contain texts, ids and patients.
 
     Parameters
     ----------

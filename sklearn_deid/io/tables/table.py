@@ -57,7 +57,7 @@ def place_of(row: int, column: str | None = None, row_id: str | None = None) -> 
 
 @dataclass(frozen=True)
 class TableChunk:
-    """Some rows of a table.
+    """Successive rows of a table, which are redacted and written together.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class TableChunk:
 
 
 class Table(Protocol):
-    """Reader of a kind of tables."""
+    """Interface of the readers of tables: one class for each file format."""
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the rows, in memory that does not grow with the table."""

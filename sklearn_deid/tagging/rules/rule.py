@@ -23,7 +23,7 @@ _DIGITS = "0123456789"
 
 @dataclass(frozen=True)
 class Rule:
-    """Data of a rule.
+    """Rule that finds one kind of PHI by a regular expression.
 
     Parameters
     ----------
