@@ -211,7 +211,7 @@ def read_manifest(path: str | os.PathLike[str], *, largest_arrays: int | None = 
 
 
 def bundle_digest(path: str | os.PathLike[str]) -> str:
-    """Return the digest of the manifest of a bundle; the manifest holds the digest of the arrays.
+    """Return the digest of the manifest of a bundle; the manifest contains the digest of the arrays.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.r
     Raises
     ------
     SequenceError
-        If y is missing or does not match X, X holds vectors, or there are fewer than three patients.
+        If y is missing or does not match X, X contains vectors, or there are fewer than three patients.
     """
     X, y, groups = _checked(X, y, groups)
     rows = np.arange(len(X))
@@ -89,7 +89,7 @@ def whole_data(X: Any, y: Any, groups: Any, rng: np.random.Generator) -> AuditDa
     Raises
     ------
     SequenceError
-        If y is missing or does not match X, or X holds vectors.
+        If y is missing or does not match X, or X contains vectors.
     """
     X, y, groups = _checked(X, y, groups)
     rows, nobody = np.arange(len(X)), np.zeros(0, dtype=np.int64)

@@ -258,7 +258,7 @@ def _left_out(reason: str, attack: Any) -> list[AttackResult]:
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
-    """Find the release for an attack object. The class may declare ``releases``; otherwise ``threat`` decides."""
+    """Find the release for an attack object, by the ``releases`` of its class or else by its ``threat``."""
     if not callable(getattr(attack, "run", None)):
         raise TypeError(
             f"An attack of an audit must have 'run', which asks a release for what it needs. {type(attack).__name__} "

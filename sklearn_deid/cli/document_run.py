@@ -126,7 +126,7 @@ class DocumentOutput:
 
     @property
     def n_unread(self) -> int:
-        """Number of outputs of an earlier run whose files this run has not read."""
+        """Number of outputs of an earlier run that belong to files that this run has not read."""
         return len(self._unread)
 
     def state(self, source: Document) -> NoteState:

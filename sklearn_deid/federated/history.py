@@ -62,7 +62,7 @@ class History:
     Attributes
     ----------
     interrupted : bool
-        Whether the training was interrupted from the keyboard. The history holds completed epochs only.
+        Whether the training was interrupted from the keyboard. The history contains completed epochs only.
     bytes_start : int
         Bytes of the first copies of the model that workers downloaded.
     bytes_repeated : int

@@ -59,7 +59,7 @@ def run_rounds(
     Returns
     -------
     History
-        Records of all epochs. After an interruption from the keyboard, the history holds the completed epochs only.
+        Records of all epochs. After an interruption from the keyboard, the history contains the completed epochs only.
         Incomplete epochs are undone, and server and workers can continue.
 
     Raises

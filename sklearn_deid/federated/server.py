@@ -179,8 +179,8 @@ class ParameterServer:
         Notes
         -----
         Checkpoints do not record the parameters that each worker has fetched. After a restart, all parameters that were
-        ever updated count as changed. If a message to a worker is lost, its parameters are not selected again until
-        they change again.
+        ever updated count as changed. If a message to a worker is lost, the parameters in the message
+        are not selected again until their next change.
         """
         with self._lock:
             selection = self.limits.download_selection

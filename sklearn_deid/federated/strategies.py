@@ -178,7 +178,7 @@ def run_strategy(
     Returns
     -------
     Training
-        Result of the run. After an interruption from the keyboard, the result holds the completed epochs, and
+        Result of the run. After an interruption from the keyboard, the result contains the completed epochs, and
         ``history.interrupted`` is True.
 
     References

@@ -452,7 +452,7 @@ def make_learner(
     ExchangeError
         If the settings of ``privacy`` give no meaningful guarantee for these sentences.
     SequenceError
-        If X and y do not match, or if y holds labels that are not among ``labels``.
+        If X and y do not match, or if y contains labels that are not among ``labels``.
 
     Examples
     --------

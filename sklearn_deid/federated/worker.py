@@ -367,7 +367,7 @@ class Worker:
 
         The file holds the local parameters and unsent values, and therefore reveals more than the worker shares. Keep
         the file at the site. Only its owner can read the file. The file also holds the unacknowledged messages,
-        unchanged. For a worker without a seed the file holds no state of a generator, because each later message has
+        unchanged. For a worker without a seed the file contains no state of a generator, because each later message has
         its own key.
         """
         kept = {"delta": self._delta, "unsent": self._unsent}

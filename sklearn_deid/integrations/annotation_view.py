@@ -136,7 +136,7 @@ def displacy_input(document: Document, *, show_text: bool = False) -> dict[str, 
     document : Document
         Document to show.
     show_text : bool, default=False
-        Whether the result holds the text of the note. By default, three dots replace each word, and the label in
+        Whether the result contains the text of the note. By default, three dots replace each word, and the label in
         brackets replaces each span.
 
     Returns

@@ -65,7 +65,7 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     -------
     spacy.tokens.Doc
         New doc with the vocabulary of the old doc, split at white space, with the surrogates in ``doc.spans``. Nothing
-        else of the old doc is kept: run your pipeline on the new doc. The vocabulary holds the words of the old doc,
+        else of the old doc is kept: run your pipeline on the new doc. The vocabulary contains the words of the old doc,
         and a pickle of the new doc contains the vocabulary. Save docs with ``to_disk`` or ``DocBin``.
 
     Raises

@@ -103,7 +103,7 @@ def read_corpus(
     Raises
     ------
     CorpusFormatError
-        If a file is broken, the format cannot be guessed, or a folder holds no file of the format. Broken files are
+        If a file is broken, the format cannot be guessed, or a folder contains no file of the format. Broken files are
         files with invalid XML or JSON, a wrong encoding, a repeated id, half of a pair of files, or an invalid span
         (empty, reversed, discontinuous, outside of the text, or inconsistent with the text). The message names file,
         annotation and offsets and contains no note text.

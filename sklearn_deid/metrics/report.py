@@ -58,7 +58,7 @@ def deid_report(
           score of the i2b2 task;
         - ``merged`` compares spans without labels after neighbouring spans are joined (sub-track 2, merged).
 
-        The value of each key holds precision, recall, f1, support (number of gold items), tp, fp and fn over all
+        The value of each key contains precision, recall, f1, support (number of gold items), tp, fp and fn over all
         documents. The entry ``macro`` holds the means of the documents' precision and recall, and the F1 of these
         means. The entries ``by_category`` and ``by_label`` hold the same measures for each category and label;
         ``merged`` lacks both entries. In a binary rule, an item of a label is found if any label was predicted for the

@@ -41,7 +41,7 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
     Raises
     ------
     SequenceError
-        If X and y differ in shape, or X holds vectors.
+        If X and y differ in shape, or X contains vectors.
 
     Examples
     --------

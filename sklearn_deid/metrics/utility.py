@@ -28,7 +28,7 @@ class UtilitySettings:
     Parameters
     ----------
     n_grams : int, default=3
-        Highest order of BLEU: the report holds BLEU-1 up to this order. 0 omits BLEU.
+        Highest order of BLEU: the report contains BLEU-1 up to this order. 0 omits BLEU.
     n_topics : int, sequence of int or None, default=5
         Number of topics of the topic model. If you pass several numbers, the function chooses the number with the most
         coherent topics in the original notes. None omits the topic model.
@@ -108,7 +108,7 @@ def utility_report(
 ) -> UtilityReport:
     """Measure how useful the notes still are after redaction.
 
-    The report holds four measures. Each measure is computed for the notes redacted by the gold annotation, by the
+    The report contains four measures. Each measure is computed for the notes redacted by the gold annotation, by the
     system under test, and by a baseline. The score of the gold annotation is the highest score that a redaction
     without missed PHI can reach. A system with a higher score has left PHI readable. The report therefore also contains
     the proportion of PHI tokens that are left.

@@ -101,7 +101,7 @@ class UtilityReport:
     def to_dict(self) -> dict[str, Any]:
         """Nested dict that can be saved as JSON.
 
-        The levels are part, system and measure. Each entry holds value, low and high. The top level also holds the
+        The levels are part, system and measure. Each entry contains value, low and high. The top level also holds the
         numbers of notes, patients, withheld notes and topics, and the confidence level.
         """
         nested: dict[str, Any] = {

@@ -247,7 +247,7 @@ class TrainingCurvesDisplay:
         ax.set_ylabel("Accuracy of attackers\n(0 to 1)")
 
     def _judges(self) -> list[str]:
-        """Adversaries of the training: the mean of T1 and T2 if the history holds a mean, otherwise T1 and T2."""
+        """Adversaries of the training: the mean of T1 and T2 if the history contains a mean, otherwise T1 and T2."""
         return ["average"] if self.history.has("average_loss", "valid_average_loss") else ["t1", "t2"]
 
     def _adversary_curves(self, measure: str, names: list[str]) -> list[_Curve]:

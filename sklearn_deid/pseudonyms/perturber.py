@@ -87,7 +87,7 @@ class PhiPerturber(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If y is missing or does not match X, or if X holds vectors.
+            If y is missing or does not match X, or if X contains vectors.
         ValueError
             If a parameter does not fit the word vectors, or if a token has no possible surrogate. The message never
             names a word.

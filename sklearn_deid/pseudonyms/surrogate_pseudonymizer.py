@@ -155,7 +155,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If y is missing or does not match X, or if X holds vectors.
+            If y is missing or does not match X, or if X contains vectors.
         """
         self.fit_transform(X, y, groups)
         return self

@@ -57,7 +57,7 @@ class TokenMechanism:
         self._space: ReleaseSpace | None = None
 
     def replace(self, words: Sequence[str], drawn: np.ndarray, rng: np.random.Generator) -> Replacements:
-        """Draw once for each item of ``drawn``, which holds indices into the distinct ``words``.
+        """Draw once for each item of ``drawn``: the items are indices into the distinct ``words``.
 
         Raises
         ------

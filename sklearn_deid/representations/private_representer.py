@@ -366,7 +366,7 @@ class PrivateRepresenter(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If X holds vectors or is not a sequence of sentences.
+            If X contains vectors or is not a sequence of sentences.
         ValueError
             If a parameter was changed after `fit`, such that ``bound_`` no longer describes the release.
         """

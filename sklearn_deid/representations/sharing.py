@@ -102,7 +102,7 @@ def check_width(d: int, origin: Provenance) -> None:
 
 
 def holds_only_finite(data: np.ndarray) -> bool:
-    """Tell whether an array holds neither NaN nor infinity; reads the array block by block.
+    """Tell whether an array contains neither NaN nor infinity; reads the array block by block.
 
     Examples
     --------
@@ -275,8 +275,8 @@ def save_representation(
 ) -> None:
     """Write vectors of `PrivateRepresenter` and their tags as a folder that can be given to others.
 
-    The folder holds the vectors, the tags, the lengths of the sentences, the public tagger of the vectors (see
-    `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder holds no
+    The folder contains the vectors, the tags, the lengths of the sentences, the public tagger of the vectors (see
+    `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder contains no
     token, no text and no document id.
 
     Sentences are written in random order, since the order of the notes shows which sentences belong together. Order and
@@ -318,7 +318,7 @@ def save_representation(
         were trained on private notes, R has no noise, the noise comes from a seed or an earlier version, or the vectors
         are not on the grid of their noise.
     SequenceError
-        If y or groups do not fit R, if y holds anything but tags, or if R holds NaN or infinity.
+        If y or groups do not fit R, if y contains anything but tags, or if R contains NaN or infinity.
 
     Examples
     --------
@@ -533,7 +533,7 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
 
 
 def _check_entries(manifest: dict[str, Any], origin: Provenance) -> None:
-    """Raise BundleError if a manifest holds an entry that `save_representation` does not write, or free text."""
+    """Raise BundleError if a manifest contains an entry that `save_representation` does not write, or free text."""
     known = _ENTRIES | ({"tagger"} if "tagger" in manifest else set())
     noise = _CLASSES if holds_classes(origin) else _NOISE
     if manifest.keys() != known or (manifest["format"] == _FORMAT and not origin.noise.keys() <= noise):

@@ -176,7 +176,7 @@ class WordClassRepresenter(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If X holds vectors or is not a sequence of sentences.
+            If X contains vectors or is not a sequence of sentences.
         """
         check_is_fitted(self)
         self._check_unchanged()

@@ -83,7 +83,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         return tags
 
     def _words(self, X: Any) -> TokenSequences:
-        """Check that X holds sentences of words, and return them."""
+        """Check that X contains sentences of words, and return them."""
         X = check_sequences(X)
         if isinstance(X, TokenSequences):
             return X

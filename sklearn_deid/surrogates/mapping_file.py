@@ -158,7 +158,7 @@ def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
     Raises
     ------
     CorpusFormatError
-        If the file is no mapping file, is damaged, or has another key. The message holds no text of a note.
+        If the file is no mapping file, is damaged, or has another key. The message contains no text of a note.
     """
     cipher = _cipher(key)
     data = Path(path).read_bytes()

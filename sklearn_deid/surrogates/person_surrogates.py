@@ -120,7 +120,7 @@ class PersonSurrogates:
         return "".join(written)
 
     def names_in(self, text: str) -> dict[str, str]:
-        """Surrogate for each known name that a folded text holds, such as the names in a mail address."""
+        """Surrogate for each known name that a folded text contains, such as the names in a mail address."""
         found = {}
         for role in (GIVEN, SURNAME):
             for spelling, canonical in self.known.spellings(role):

@@ -59,8 +59,8 @@ def written_form(
     Returns
     -------
     str
-        Description of the form. The form holds digits as ``9``, words by casing, and public words, such as titles and
-        types of streets, unchanged. Ages, sexes and titles stay by default, so that their form is their text.
+        Description of the form. The form shows each digit as ``9``, each word by its casing, and public words, such as
+        titles and types of streets, unchanged. Ages, sexes and titles stay by default. Their form is therefore their text.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def recall_price(
     Raises
     ------
     ValueError
-        If y holds no PHI.
+        If y contains no PHI.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class TaggerModule(nn.Module):
     n_tags : int
         Number of tags.
     words : WordEncoder or None
-        Encoder of words. None if X holds vectors or a pretrained encoder reads sub-words.
+        Encoder of words. None if X contains vectors or a pretrained encoder reads sub-words.
     encoder : BidirectionalRecurrent, SelfAttentionEncoder or PretrainedTokenEncoder
         Encoder of sentences. The input is a tensor (batch, time, d) with lengths, or sub-words. The attribute
         ``output_size`` holds the width of the output.

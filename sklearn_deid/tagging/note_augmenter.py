@@ -151,7 +151,7 @@ class NoteAugmenter(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If X holds vectors.
+            If X contains vectors.
         """
         check_is_fitted(self)
         return self.draw(self._words(X))[0]

@@ -268,7 +268,7 @@ class NoteDeidentifier(BaseEstimator):
         DeidError
             If a note is not a text, or if the tagger fails on the note. If the note is no plain text
             (`text.unreadable_reason`): text with control characters, undecoded bytes, RTF, quoted-printable or base64.
-            The message holds the number or id of the note. Not raised with ``on_error="withhold"``.
+            The message contains the number or id of the note. Not raised with ``on_error="withhold"``.
 
         Warns
         -----

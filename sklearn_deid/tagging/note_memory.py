@@ -1,6 +1,6 @@
 """`NoteMemory`: a word that is PHI at one place of a note is likelier to be PHI at the other places of the note.
 
-The notes of one patient are read as one note where X holds the patients (``X.patients``).
+The notes of one patient are read as one note where X contains the patients (``X.patients``).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class NoteMemory:
 
     @classmethod
     def counted(cls, X: RaggedArray, tags: Any, classes: Any) -> NoteMemory | None:
-        """Count repeated words of training sentences; None if X holds no words, or no documents.
+        """Count repeated words of training sentences; None if X contains no words, or no documents.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class NoteMemory:
 
 
 class Repeats(NamedTuple):
-    """Words that occur more than once in their note, or in the notes of their patient where X holds the patients.
+    """Words that occur more than once in their note, or in the notes of their patient if X contains patients.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class Repeats(NamedTuple):
 
     @classmethod
     def of(cls, X: RaggedArray) -> Repeats | None:
-        """Repeated words of sentences; None if X holds no words, or no documents."""
+        """Repeated words of sentences; None if X contains no words, or no documents."""
         if not isinstance(X, TokenSequences) or X.documents is None:
             return None
         numbers: dict[tuple[int, str], int] = {}

@@ -137,7 +137,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         Raises
         ------
         SequenceError
-            If X holds vectors instead of tokens, or if ``language="auto"`` and X does not know its documents.
+            If X contains vectors instead of tokens, or if ``language="auto"`` and X has no documents.
         """
         check_is_fitted(self)
         sentences = check_sequences(X)

@@ -383,7 +383,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         Raises
         ------
         SequenceError
-            If X and y do not match, X holds no token, or y holds no tag of PHI.
+            If X and y do not match, X contains no token, or y contains no tag of PHI.
         TrainingDivergedError
             If the loss or the weights are not finite, or too large. The message names the parameter to change.
 

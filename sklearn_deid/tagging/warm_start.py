@@ -329,7 +329,7 @@ def took_public_weights(tagger: Any, X: Any) -> bool:
 
 
 def check_reads_words(X: Any) -> None:
-    """Raise SequenceError if X holds vectors, which a model that reads words cannot start from."""
+    """Raise SequenceError if X contains vectors, which a model that reads words cannot start from."""
     if not isinstance(X, TokenSequences):
         raise SequenceError("A DeidTagger with 'warm_start_from' reads words. X holds vectors.")
 

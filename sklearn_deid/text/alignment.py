@@ -34,7 +34,7 @@ _CAUSES = {
 
 @dataclass(frozen=True)
 class AlignmentReport:
-    """Report of the conversion from spans to tags. The report holds document ids, offsets and labels, but no text.
+    """Report of the conversion from spans to tags. The report contains document ids, offsets and labels, but no text.
 
     Add two reports with ``+``. Add many reports with `AlignmentReport.total`.
 

@@ -66,7 +66,7 @@ class LearnedSegmenter:
         One row for each kept word. The first column is a hash of the word in lower case. The other columns count how
         often the notes write the word with a full stop, without a full stop, in lower case, and with a capital inside a
         sentence. A word is kept if it occurs in notes of at least two patients, and is an abbreviation or is also
-        written in lower case. The array holds no word. With a saved model, anyone can test whether a given word is
+        written in lower case. The array contains no word. With a saved model, anyone can test whether a given word is
         kept. If `fit` is called with the annotations, words that occur in PHI only are not kept. Without annotations, a
         name is kept if the notes also write it in lower case, as in user names, or if it looks like an abbreviation.
     full_stop_rate_ : float

@@ -140,7 +140,7 @@ _PROPERTIES = {"the first letter": _first, "the last letter": _last, "the length
 
 
 def _p_of_alike(released: RepeatedSurrogates) -> float:
-    """Probability of so many equal surrogates of equal words, over pairs of patients; each patient is in one pair."""
+    """Probability of at least as many equal surrogates of equal words. Each patient is in at most one pair."""
     own = released.own[0]
     # Only words that both releases replace are compared, because "Street" stays in many addresses.
     replaced = np.flatnonzero((released.shown != released.originals) & (own != released.originals))

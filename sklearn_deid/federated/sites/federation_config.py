@@ -126,7 +126,7 @@ class FederationConfig:
         two sites in the agreement, rounds are not screened. Cannot be combined with masks.
     keep_exchange : bool, default=False
         Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
-        as the messages. With masks, the record holds masked updates.
+        as the messages. With masks, the record contains masked updates.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
         their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys

@@ -88,8 +88,8 @@ def check_robust(settings: SiteSettings) -> None:
     Raises
     ------
     ExchangeError
-        If the settings send or fetch a part only. A value that is not sent counts as zero, and most sites would outvote
-        the other sites with zeros.
+        If a site would send or fetch a part of the parameters only. A value that is not sent counts as zero, and most
+        sites would outvote the other sites with zeros.
     """
     fractions = (settings.upload_fraction, settings.download_fraction)
     if fractions != (1.0, 1.0) or settings.threshold > 0 or settings.error_feedback:

@@ -46,7 +46,7 @@ class SiteTraining:
     numbers for each epoch, ``officer.log`` with a line before and after each epoch, and ``model``, a tagger that `load`
     reads, after each session. With ``patient_epsilon`` the folder also holds ``patient-privacy.json``, the ledger of
     the patients. The site leaves out downloads that would destroy its network. With a number as
-    ``validation_fraction`` the folder holds ``good.state``, the parameters with the best F1 on held-out patients.
+    ``validation_fraction`` the folder contains ``good.state``, the parameters with the best F1 on held-out patients.
 
     Parameters
     ----------

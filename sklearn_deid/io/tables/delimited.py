@@ -191,7 +191,7 @@ class DelimitedTable:
 
 
 def _begins_a_quote(cell: str) -> bool:
-    """Whether a quote after a blank is not closed in its cell: the rest of the note would be other cells."""
+    """Whether a quote after a blank is not closed in its cell: the rest of the note is then read as other cells."""
     # A byte order mark is in front of each file, and so in the middle of joined files.
     inner = cell.lstrip().lstrip("\ufeff").lstrip()
     return len(inner) < len(cell) and inner[:1] == '"' and cell.count('"') % 2 == 1
