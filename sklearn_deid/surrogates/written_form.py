@@ -60,7 +60,7 @@ def written_form(
     -------
     str
         Description of the form. The form shows each digit as ``9``, each word by its casing, and public words, such as
-        titles and types of streets, unchanged. Ages, sexes and titles stay by default. Their form is therefore their text.
+        titles and types of streets, unchanged. Ages, sexes and titles stay by default: their form is their text.
 
     Examples
     --------
