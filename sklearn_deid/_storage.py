@@ -193,7 +193,7 @@ def read_manifest(path: str | os.PathLike[str], *, largest_arrays: int | None = 
     Raises
     ------
     BundleError
-        If the bundle is missing, damaged, too large, or of a newer format, or if a file is no regular file.
+        If the bundle is missing, damaged, too large, or of a newer format, or if a file is not a regular file.
     """
     folder = Path(path)
     manifest = _parsed_manifest(folder)

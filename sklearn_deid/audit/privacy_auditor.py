@@ -259,7 +259,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         SequenceError
             If there are fewer than three patients, y does not match, or X does not contain the sentences of a folder.
         BundleError
-            If a folder is damaged, or is no folder of `save_representation`, or was made by another representer.
+            If a folder is damaged, or is not a folder of `save_representation`, or was made by another representer.
         """
         check_constraints(self)
         if isinstance(released, (str, os.PathLike)):

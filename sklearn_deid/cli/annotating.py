@@ -296,7 +296,7 @@ def results_of(
 
 
 def check_system(error: Exception | None) -> None:
-    """Raise an error of the system, such as a full disk under ``--mapping``, which is no failure of one note."""
+    """Raise an error of the system, such as a full disk under ``--mapping``, which is not a failure of one note."""
     if isinstance(error, OSError):
         raise error
 

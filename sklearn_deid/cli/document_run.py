@@ -172,7 +172,7 @@ class DocumentOutput:
         return sorted(entry for entry in entries if not entry.name.startswith("."))
 
     def _check(self, record: RunRecord | None, *, by_content: bool = False) -> None:
-        """Refuse a folder with a file that is no output of the recorded run."""
+        """Refuse a folder with a file that is not an output of the recorded run."""
         for file in self._files():
             is_file = file.is_file() and not file.is_symlink()
             if record is None or not is_file or not record.has_output(file.name):

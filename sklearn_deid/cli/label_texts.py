@@ -30,7 +30,7 @@ def check_labels(notes: Iterable[Document]) -> None:
     Raises
     ------
     DeidError
-        If a label is in no known scheme, and is no plain word of at most 64 characters or holds text of a span.
+        If a label of no known scheme is not a plain word of at most 64 characters, or contains text of a span.
 
     Examples
     --------

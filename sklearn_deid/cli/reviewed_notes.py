@@ -33,8 +33,8 @@ class ReviewedNotes:
     CorpusFormatError, DataNotFoundError
         If the file is missing or broken.
     DeidError
-        If no note of the file has a span: raw notes would otherwise be written unchanged. If a label is no plain word,
-        or the text of a span.
+        If no note of the file has a span: raw notes would otherwise be written unchanged. If a label is not a plain
+        word, or the text of a span.
     """
 
     def __init__(self, path: str) -> None:

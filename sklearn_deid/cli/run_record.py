@@ -169,7 +169,7 @@ class RunRecord:
             self._stream = None
 
     def _check_own(self, content: bytes) -> None:
-        """Refuse to overwrite a file that is no record, such as notes or a key with this name."""
+        """Refuse to overwrite a file that is not a record, such as notes or a key with this name."""
         head = json.dumps({"kind": _KIND})[:-1].encode("ascii")
         # A run that was killed at once leaves a part of the head.
         if not content.startswith(head[: len(content)]):

@@ -125,7 +125,7 @@ def fit_deidentifier(
 
 
 def _advise_labels(corpus: Corpus, start: str) -> None:
-    """Say that notes seem to be marked by the Safe Harbor rule: a network would learn that ages are no PHI."""
+    """Say that notes seem to be marked by the Safe Harbor rule: a network would learn that ages are not PHI."""
     from ..tagging.safe_harbor import is_marked_by_rule
     from ..tagging.warm_start import loaded_start
 

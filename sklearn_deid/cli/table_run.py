@@ -59,7 +59,7 @@ def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     Raises
     ------
     DeidError
-        If the profile is no JSON object of lists of paths.
+        If the profile is not a JSON object of lists of paths.
     """
     if arguments.fhir_profile is None:
         return {kind: list(paths) for kind, paths in FHIR_FIELDS.items()} if arguments.fhir else None
@@ -76,7 +76,7 @@ def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     Raises
     ------
     DeidError
-        If the profile is no JSON object of fields, such as OBX-5, and lists of types in capitals.
+        If the profile is not a JSON object of fields, such as OBX-5, and lists of types in capitals.
     """
     if arguments.hl7_profile is None:
         return {field: list(types) for field, types in HL7_FIELDS.items()} if arguments.hl7 else None

@@ -262,7 +262,7 @@ def listed_ngram_vectors(language: str = "") -> ListedVectors:
 
 
 def common_language(parts: Sequence[WorkerData]) -> str:
-    """Language of the sentences of all workers; "" if unknown or not common, for vectors, and without workers.
+    """Language of the sentences of all workers; "" for several or unknown languages, vectors, and no workers.
 
     Examples
     --------

@@ -147,7 +147,7 @@ class RowRedactor:
         Parameters
         ----------
         values : mapping of str to sequence
-            Values of the text columns and of the patient column. None is no value.
+            Values of the text columns and of the patient column. None is not a value.
         n_rows : int
             Number of rows.
         """

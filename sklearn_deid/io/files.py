@@ -34,7 +34,7 @@ _LONGEST_NAME = 255
 
 
 def check_regular(place: SourceLocation, path: Path, *, follow_links: bool = True) -> None:
-    """Refuse a path that is no regular file: reading a pipe could block, and reading a device might never end.
+    """Refuse a path that is not a regular file: reading a pipe could block, and reading a device might never end.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def parse_task(
     Raises
     ------
     CorpusFormatError
-        If the line is no JSON object with a text.
+        If the line is not a JSON object with a text.
     """
     what = f"Line {number}"
     record = parse_json(place, line, what)

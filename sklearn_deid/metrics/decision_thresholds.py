@@ -182,7 +182,8 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     Raises
     ------
     ValueError
-        If there are fewer than ``1 / max_share - 1`` patients, a score is no number, or ``max_share`` is no proportion.
+        If there are fewer than ``1 / max_share - 1`` patients, a score is not a number, or ``max_share`` is not a
+        proportion.
 
     References
     ----------
@@ -253,7 +254,7 @@ def bootstrap_ratio(
 
 
 def _check_numbers(scores: np.ndarray) -> None:
-    """Refuse scores that are no numbers: NaN is sorted last, and would count as found."""
+    """Refuse scores that are not numbers: NaN is sorted last, and would count as found."""
     if np.isnan(np.asarray(scores, dtype=float)).any():
         raise ValueError("'scores' must hold numbers. Got nan instead.")
 

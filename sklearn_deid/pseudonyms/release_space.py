@@ -61,7 +61,7 @@ class ReleaseSpace:
         return np.fromiter(map(self._of_token, tokens), dtype=np.int64, count=len(tokens))
 
     def other(self, name: str) -> int:
-        """Return the number of a string that is no word of the table in a casing pattern; the same at every call."""
+        """Return the number of a string that is not a word of the table in a casing pattern; the same at every call."""
         number = self._other.get(name)
         if number is None:
             number = len(_PATTERNS) * len(self._form) + len(self._other)

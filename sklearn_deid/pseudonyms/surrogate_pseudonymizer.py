@@ -217,7 +217,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         Raises
         ------
         ValueError
-            If ``n_copies`` is no whole number of at least 1.
+            If ``n_copies`` is not a whole number of at least 1.
         """
         check_constraints(self)
         if not isinstance(n_copies, Integral) or isinstance(n_copies, bool) or n_copies < 1:

@@ -45,7 +45,7 @@ class UniformNeighbors:
         self._guarded: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the possible surrogates of each word, and their ranks, both (n, N); -1 fills up short rows."""
+        """Return the possible surrogates of each word, and their ranks, both (n, N); short rows end with -1."""
         if self.guard_substring:
             pairs = self._guarded_support(rows)
             return np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs])
@@ -165,7 +165,7 @@ class DigitsApart:
         self.others, self.digits, self._is_digits = others, digits, is_digits
 
     def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the possible surrogates of each word, and their ranks; -1 fills up short rows."""
+        """Return the possible surrogates of each word, and their ranks; short rows end with -1."""
         parts = [(which, moves.support(rows[which])) for which, moves in self._parts(rows)]
         width = max((targets.shape[1] for _, (targets, _) in parts), default=0)
         targets = np.full((len(rows), width), -1, dtype=np.int64)

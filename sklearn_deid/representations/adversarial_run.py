@@ -257,7 +257,7 @@ class AdversarialRun(ABC):
 
     @abstractmethod
     def play_round(self, number: int) -> None:
-        """Train a round, `score` the round at the right moment, and log the round."""
+        """Train one round, measure the round with `score`, and log the round."""
 
     def train_tagger(self) -> None:
         """P1: train representer and tagger together, without an adversary."""

@@ -189,7 +189,7 @@ def _start(representer: Any, model: PrivateModel, run: Any) -> PublicStart | Non
 
 
 def check_public(public: Any) -> None:
-    """Raise ValueError if a value is no ``public`` parameter of `PrivateRepresenter`.
+    """Raise ValueError if a value is not a ``public`` parameter of `PrivateRepresenter`.
 
     Examples
     --------

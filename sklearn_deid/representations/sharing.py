@@ -153,7 +153,7 @@ def tag_rows(names: Sequence[str], indices: np.ndarray, offsets: np.ndarray) -> 
     Raises
     ------
     BundleError
-        If an index is out of range, or if a name is no valid tag or occurs twice.
+        If an index is out of range, or if a name is not a valid tag or occurs twice.
     """
     try:
         if len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):

@@ -40,7 +40,7 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
     ValueError
         If ``n`` is not a whole number of at least 1.
     DeidError
-        If the tagger returns no probabilities, or a note is no text that the model can read.
+        If the tagger returns no probabilities, or a note is not a text that the model can read.
 
     Notes
     -----
@@ -97,7 +97,7 @@ def note_uncertainties(deidentifier: Any, notes: Sequence[str | Document]) -> np
     Raises
     ------
     DeidError
-        If the tagger returns no probabilities, or a note is no text that the model can read.
+        If the tagger returns no probabilities, or a note is not a text that the model can read.
 
     Examples
     --------

@@ -391,7 +391,7 @@ def _is_alone_behind_month(raw: list[str], i: int, words: LocaleWords) -> bool:
 
 
 def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool) -> list[str] | None:
-    """Role of each number of a date; None if the numbers are no date."""
+    """Role of each number of a date; None if the numbers are not a date."""
     values = [int(number) for number in numbers]
     is_year = [short or len(n) == 4 for n, short in zip(numbers, is_short_year, strict=True)]
     # "1430" is a time of day.
@@ -440,7 +440,7 @@ def _is_year(digits: str) -> bool:
 
 
 def _is_compact(digits: str) -> bool:
-    """Whether digits hold a day and a month: 6 or 8 digits, or 4 digits that are no year."""
+    """Whether digits hold a day and a month: 6 or 8 digits, or 4 digits that are not a year."""
     return len(digits) in (6, 8) or (len(digits) == 4 and not _is_year(digits))
 
 

@@ -34,7 +34,7 @@ class InstitutionSurrogates:
 
     A name keeps words such as "of", legal forms at its end (GmbH, S.A.) and, if the word lists contain them, the public
     words that name the kind of institution (Hospital, Clinic, Universidad). The other words of a name become towns,
-    names of people or new words, of the same number and casing; in institutions that are no hospitals, they become
+    names of people or new words, of the same number and casing; in institutions that are not hospitals, they become
     names of firms, and behind words such as "of" also fields of medicine. A town becomes the patient's surrogate of
     this town. If two names differ only in public words, except behind "of", their other words have the same surrogate.
 
@@ -181,7 +181,7 @@ class InstitutionSurrogates:
         return " ".join(map(with_case, drawn, words))
 
     def _all_public(self, text: str, parts: list[str], kind: str) -> str:
-        """Surrogate of a name of public words alone: one word that is no connector is replaced, so the text changes."""
+        """Surrogate of a name of public words alone: one word other than a connector is replaced."""
         words = [i for i, part in enumerate(parts) if part[0].isalnum()]
         # Valley Hospital, but Instituto de Medicina Legal
         ordered = words if self._words.locale == "en" else words[::-1]

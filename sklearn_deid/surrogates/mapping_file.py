@@ -48,7 +48,7 @@ class MappingFile:
     MissingDependencyError
         If ``cryptography`` is not installed (extra ``mapping``).
     CorpusFormatError
-        On entry, if the file exists and is no mapping file, or has another key.
+        On entry, if the file exists and is not a mapping file, or has another key.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
     Raises
     ------
     CorpusFormatError
-        If the file is no mapping file, is damaged, or has another key. The message contains no text of a note.
+        If the file is not a mapping file, is damaged, or has another key. The message contains no text of a note.
     """
     cipher = _cipher(key)
     data = Path(path).read_bytes()

@@ -148,7 +148,7 @@ def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:
 
 
 def whole_name(pieces: Sequence[str], i: int, words: LocaleWords) -> str | None:
-    """Given name that a piece abbreviates, with a raised letter behind it or without one (M\u00aa, Fco.); or None."""
+    """Return the given name that a piece abbreviates, with or without a raised letter (M\u00aa, Fco.); else None."""
     raised = "".join(pieces[i + 1 : i + 3]).lstrip(".")[:1]
     return words.abbreviated_names.get(fold(pieces[i] + (raised if raised in _RAISED else "")))
 

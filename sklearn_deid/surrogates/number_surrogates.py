@@ -59,7 +59,7 @@ class NumberSurrogates:
         self._chance, self._locale, self._valid = chance, locale, check_digits == "valid"
 
     def identifier(self, text: str) -> str | None:
-        """Identifier in the form of ``text``; None without digits, since words are no identifiers.
+        """Identifier in the form of ``text``; None without digits, since words are not identifiers.
 
         Public words before the number, such as "Site ID", stay.
         """

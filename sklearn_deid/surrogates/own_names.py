@@ -66,7 +66,7 @@ class OwnNames:
         return word.islower() and fold(word) in self._connectors
 
     def is_particle(self, word: str) -> bool:
-        """Whether a word is a particle such as "De" or "LA", which is no connector if it is the last word."""
+        """Whether a word is a particle such as "De" or "LA", which is not a connector if it is the last word."""
         return len(word) > 1 and fold(word) in self._words.particles
 
     def with_elided(self, text: str) -> str:

@@ -96,8 +96,8 @@ def _is_hospital(folded: str) -> bool:
 def place_parts(text: str, words: LocaleWords, label_kind: str = "place") -> tuple[Part, ...]:
     """Split a written place into parts whose texts make up the place, each with its kind.
 
-    The first part that is no postal code, region or country is the town. A name behind the town is a region if a region
-    has the name, as Madrid in "Getafe (Madrid)".
+    The first part that is not a postal code, region or country is the town. A name behind the town is a region if a
+    region has the name, as Madrid in "Getafe (Madrid)".
 
     Parameters
     ----------

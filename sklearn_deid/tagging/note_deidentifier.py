@@ -190,7 +190,7 @@ class NoteDeidentifier(BaseEstimator):
         AlignmentWarning
             If span borders are not token borders.
         WithheldWarning
-            For each raw note that is left out because it is no readable text.
+            For each raw note that is left out because it is not readable text.
         """
         check_constraints(self)
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
@@ -266,7 +266,7 @@ class NoteDeidentifier(BaseEstimator):
         SequenceError
             If ``texts`` is a single text, bytes, a table, a mapping or no iterable.
         DeidError
-            If a note is not a text, or if the tagger fails on the note. If the note is no plain text
+            If a note is not a text, or if the tagger fails on the note. If the note is not plain text
             (`text.unreadable_reason`): text with control characters, undecoded bytes, RTF, quoted-printable or base64.
             The message contains the number or id of the note. Not raised with ``on_error="withhold"``.
 
@@ -601,7 +601,7 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
     Warns
     -----
     WithheldWarning
-        For each note that is no text or text of another kind (`text.unreadable_reason`).
+        For each note that is not a text, or is a text of another kind (`text.unreadable_reason`).
     """
     known = {document.text for document in annotated}
     kept: list[Document] = []

@@ -100,7 +100,7 @@ def _is_young(words: str) -> bool:
 def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
     """Return training notes with added spans: PHI that a model finds and the rule keeps, where nothing is annotated.
 
-    In notes that are annotated by the rule, a bare year is no date, and an age under 90 is no age. A tagger that
+    In notes that are annotated by the rule, a bare year is not a date, and an age under 90 is not an age. A tagger that
     learned from such notes would find full dates and higher ages less well. With the added spans, the tagger learns no
     exception, and `asked_spans` keeps such spans in the text.
 

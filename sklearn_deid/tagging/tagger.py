@@ -145,7 +145,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss, at least 0. The tags have the prefixes of ``tag_scheme``, such as "B-DATE". Tags
-        that are missing in the dict have weight 1. `fit` warns of keys that are no tags of the network.
+        that are missing in the dict have weight 1. `fit` warns of keys that are not tags of the network.
     recall_weight : float of at least 1, RecallWeight or None, default=None
         Extra weight of sentences with missed PHI in the loss. The parameter is delta_p of Ahmed et al. (2020), with
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.

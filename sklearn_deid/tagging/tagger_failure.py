@@ -9,7 +9,7 @@ class TaggerFailure:
     """Context that records an exception of its block and continues after the block.
 
     A tagger can be any object with ``predict``, so its errors cannot be listed. `MemoryError` is recorded, too: a note
-    that is too large must not end the run of the notes after it. Exceptions that are no `Exception`, such as
+    that is too large must not end the run of the notes after it. Exceptions that are not an `Exception`, such as
     `KeyboardInterrupt` and `SystemExit`, end the process and pass through.
 
     Attributes

@@ -268,7 +268,7 @@ def matched_tags(
 ) -> list[str]:
     """For each tag, the tag of another model from whose weights the tag starts; "" if there is none.
 
-    A label that exists in the other model starts from this label, and a kept label from its label in the other model.
+    A label that also exists in the other model starts from the weights of this label there. A kept label does, too.
     Any other label starts from the label that the other model most often assigns to its tokens. Without any tokens,
     labels of known schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
 

@@ -128,7 +128,7 @@ def _parts(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _loaded(value: str) -> Any:
-    """Value of a JSON string; None if the string is no JSON."""
+    """Value of a JSON string; None if the string is not JSON."""
     try:
         return json.loads(value)
     except (ValueError, RecursionError):

@@ -30,7 +30,7 @@ class Span:
     SpanError
         If the offsets are not a valid half-open interval.
     TypeError
-        If an offset is no int, or the label is no str.
+        If an offset is not an int, or the label is not a str.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Document:
     SpanError
         If a span ends beyond the text. The message contains offsets but no text.
     TypeError
-        If the text is no str, or a span is no `Span`.
+        If the text is not a str, or a span is not a `Span`.
 
     Examples
     --------

@@ -44,13 +44,14 @@ _FEWEST_NOTES = 20  # a few notes do not show how lines end
 class LearnedSegmenter:
     """Split notes into tokens and sentences; learn from unannotated notes which full stops end a sentence.
 
-    A full stop ends a sentence only if two conditions hold. First, the word before the full stop is no abbreviation:
-    the notes do not write a full stop after the word far more often than after other words (Kiss & Strunk 2006).
-    Second, the notes write the word after the full stop more often in lower case than with a capital inside a sentence.
-    Names, German nouns and the months after ordinal numbers do not meet the second condition. A full stop after an
-    initial or after a number of up to three digits never ends a sentence. Capitals are no evidence in scripts without
-    case and in notes in capitals. In such scripts and notes, the second condition is that the word before the full stop
-    also occurs without a full stop. Question marks and exclamation marks end sentences as in `split_sentences`.
+    A full stop ends a sentence only if two conditions hold. First, the word before the full stop is not an
+    abbreviation: the notes do not write a full stop after the word far more often than after other words (Kiss & Strunk
+    2006). Second, the notes write the word after the full stop more often in lower case than with a capital inside a
+    sentence. Names, German nouns and the months after ordinal numbers do not meet the second condition. A full stop
+    after an initial or after a number of up to three digits never ends a sentence. Capitals are no evidence in scripts
+    without case and in notes in capitals. In such scripts and notes, the second condition is that the word before the
+    full stop also occurs without a full stop. Question marks and exclamation marks end sentences as in
+    `split_sentences`.
 
     Lines end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of `fit`:
     breaks without final punctuation, a colon or a blank line before them, and without a list item or a field name after

@@ -85,7 +85,7 @@ def _decoded(code: re.Match[str]) -> str:
 
 
 def _read_again(text: str, known: dict[str, int]) -> str:
-    """Text of the bytes as UTF-8; the text itself if its characters are no bytes of UTF-8."""
+    """Text of the bytes as UTF-8; the text itself if its characters are not bytes of UTF-8."""
     try:
         return bytes(known[character] for character in text).decode("utf-8")
     except (KeyError, UnicodeError):

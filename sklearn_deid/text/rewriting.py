@@ -160,7 +160,7 @@ def redact_document(document: Document, mode: str = "label") -> Document:
     document : Document
         Note with the spans to redact.
     mode : {"label", "mask", "remove"}, default="label"
-        Replacement of a span, as in `redact`. The new note has the spans of labels; asterisks are no spans.
+        Replacement of a span, as in `redact`. The new note has the spans of labels; asterisks are not spans.
 
     Returns
     -------

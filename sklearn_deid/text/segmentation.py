@@ -96,8 +96,8 @@ def check_segmentation(text: str, cut: Any) -> Segmentation:
     Raises
     ------
     SequenceError
-        If the result is no `Segmentation`, tokens overlap or leave the text, a letter or digit is in no token, or the
-        sentences do not cover all tokens in order.
+        If the result is not a `Segmentation`, tokens overlap or leave the text, a letter or digit is in no token, or
+        the sentences do not cover all tokens in order.
     """
     if not isinstance(cut, Segmentation):
         raise SequenceError(f"A segmenter must return a Segmentation. Got {type(cut).__name__} instead.")

@@ -101,7 +101,7 @@ def word_before(text: str, end: int, longest: int) -> str:
 
 
 def final_mark(text: str, gap_start: int) -> int:
-    """Offset of the last character before a gap that is no closing quote or bracket."""
+    """Offset of the last character before a gap that is not a closing quote or bracket."""
     final = gap_start - 1
     while final > 0 and text[final] in _CLOSING:
         final -= 1

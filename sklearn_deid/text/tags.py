@@ -64,7 +64,7 @@ def sorted_tags(tags: Iterable[str]) -> list[str]:
     Raises
     ------
     SequenceError
-        If a string is no valid tag. If X and y were swapped, the string is a word of a note.
+        If a string is not a valid tag. If X and y were swapped, the string is a word of a note.
 
     Examples
     --------

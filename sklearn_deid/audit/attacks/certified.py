@@ -1,8 +1,8 @@
 """The certified bound as a row beside the attacks, and the check that no attack exceeds the bound.
 
-The bound is no attack. The bound is the accuracy of the best possible attacker on random pairs, provided that nobody
-can predict the noise; see `sklearn_deid.representations.pair_distance`. If an attack exceeds the bound, either the
-attack or the bound is wrong, and the audit is invalid.
+The bound is not an attack. The bound is the accuracy of the best possible attacker on random pairs, provided that
+nobody can predict the noise; see `sklearn_deid.representations.pair_distance`. If an attack exceeds the bound, either
+the attack or the bound is wrong, and the audit is invalid.
 """
 
 from __future__ import annotations

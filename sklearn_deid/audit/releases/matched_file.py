@@ -27,7 +27,7 @@ _MOSTLY = 0.9  # if at least this share of the rows is certain, the order of the
 
 @dataclass(frozen=True, repr=False)
 class MatchedNotes:
-    """Notes behind a folder, and the row in the folder of each of their sentences.
+    """Original notes of a released folder, and for each sentence of the notes its row in the folder.
 
     Attributes
     ----------

@@ -218,7 +218,7 @@ def _check_that_everybody_fits(cases: list[Case], order: DataFile) -> tuple[Case
 
 
 def template_of(file: DataFile, entry: Entry) -> str:
-    """Return the template of an entry; refuse an entry that is no template."""
+    """Return the template of an entry; refuse an entry that is not a template."""
     template = entry.text.replace("{tab}", "\t")
     try:
         compile_template(template)

@@ -124,7 +124,7 @@ def title_of(context: NoteContext) -> str:
 
 
 def time_of_day(context: NoteContext) -> str:
-    """Draw a time of day. Within a log, the time of the entry is returned."""
+    """Draw a time of day; in an entry of a log, return the time of the entry."""
     minutes = context.minutes
     if minutes is None:
         minutes = 5 * context.chance.number(0, 287) + context.chance.pick((0, 0, 2, 4))

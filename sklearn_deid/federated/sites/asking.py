@@ -14,7 +14,7 @@ _LONGEST_REASON = 300
 
 
 def granted(reply: tuple[Mapping[str, Any], bytes]) -> tuple[Mapping[str, Any], bytes]:
-    """Return a reply that is no refusal.
+    """Return a reply that is not a refusal.
 
     Raises
     ------

@@ -78,7 +78,7 @@ def read_package(place: SourceLocation, data: bytes) -> Part:
     Raises
     ------
     CorpusFormatError
-        If the file is no ZIP file, encrypted, damaged or too large, declares entities, or leads to parts that could
+        If the file is encrypted, damaged, too large or not a ZIP file, declares entities, or leads to parts that could
         hold text and are not read.
     """
     return _Reader(place, _entries(place, data)).main()

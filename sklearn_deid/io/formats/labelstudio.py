@@ -154,7 +154,7 @@ def _is_labelled(region: dict[str, Any]) -> bool:
 
 
 def _says_more(region: Any, labelled: list[Any]) -> bool:
-    """Whether a region is no span: a choice, relation or text, for the whole note or for a region with labels.
+    """Whether a region is not a span: a choice, relation or text, for the whole note or for a region with labels.
 
     A region with offsets of its own is a span of another kind, such as a paragraph label, and would be missing.
     """

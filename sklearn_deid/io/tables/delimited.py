@@ -36,7 +36,7 @@ class _Form(NamedTuple):
 class DelimitedTable:
     """CSV or TSV file with a header line. The output is UTF-8; cells are quoted where necessary.
 
-    A blank line is no row, as in the csv module and pandas. A row that repeats the names of the columns ends the run
+    A blank line is not a row, as in the csv module and pandas. A row that repeats the names of the columns ends the run
     with an error: joined files may have their columns in another order, and texts would be copied.
 
     Parameters

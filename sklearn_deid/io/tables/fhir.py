@@ -77,7 +77,7 @@ class FhirLines(JsonLinesTable):
 
     Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. The address of an attachment is
     replaced as a whole unless it is the address of a resource. The ``size`` and ``hash`` of attachments are recomputed:
-    with the old hash, readers could test guesses about the old text. A line is left out and listed if it is no valid
+    with the old hash, readers could test guesses about the old text. A line is left out and listed if it is not a valid
     resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
 
     Parameters

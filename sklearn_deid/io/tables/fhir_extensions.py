@@ -30,7 +30,7 @@ _KEYS = frozenset("text data display title family given line div".split())
 
 
 def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
-    """Whether an extension of a field holds a text, or the value is no list of extensions.
+    """Whether an extension of a field holds a text, or the value is not a list of extensions.
 
     Parameters
     ----------

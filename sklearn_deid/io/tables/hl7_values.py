@@ -61,7 +61,7 @@ def text_parts(kind: str, value: str, component: str, repetition: str, escape: s
 
 
 def _of_code(value: str, start: int, component: str, escape: str, texts: Collection[int]) -> list[tuple[int, int]]:
-    """Texts of a coded value: the components of texts, and other components with a blank, which are no codes."""
+    """Texts of a coded value: the components of texts, and other components with a blank, which are not codes."""
     found = []
     for number, part in enumerate(value.split(component)):
         if part and (number in texts or _BLANK.search(part) or escape in part):

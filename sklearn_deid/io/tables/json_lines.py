@@ -46,7 +46,8 @@ class TextField(NamedTuple):
 class JsonLinesTable:
     """File with a JSON object in each line. Only the values of the text columns change, byte by byte.
 
-    A line that is no valid JSON object is left out and listed. A value of a text column that is no string becomes null.
+    A line that is not a valid JSON object is left out and listed. A value of a text column that is not a string becomes
+    null.
 
     Parameters
     ----------

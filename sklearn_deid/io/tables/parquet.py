@@ -42,8 +42,8 @@ class ParquetTable:
     Raises
     ------
     CorpusFormatError
-        If the file is no parquet file, is damaged, lacks a column, has no strings in a text column, or has times of 96
-        bits that neither nanoseconds nor microseconds hold.
+        If the file is not a parquet file, is damaged, lacks a column, has no strings in a text column, or has times of
+        96 bits that neither nanoseconds nor microseconds hold.
     MissingDependencyError
         If pyarrow is not installed.
     """

@@ -42,7 +42,7 @@ class Rule:
         the span have priority 2, rules that know only the form of the span have priority 0.
     measure : callable, optional
         Function of the text of the span. The function returns how many characters at the start of the text belong to
-        the span, and 0 if the match is no PHI.
+        the span, and 0 if the match is not PHI.
     needs : str, default="0123456789"
         Characters. Every match contains at least one of the characters of ``needs``. Texts without any character of
         ``needs`` are skipped.
