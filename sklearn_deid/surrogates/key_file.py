@@ -51,7 +51,8 @@ def read_key(path: Path) -> bytes:
     Raises
     ------
     DeidError
-        If there is no such file, if the file contains no key, or if other users of the computer can read it.
+        If there is no such file, if the file contains no key or one that can be guessed, or if other users of the
+        computer can read it.
     """
     # The key undoes all surrogates and shifts. The key of the masks of a federation has the same rule.
     if os.name == "posix" and path.is_file() and path.stat().st_mode & 0o077:
