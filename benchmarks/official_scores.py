@@ -24,7 +24,12 @@ def official_scores(test: SentenceData, tags: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for rule in (*RULES, *(f"hipaa_{rule}" for rule in RULES)):
         if report[rule] is not None:
-            out[rule] = {name: round(report[rule][name], 5) for name in FIGURES}
+            out[rule] = {name: _rounded(report[rule][name]) for name in FIGURES}
     for rule in ("strict", "token"):
-        out[f"{rule}_by"] = {name: round(row["f1"], 5) for name, row in report[rule]["by_category"].items()}
+        out[f"{rule}_by"] = {name: _rounded(row["f1"]) for name, row in report[rule]["by_category"].items()}
     return out
+
+
+def _rounded(score: float | None) -> float:
+    # The official scripts give 0 where there is nothing to divide by.
+    return round(score or 0.0, 5)

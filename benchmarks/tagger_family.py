@@ -152,7 +152,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         "model_parameters": sum(p.numel() for p in tagger.module_.parameters()),
         "epoch_seconds": round((fitted - start) / arguments.epochs, 2),  # word vectors and batches included
         "tagging_seconds": round(tagged - fitted, 3),
-        **{f"{name}_{figure}": round(report[kind][figure], 5) for name, kind in SCORES.items() for figure in FIGURES},
+        # A score of no items is 0, as in the official scripts.
+        **{f"{n}_{figure}": round(report[kind][figure] or 0.0, 5) for n, kind in SCORES.items() for figure in FIGURES},
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_deid import NoteDeidentifier
-from sklearn_deid.metrics.decision_thresholds import bootstrap_ratio
+from sklearn_deid.metrics import Estimate
 
 from .measuring import (
     BIASES,
@@ -80,7 +80,7 @@ def on_generated(model: NoteDeidentifier, n_name_words: int) -> dict[str, Any]:
 
 def rates(figures: Figures) -> dict[str, Any]:
     """Recall with its 95 % interval over documents, precision, and what is touched without PHI."""
-    interval = bootstrap_ratio(*np.array(figures.each).T)
+    interval = Estimate.from_groups(*np.array(figures.each).T, np.arange(len(figures.each)))
     return {
         "recall": figures.recall,
         "recall_interval": [interval.low, interval.high],

@@ -118,16 +118,17 @@ def _show_notes(predicted: Corpus) -> None:
 
 def _show_scores(held_out: Corpus, predicted: Corpus) -> None:
     from ..metrics import deid_report
+    from ..metrics.rounding import rounded
 
     report = deid_report(held_out, predicted, output="dict")
     tokens = report["binary_token"]
     print(f"\n{'-' * 100}\n\nScores on {len(held_out)} generated notes of {len(held_out.patients)} other patients:\n")
     print(f"{'annotations':<14}{'precision':>10}{'recall':>10}{'f1':>10}{'number':>10}{'missed':>10}")
     for name, scores in [*report["by_category"].items(), ("all", report["strict"])]:
-        measures = "".join(f"{scores[measure]:>10.3f}" for measure in ("precision", "recall", "f1"))
+        measures = "".join(f"{rounded(scores[measure], 3):>10}" for measure in ("precision", "recall", "f1"))
         print(f"{name:<14}{measures}{scores['support']:>10}{scores['fn']:>10}")
     print(
         f"\n{tokens['fn']} of {tokens['support']} PHI tokens (runs of letters and digits) were not marked at all "
-        f"({tokens['fn'] / max(1, tokens['support']):.1%}).\n"
+        f"({rounded(tokens['fn'] / max(1, tokens['support']), 1, 100)}%).\n"
         "Generated notes are easier than real ones: measure a model on your own notes.\n"
     )

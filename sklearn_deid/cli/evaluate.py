@@ -27,11 +27,14 @@ i2b2 2014 and MEDDOCAN.
 precision   proportion of the marked spans that are PHI
 recall      proportion of the PHI that was marked; the rest leaks
 f1          harmonic mean of the two
-support     number of true annotations (rows "tokens": of runs of letters and digits)
-missed      number of true annotations that were not found
+gold        number of true annotations (rows "tokens": of runs of letters and digits); "support" in JSON
+missed      number of true annotations that were not found; "fn" in JSON
+invented    number of marked spans that are no true annotation; "fp" in JSON
+macro f1    f1 of the mean precision and the mean recall of the notes
 
-All scores are between 0 and 1. In "typed" rows, a name annotated as a date is wrong. In "any type" rows, it
-is right, because redaction hides it. "HIPAA" rows count only the labels of the HIPAA rule.
+All scores are between 0 and 1; a score of no items is "-", and null in JSON. In "typed" rows, a name annotated
+as a date is wrong. In "any type" rows, it is right, because redaction hides it. "HIPAA" rows count only the
+labels of the HIPAA rule. In the row "neighbours joined", spans without a letter or digit between them are one.
 
 --leaks also lists the PHI that redaction would leave readable, by note, patient and offsets (characters),
 without text. Direct identifiers are labels that HIPAA counts, ids and contacts.
@@ -98,9 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
     report = deid_report(gold, predicted, form, **rules)
     leaks = leak_list(gold, predicted, **rules) if arguments.leaks else None
     if form == "dict":
-        print(json.dumps(report if leaks is None else {**report, "leaks": _leaks_as_dict(leaks)}, indent=1))
+        print(json.dumps(report if leaks is None else {**report, "leaks": _leaks_as_dict(leaks, gold)}, indent=1))
     else:
-        print(report if leaks is None else f"{report}\n\n{_leaks_as_table(leaks)}")
+        print(report if leaks is None else f"{report}\n\n{_leaks_as_table(leaks, gold)}")
     return DONE
 
 
@@ -122,18 +125,19 @@ def _robustness(arguments: argparse.Namespace, gold: Corpus) -> int:
     return DONE
 
 
-def _leaks_as_dict(leaks: LeakList) -> dict[str, Any]:
+def _leaks_as_dict(leaks: LeakList, gold: Corpus) -> dict[str, Any]:
     return {
+        "n_annotations": gold.n_spans,
         "n_patients": leaks.n_patients,
         "n_patients_with_leak": len(leaks.patients),
-        "share_of_patients": leaks.share_of_patients,
+        "share_of_patients": leaks.share_of_patients if leaks.n_patients else None,
         "spans": leaks.records(),
     }
 
 
-def _leaks_as_table(leaks: LeakList) -> str:
+def _leaks_as_table(leaks: LeakList, gold: Corpus) -> str:
     patients = f"{len(leaks.patients)} of {leaks.n_patients} patients"
-    lines = [f"{len(leaks)} annotations are not covered wholly, of {patients}:"]
+    lines = [f"{len(leaks)} of {gold.n_spans} annotations are not covered wholly, of {patients}:"]
     for leak in leaks.leaks:
         where = f"{leak.doc_id}  patient {leak.patient_id}  characters {leak.span.start}-{leak.span.end}"
         kind = f"{leak.span.label}{' (direct identifier)' if leak.direct else ''}"

@@ -13,9 +13,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "alterations": "ALTERATIONS Alteration AlteredNote",
         "calibration": "ReliabilityCurve expected_calibration_error phi_confidences reliability_curve span_confidences",
         "counting": "Counts RULES Rule compare compare_by_label merged_counts",
-        "decision_thresholds": (
-            "bootstrap_ratio missed_patient_threshold reachable_recall recall_lower_bounds recall_threshold"
-        ),
+        "decision_thresholds": ("missed_patient_threshold reachable_recall recall_lower_bounds recall_threshold"),
         "estimate": "Estimate",
         "leaks": "Leak LeakList leak_list",
         "pairing": "Pairing count_sentences infer_label_scheme pair_documents",

@@ -73,10 +73,23 @@ class Counts:
         """Harmonic mean of precision and recall; 0 if both are 0."""
         return harmonic_mean(self.precision, self.recall)
 
-    def as_dict(self) -> dict[str, float]:
-        """Scores and counts by name: precision, recall, f1, support, tp, fp and fn."""
-        names = ("precision", "recall", "f1", "support", "tp", "fp", "fn")
-        return {name: getattr(self, name) for name in names}
+    def as_dict(self) -> dict[str, float | None]:
+        """Scores and counts by name: precision, recall, f1, support, tp, fp and fn.
+
+        A score without items to divide by is None. The official scripts print 0 for such a score.
+
+        Examples
+        --------
+        >>> Counts(fn=2).as_dict()
+        {'precision': None, 'recall': 0.0, 'f1': 0.0, 'support': 2, 'tp': 0, 'fp': 0, 'fn': 2}
+        """
+        precision = self.precision if self.n_predicted else None
+        recall = self.recall if self.support else None
+        # A score of 0 makes F1 0, whatever the other score is. A binary rule also counts, for a label, what was found
+        # under other labels: a score above 0 then has no counterpart.
+        f1 = self.f1 if None not in (precision, recall) or 0.0 in (precision, recall) else None
+        counts = {name: getattr(self, name) for name in ("support", "tp", "fp", "fn")}
+        return {"precision": precision, "recall": recall, "f1": f1, **counts}
 
 
 def harmonic_mean(precision: float, recall: float) -> float:

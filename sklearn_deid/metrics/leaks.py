@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -99,8 +100,8 @@ class LeakList:
 
     @property
     def share_of_patients(self) -> float:
-        """Proportion of patients with a leak; 0 for a corpus without patients."""
-        return len(self.patients) / self.n_patients if self.n_patients else 0.0
+        """Proportion of patients with a leak; NaN for a corpus without patients."""
+        return len(self.patients) / self.n_patients if self.n_patients else math.nan
 
     def records(self) -> list[dict[str, Any]]:
         """One flat dict for each leak, ready for ``pandas.DataFrame`` and ``csv.DictWriter``."""

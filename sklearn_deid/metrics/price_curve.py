@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .rounding import rounded
+
 
 @dataclass(frozen=True)
 class PriceCurve:
@@ -56,7 +58,7 @@ class PriceCurve:
     def __str__(self) -> str:
         rows = zip(self.biases, self.recall, self.reachable, self.precision, self.hidden, strict=True)
         lines = [
-            f"{bias:4.1f} {100 * recall:6.1f} % {100 * target:5.1f} % {100 * precision:8.1f} % {100 * hidden:10.1f} %"
-            for bias, recall, target, precision, hidden in rows
+            f"{bias:4.1f}" + "".join(f" {rounded(v, 1, 100):>{n}} %" for v, n in zip(row, (6, 5, 8, 10), strict=True))
+            for bias, *row in rows
         ]
         return "\n".join(["bias   recall  target  precision  hidden text", *lines])

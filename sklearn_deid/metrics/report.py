@@ -10,6 +10,7 @@ from .._optional import import_optional
 from ..text import Document, LabelScheme, Span
 from .counting import RULES, Counts, compare, compare_by_label, harmonic_mean, merged_counts
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
+from .rounding import UNDEFINED, rounded
 
 Sides = list[tuple[Document, Iterable[Span], Iterable[Span]]]
 """Text, gold spans and predicted spans of each document."""
@@ -72,7 +73,9 @@ def deid_report(
         - ``leak``, the missed spans per sentence (sub-track 1), a dict of missed, sentences and per_sentence, or None;
         - ``by_category`` and ``by_label``, copies of the strict measures.
 
-        Precision without predictions and recall without gold spans are 0, as in the official scripts.
+        Precision without predictions and recall without gold spans are undefined: None in the dict, NaN in the
+        DataFrame, and "-" in the table. The official scripts print 0. The means of ``macro`` count such a document as
+        0, as in the official scripts.
 
     Raises
     ------
@@ -162,7 +165,7 @@ def _scores(rule: str, sides: Sides, category_of: Callable[[str], str]) -> dict[
     return {**scores, "by_category": _sorted(by_category), "by_label": _sorted(by_label)}
 
 
-def _sorted(counts: dict[str, Counts]) -> dict[str, dict[str, float]]:
+def _sorted(counts: dict[str, Counts]) -> dict[str, dict[str, float | None]]:
     """Scores by name, sorted by the number of gold items, the largest first."""
     return {name: counts[name].as_dict() for name in sorted(counts, key=lambda name: (-counts[name].support, name))}
 
@@ -170,22 +173,23 @@ def _sorted(counts: dict[str, Counts]) -> dict[str, dict[str, float]]:
 def _summary(counts: list[Counts]) -> dict[str, Any]:
     """Micro scores of all documents, and macro scores: means over documents, and the F1 of these means."""
     # The macro F1 is not the mean of the documents' F1: the official i2b2 script computes F1 from the mean scores.
-    n = max(1, len(counts))
-    precision, recall = sum(c.precision for c in counts) / n, sum(c.recall for c in counts) / n
-    macro = {"precision": precision, "recall": recall, "f1": harmonic_mean(precision, recall)}
+    macro: dict[str, float | None] = dict.fromkeys(("precision", "recall", "f1"))
+    if counts:
+        precision, recall = (sum(getattr(c, name) for c in counts) / len(counts) for name in ("precision", "recall"))
+        macro = {"precision": precision, "recall": recall, "f1": harmonic_mean(precision, recall)}
     return {**sum(counts, start=Counts()).as_dict(), "macro": macro}
 
 
-def _leak(report: dict[str, Any], sentences: dict[str, int] | None) -> dict[str, float] | None:
-    """MEDDOCAN's leak score of the corpus; also adds the score of each document. 0 for a text without sentences."""
+def _leak(report: dict[str, Any], sentences: dict[str, int] | None) -> dict[str, float | None] | None:
+    """MEDDOCAN's leak score of the corpus; also adds the score of each document. None for a text without sentences."""
     for doc_id, scores in report["by_document"].items():
         n = sentences and sentences[doc_id]
-        scores["leak"] = None if sentences is None else scores["fn"] / n if n else 0.0
+        scores["leak"] = scores["fn"] / n if n else None
     if sentences is None:
         return None
     # The score of the corpus divides the sums. It is not the mean over documents.
     missed, total = report["strict"]["fn"], sum(sentences.values())
-    return {"missed": missed, "sentences": total, "per_sentence": missed / total if total else 0.0}
+    return {"missed": missed, "sentences": total, "per_sentence": missed / total if total else None}
 
 
 _TITLES = {
@@ -217,7 +221,7 @@ def _missed(report: dict[str, Any]) -> list[str]:
     lines.append(_row("  spans, under whatever label", _share(report["binary_strict"])))
     lines.append(_row("  spans, with their label", _share(report["strict"])))
     leak = report["leak"]
-    per_sentence = f"{leak['per_sentence']:.4f}" if leak else "not available"
+    per_sentence = rounded(leak["per_sentence"]) if leak else "not available"
     lines.append(_row("  spans with their label, per sentence", f"{per_sentence:>20}"))
     if report["missing_documents"]:
         lines.append(f"  documents without prediction, wholly missed: {', '.join(report['missing_documents'])}")
@@ -232,8 +236,8 @@ def _hidden_hipaa(report: dict[str, Any]) -> dict[str, int]:
 
 
 def _share(scores: dict[str, Any]) -> str:
-    share = scores["fn"] / scores["support"] if scores["support"] else 0.0
-    return f"{scores['fn']:>8} of {scores['support']:>8}  ({share:.2%})"
+    share = f"{rounded(scores['fn'] / scores['support'], 2, 100)}%" if scores["support"] else UNDEFINED
+    return f"{scores['fn']:>8} of {scores['support']:>8}  ({share})"
 
 
 def _missed_by_kind(report: dict[str, Any]) -> list[str]:
@@ -259,9 +263,9 @@ def _score_lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _scores_row(name: str, scores: dict[str, Any]) -> str:
-    cells = [f"{scores[measure]:.4f}" for measure in ("precision", "recall", "f1")]
+    cells = [rounded(scores[measure]) for measure in ("precision", "recall", "f1")]
     cells += [str(scores[measure]) for measure in ("support", "fn", "fp")]
-    return _row(f"  {name}", *cells, *([f"{scores['macro']['f1']:.4f}"] if "macro" in scores else []))
+    return _row(f"  {name}", *cells, *([rounded(scores["macro"]["f1"])] if "macro" in scores else []))
 
 
 def _row(name: str, *cells: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from ..text import Document, Span
 from ..text.markdown import markdown_table
 from .alterations import ALTERATIONS, Alteration
+from .rounding import rounded
 
 _TOKEN = re.compile(r"[^\W_]+")
 # Labels of names in i2b2 2014 and MEDDOCAN, and the category of both.
@@ -77,13 +78,8 @@ class RobustnessTable:
 
     def __str__(self) -> str:
         head = ("alteration", "recall", "names", "precision", "false alarms", "withheld")
-        cells = [
-            (
-                row.name,
-                *(_percent(v) for v in (row.recall, row.name_recall, row.precision, row.false_alarms, row.withheld)),
-            )
-            for row in self.rows
-        ]
+        shares = [(row.recall, row.name_recall, row.precision, row.false_alarms, row.withheld) for row in self.rows]
+        cells = [[row.name, *(rounded(v, 1, 100) for v in of)] for row, of in zip(self.rows, shares, strict=True)]
         return markdown_table(head, cells)
 
 
@@ -188,7 +184,3 @@ def _row(alteration: Alteration, counts: list[int], withheld: float) -> Robustne
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else float("nan")
-
-
-def _percent(value: float) -> str:
-    return "-" if value != value else f"{100 * value:.1f}"

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import HasMethods, Interval, StrOptions
 from .._randomness import own_generator
 from ..exceptions import SequenceError
-from ..metrics import Estimate, bootstrap_ratio
+from ..metrics import Estimate
+from ..metrics.rounding import rounded
 from ..sequences import RaggedArray, TokenSequences
 from ..text import BINARY, I2B2_2014, MEDDOCAN, labels_of, split_tag
 from .marginals import PhiMarginals, read_marginals
@@ -165,7 +166,7 @@ _DIRECT_LABELS = {"STREET", "CALLE", "FAMILIARES_SUJETO_ASISTENCIA"}
 
 @dataclass(frozen=True)
 class DecisionReport:
-    """Metrics of a decision threshold on held-out patients, with 95 % intervals from a bootstrap over patients.
+    """Metrics on held-out patients, each with a 95 % interval over patients (`Estimate.from_groups`).
 
     Parameters
     ----------
@@ -212,8 +213,8 @@ class DecisionReport:
 
 
 def _percent(share: Estimate) -> str:
-    between = f" ({100 * share.low:.2f} to {100 * share.high:.2f})" if share.has_interval else ""
-    return f"{100 * share.value:.2f} %{between}"
+    value, low, high = (rounded(v, 2, 100) for v in (share.value, share.low, share.high))
+    return f"{value} %" + (f" ({low} to {high})" if share.has_interval else "")
 
 
 def direct_identifiers(labels: Iterable[str], chosen: Collection[str] | str | None) -> frozenset[str]:
@@ -297,14 +298,16 @@ def measure_decision(
     scores, owners = items[0], np.searchsorted(patient, items[1])
     n = len(patient)
 
-    # Both ratios are sums over patients: the bootstrap draws patients, because tokens of a patient are not independent.
+    # Sums of each patient, because tokens of a patient are not independent.
+    def ratio(hits: np.ndarray, trials: np.ndarray) -> Estimate:
+        return Estimate.from_groups(np.bincount(hits, minlength=n), np.bincount(trials, minlength=n), np.arange(n))
+
     def recall(threshold: float) -> Estimate:
-        return bootstrap_ratio(np.bincount(owners[scores >= threshold], minlength=n), np.bincount(owners, minlength=n))
+        return ratio(owners[scores >= threshold], owners)
 
     def precision(threshold: float) -> Estimate:
         tagged = held.marginals.phi >= threshold
-        hits = np.bincount(number[tagged & gold], minlength=n)
-        return bootstrap_ratio(hits, np.bincount(number[tagged], minlength=n))
+        return ratio(number[tagged & gold], number[tagged])
 
     at = threshold_of(bias)
     # A patient is missed if at least one direct identifier has a score below the threshold.
@@ -317,7 +320,7 @@ def measure_decision(
         precision=precision(at),
         untuned_recall=recall(0.5),
         untuned_precision=precision(0.5),
-        missed_patients=bootstrap_ratio(missed, np.ones(len(missed))),
+        missed_patients=Estimate.from_groups(missed, np.ones(len(missed)), np.arange(len(missed))),
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.metrics import Estimate, bootstrap_ratio, missed_patient_threshold, recall_threshold
+from sklearn_deid.metrics import missed_patient_threshold, recall_threshold
 from sklearn_deid.metrics.decision_thresholds import _design_effects, reachable_recall, recall_lower_bounds
 
 items = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 5)), min_size=1, max_size=40)
@@ -135,20 +135,6 @@ def test_number_of_patients_needed_is_said_and_is_enough():
 
 def test_patients_without_identifiers_count_as_found():
     assert missed_patient_threshold(np.array([0.3, np.inf, np.inf, np.inf]), 0.4) == np.inf
-
-
-def test_bootstrap_covers_and_agrees_with_the_ratio():
-    rng = np.random.default_rng(3)
-    covered = 0
-    for seed in range(200):
-        totals = rng.integers(5, 60, size=60).astype(float)
-        hits = rng.binomial(totals.astype(int), np.clip(rng.normal(0.8, 0.1, size=60), 0, 1)).astype(float)
-        share = bootstrap_ratio(hits, totals, n_draws=300, seed=seed)
-        assert share.value == hits.sum() / totals.sum()
-        covered += share.low <= 0.798 <= share.high  # mean of the clipped normal
-    assert covered >= 175
-    assert bootstrap_ratio(np.array([1.0]), np.array([2.0])) == Estimate(0.5, n=2, n_groups=1)
-    assert np.isnan(bootstrap_ratio(np.zeros(2), np.zeros(2)).value)
 
 
 def test_scores_that_are_no_numbers_are_refused():

@@ -96,6 +96,10 @@ class TestFromGroups:
         wanted = ttest_rel(a, b).confidence_interval()
         assert (found.value, found.low, found.high) == pytest.approx(((a - b).mean(), wanted.low, wanted.high))
 
+    def test_equal_differences_have_no_interval(self):
+        """Ten notes without a difference had the interval [0, 0]."""
+        assert Estimate.from_differences(np.zeros(10), np.arange(10)) == Estimate(0.0, n=10, n_groups=10)
+
 
 class TestEstimate:
     @pytest.mark.parametrize("ends", [(0.6, 0.7), (0.1, 0.4), (math.nan, 0.7), (0.1, math.nan)])

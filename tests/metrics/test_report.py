@@ -41,11 +41,20 @@ def test_equals_the_official_scores(cases):
         precision, recall = ratio(tp, tp + fp), ratio(tp, tp + fn)
         assert (report[key]["tp"], report[key]["fp"], report[key]["fn"]) == (tp, fp, fn)
         assert report[key]["support"] == tp + fn
-        assert report[key]["f1"] == pytest.approx(ratio(2 * precision * recall, precision + recall))
+        # The scripts print 0 where there is nothing to divide by.
+        assert report[key]["precision"] == (pytest.approx(precision) if tp + fp else None)
+        assert report[key]["recall"] == (pytest.approx(recall) if tp + fn else None)
+        f1 = ratio(2 * precision * recall, precision + recall)
+        assert report[key]["f1"] == (pytest.approx(f1) if tp + fp + fn else None)
         mean_p = sum(ratio(a, a + b) for a, b, _ in each) / len(each)
         mean_r = sum(ratio(a, a + c) for a, _, c in each) / len(each)
         macro = {"precision": mean_p, "recall": mean_r, "f1": ratio(2 * mean_p * mean_r, mean_p + mean_r)}
         assert report[key]["macro"] == pytest.approx(macro)
+
+
+def row_of(table, name):
+    """Cells of the first row of a table that holds a name."""
+    return next(line for line in table.splitlines() if name in line).split()
 
 
 def ratio(part, whole):
@@ -85,7 +94,7 @@ def test_gold_against_itself_and_order_of_documents(cases):
     gold, predicted = both_sides(cases)
     report = report_of(gold, list(gold), label_scheme="i2b2-2014")
     for key in KEYS:
-        assert report[key]["f1"] == (1.0 if report[key]["support"] else 0.0)
+        assert report[key]["f1"] == (1.0 if report[key]["support"] else None)
     assert report_of(gold, predicted) == report_of(gold, list(predicted)[::-1])
 
 
@@ -214,10 +223,15 @@ class TestLeakScore:
         assert report["leak"] == {"missed": 1, "sentences": 5, "per_sentence": 0.2}
         assert (report["by_document"]["a"]["leak"], report["by_document"]["b"]["leak"]) == (0.25, 0.0)
 
+    def test_no_sentence_at_all_is_undefined(self):
+        report = report_of(self.GOLD[1:], self.PREDICTED[1:], sentences="count")
+        assert report["leak"] == {"missed": 0, "sentences": 0, "per_sentence": None}
+        assert row_of(deid_report(self.GOLD[1:], self.PREDICTED[1:], sentences="count"), "per sentence")[-1] == "-"
+
     def test_sentences_counted(self):
         report = report_of(self.GOLD, self.PREDICTED, sentences="count")
         assert report["leak"] == {"missed": 1, "sentences": 3, "per_sentence": pytest.approx(1 / 3)}
-        assert report["by_document"]["b"]["leak"] == 0.0  # no sentence at all
+        assert report["by_document"]["b"]["leak"] is None  # no sentence at all
         assert "0.3333" in deid_report(self.GOLD, self.PREDICTED, sentences="count")
 
     def test_a_document_without_number_is_refused(self):
@@ -256,16 +270,16 @@ HIPAA tokens, any type 1.0000 0.8000 0.8889 5 1 0 0.5000
 
 By category (spans, typed) precision recall f1 gold missed invented
 NAME 1.0000 0.3333 0.5000 3 2 0
-AGE 0.0000 0.0000 0.0000 1 1 0
+AGE - 0.0000 0.0000 1 1 0
 LOCATION 1.0000 1.0000 1.0000 1 0 0
-DATE 0.0000 0.0000 0.0000 0 0 1
+DATE 0.0000 - 0.0000 0 0 1
 
 By label (spans, typed) precision recall f1 gold missed invented
 PATIENT 1.0000 0.5000 0.6667 2 1 0
-AGE 0.0000 0.0000 0.0000 1 1 0
+AGE - 0.0000 0.0000 1 1 0
 CITY 1.0000 1.0000 1.0000 1 0 0
-DOCTOR 0.0000 0.0000 0.0000 1 1 0
-DATE 0.0000 0.0000 0.0000 0 0 1
+DOCTOR - 0.0000 0.0000 1 1 0
+DATE 0.0000 - 0.0000 0 0 1
 """
 
 
@@ -327,13 +341,36 @@ class TestForms:
         with pytest.raises(MissingDependencyError, match=r"'pandas' is needed.*sklearn-deid\[frames\]"):
             deid_report(self.GOLD, self.PREDICTED, output="frame")
 
-    def test_nothing_at_all_scores_zero(self):
+    def test_scores_of_nothing_at_all_are_undefined(self):
+        """0 of 0 tokens missed was shown as 0.00 %, and 0 / 0 as a score of 0."""
+        scores = ("precision", "recall", "f1")
         report = report_of([note("abc")], [note("abc")])
         for key in KEYS:
-            assert only_measures(report[key]) == dict.fromkeys(MEASURES, 0)
-        assert report_of([], [])["n_documents"] == 0
+            assert only_measures(report[key]) == dict.fromkeys(MEASURES, 0) | dict.fromkeys(scores)
+            assert report[key]["macro"] == dict.fromkeys(scores, 0.0)  # one document, as in the scripts
+        assert json.loads(json.dumps(report, allow_nan=False))["strict"]["recall"] is None
+        table = deid_report([note("abc")], [note("abc")])
+        assert row_of(table, "tokens, under whatever label")[-4:] == ["0", "of", "0", "(-)"]
+        assert row_of(table, "spans, typed")[2:] == ["-", "-", "-", "0", "0", "0", "0.0000"]
+        assert deid_report([note("abc")], [note("abc")], output="frame")["recall"].isna().sum() == len(KEYS) + 1
+        nothing = report_of([], [])
+        assert (nothing["n_documents"], nothing["strict"]["macro"]) == (0, dict.fromkeys(scores))
         assert "  none" in deid_report([], []).splitlines()
         assert len(deid_report([], [], output="frame")) == 2 * len(KEYS)
+
+    def test_a_label_that_is_only_found_under_another_has_no_f1(self):
+        gold, predicted = [note("Ana", [Span(0, 3, "PATIENT")])], [note("Ana", [Span(0, 3, "DOCTOR")])]
+        by_label = report_of(gold, predicted)["binary_token"]["by_label"]
+        assert [by_label["PATIENT"][name] for name in ("precision", "recall", "f1")] == [None, 1.0, None]
+        assert [by_label["DOCTOR"][name] for name in ("precision", "recall", "f1")] == [1.0, None, None]
+
+    def test_rounding_hides_no_missed_span(self):
+        """One missed span of 30,000 was shown as a recall of 1.0000, with 0.00 % missed."""
+        text = "a " * 30_000
+        spans = [Span(2 * i, 2 * i + 1, "PATIENT") for i in range(30_000)]
+        table = deid_report([note(text, spans)], [note(text, spans[1:])])
+        assert row_of(table, "spans, typed")[2:6] == ["1.0000", "0.9999", "0.9999", "30000"]
+        assert row_of(table, "spans, with their label")[-4:] == ["1", "of", "30000", "(0.01%)"]
 
     def test_wrong_parameters(self):
         with pytest.raises(

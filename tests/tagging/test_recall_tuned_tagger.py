@@ -205,6 +205,13 @@ class TestPromises:
         assert "150 held-out patients" in str(report)
         assert tuned.threshold_ == pytest.approx(1 / (1 + np.exp(tuned.decision_bias_)))
 
+    def test_no_miss_among_few_patients_proves_little(self, patients):
+        """The interval of 0 missed patients of 12 was 0 to 0, that of a recall of 1 was 1 to 1."""
+        X, y, groups = (part[:12] for part in patients)
+        report = prefit(decision_bias=20.0).fit(X, y, groups=groups).report_
+        assert (report.n_patients, report.recall.value, report.missed_patients.value) == (12, 1.0, 0.0)
+        assert report.recall.low < 0.8 and report.missed_patients.high > 0.2
+
     def test_both_aims_take_the_lower_threshold(self, patients):
         X, y, groups = patients
         biases = [
