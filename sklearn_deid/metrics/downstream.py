@@ -42,7 +42,7 @@ def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tu
     Parameters
     ----------
     labels : sequence of n_notes labels
-        Class of each note. None excludes the note.
+        Class of each note. None or NaN excludes the note.
     groups : ndarray of shape (n_notes,)
         Patient of each note.
     n_splits : int
@@ -72,7 +72,7 @@ def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tu
     if len(listed) != len(groups):
         raise SequenceError(f"'labels' must hold one class for each of {len(groups)} notes. Got {len(listed)} instead.")
     # shape: (n_labelled,), numbers of the labelled notes
-    rows = np.array([i for i, label in enumerate(listed) if label is not None], dtype=np.intp)
+    rows = np.array([i for i, label in enumerate(listed) if not _is_missing(label)], dtype=np.intp)
     y = np.array([listed[i] for i in rows])
     if y.ndim != 1 or len(np.unique(y)) < 2:
         raise ValueError("'labels' must hold at least two classes, one for each note.")
@@ -86,6 +86,11 @@ def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tu
             "Merge rare classes, leave their notes out with the label None, or set a smaller 'n_splits'."
         )
     return rows, y
+
+
+def _is_missing(label: Any) -> bool:
+    # pandas marks a missing label with NaN, which would become the class "nan" beside classes that are texts.
+    return label is None or (isinstance(label, float) and label != label)
 
 
 def downstream_accuracy(
@@ -123,6 +128,11 @@ def downstream_accuracy(
     dict of str to Accuracy
         Accuracy on each version.
 
+    Raises
+    ------
+    ValueError
+        If no note of a version has a word.
+
     Notes
     -----
     The intervals are over patients. The classifiers of the folds share most of their training notes; the intervals
@@ -134,6 +144,9 @@ def downstream_accuracy(
     table 5a: models trained on each version of the notes.
     """
     estimator = default_classifier() if classifier is None else classifier
+    for name, texts in versions.items():
+        if not any(map(str.isalnum, "".join(texts))):
+            raise ValueError(f"No note of {name!r} has a word: no classifier can be trained. Leave 'labels' out.")
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
     # The features play no role in the split, so that zeros replace them.
     splits = list(folds.split(np.zeros(len(y)), y, groups.astype(str)))

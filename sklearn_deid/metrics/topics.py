@@ -58,7 +58,8 @@ def count_words(versions: Mapping[str, Sequence[str]], n_words: int) -> tuple[di
         If too few words occur in at least two and in at most half of the notes.
     """
     first, *_ = versions.values()
-    vectorizer = CountVectorizer(token_pattern=_WORD, min_df=min(2, len(first)), max_df=0.5 if len(first) > 3 else 1.0)
+    few = len(first) <= 3
+    vectorizer = CountVectorizer(token_pattern=_WORD, min_df=min(2, len(first)), max_df=1.0 if few else 0.5)
     try:
         vectorizer.fit(first)
     except ValueError:  # no word is left
@@ -67,22 +68,31 @@ def count_words(versions: Mapping[str, Sequence[str]], n_words: int) -> tuple[di
         found = len(vectorizer.vocabulary_)
     if found < n_words:
         raise ValueError(
-            f"The notes have {found} words that occur in at least two and in at most half of them; a topic of "
-            f"{n_words} words needs as many. Give more notes, set a smaller 'n_words', or leave topics out with "
-            "n_topics=None."
+            f"The notes have {found} words that occur in at least {min(2, len(first))} and in at most "
+            f"{'all' if few else 'half'} of them; a topic of {n_words} words needs as many. Give more notes, set a "
+            "smaller 'n_words', or leave topics out with n_topics=None."
         )
     return {name: vectorizer.transform(texts) for name, texts in versions.items()}, vectorizer.get_feature_names_out()
 
 
 def top_words(counts: csr_array, n_topics: int, n_words: int, seed: int) -> np.ndarray:
-    """Columns of the most probable words of each topic, the most frequent topic first; shape (n_topics, n_words)."""
+    """Columns of the most probable words of each topic, the most frequent topic first; shape (n_topics, n_words).
+
+    A word that does not occur in the counts is no word of a topic: -1 replaces its column.
+    """
+    # shape: (n_vocabulary,)
+    occurs = np.asarray(counts.sum(axis=0)).ravel() > 0
+    if not occurs.any():
+        return np.full((n_topics, n_words), -1)
     model = LatentDirichletAllocation(n_components=n_topics, learning_method="batch", random_state=seed)
     shares = model.fit_transform(counts)
     # Expected number of words of each topic: topic proportions of the notes, weighted by the length of the notes.
     # shape: (n_notes, n_topics) -> (n_topics,)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     order = np.argsort(-(shares * lengths[:, None]).sum(axis=0), kind="stable")
-    return np.argsort(-model.components_[order], axis=1, kind="stable")[:, :n_words]
+    best = np.argsort(-model.components_[order], axis=1, kind="stable")[:, :n_words]
+    # The prior gives words that never occur some probability, and small topics may have few other words.
+    return np.where(occurs[best], best, -1)
 
 
 def topic_matches(topics: np.ndarray, others: np.ndarray) -> np.ndarray:

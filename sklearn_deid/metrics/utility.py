@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -122,6 +123,7 @@ def utility_report(
     - **Classification** is the cross-validated accuracy of a classifier that is trained and tested on each version of
       the notes. All notes of a patient are in the same fold. Classification needs ``labels``.
     - **Tokens and clinical terms wrongly removed** are tokens and terms outside of gold PHI that the redaction removed.
+      A token counts as left if no character is removed. `leak_list` also lists PHI of which a part is left.
 
     Parameters
     ----------
@@ -131,11 +133,11 @@ def utility_report(
     gold, redacted : Corpus or sequence of Document, str or None
         Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
         form is exact and recommended. A str is a note that any other tool redacted; the function aligns its tokens with
-        the original note. None is a note that was withheld.
+        the original note. None is a note that was withheld; ``gold`` must hold every note.
     baseline : Corpus or sequence of Document, str or None, optional
         The same notes redacted by another system, in the same forms as ``redacted``.
     labels : sequence of n_notes labels, optional
-        Class of each note. None excludes a note from the classification. Without labels the report has no
+        Class of each note. None or NaN excludes a note from the classification. Without labels the report has no
         classification part.
     classifier : estimator, optional
         Classifier that accepts lists of str. By default TF-IDF followed by logistic regression.
@@ -163,7 +165,7 @@ def utility_report(
     ValueError
         If a setting is out of range, or the labels have fewer than two classes or a class with too few patients.
     TypeError
-        If a note is neither a text nor a Document, or a setting is unknown.
+        If a note is neither a text nor a Document, ``gold`` lacks a note, or a setting is unknown.
     MissingDependencyError
         If sacrebleu is not installed and BLEU is requested. ``n_grams=0`` omits BLEU.
 
@@ -186,6 +188,10 @@ def utility_report(
     notes = original_notes(original, chosen.placeholder)
     given = {"gold": gold, "redacted": redacted} | ({} if baseline is None else {"baseline": baseline})
     systems = {name: align_redacted(notes, side, name) for name, side in given.items()}
+    # All of a withheld note would count as PHI.
+    if systems["gold"].n_withheld:
+        n_lacking = systems["gold"].n_withheld
+        raise TypeError(f"'gold' must hold every note. Got None for {n_lacking} of {len(notes)} notes.")
     # All seeds are drawn here, so that leaving out one part of the report does not change the random numbers of the
     # other parts: the first seed belongs to the folds, the others to the topic models.
     rng = check_random_state(random_state)
@@ -261,7 +267,8 @@ def _classification(
     scores = downstream_accuracy(
         of_rows, y, groups[rows], classifier, n_splits=chosen.n_splits, confidence=chosen.confidence, seed=seed
     )
-    figures = [UtilityFigure("classification", name, "accuracy", score.accuracy) for name, score in scores.items()]
+    figures = [UtilityFigure("classification", name, "n notes", Estimate(float(len(rows)))) for name in scores]
+    figures += [UtilityFigure("classification", name, "accuracy", score.accuracy) for name, score in scores.items()]
     return figures + [
         UtilityFigure("classification", name, "accuracy minus original", score.difference)
         for name, score in scores.items()
@@ -319,8 +326,8 @@ def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequen
     Returns
     -------
     float
-        Score in [0, 1]; 0 if the candidates have no token. For an order without a match, the default smoothing of
-        sacrebleu applies.
+        Score in [0, 1]; 0 if only the candidates have no token, and NaN if the references have none either. For an
+        order without a match, the default smoothing of sacrebleu applies.
 
     Raises
     ------
@@ -339,7 +346,7 @@ def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequen
     """
     sacrebleu = import_optional("sacrebleu", extra="utility", purpose="BLEU scores")
     if not any(len(row) for row in candidates):
-        return 0.0
+        return 0.0 if any(len(row) for row in references) else math.nan
     # The notes are tokenized already. "force" only silences the warning of sacrebleu about tokenized input.
     scorer = sacrebleu.BLEU(max_ngram_order=max_order, tokenize="none", force=True)
     score = scorer.corpus_score([_joined(row) for row in candidates], [[_joined(row) for row in references]])

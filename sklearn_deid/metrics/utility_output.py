@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from .._optional import import_optional
 from ..text.markdown import markdown_table
 from .estimate import Estimate
+from .rounding import rounded
 
 _TITLES = {
     "bleu": "BLEU",
@@ -128,7 +129,7 @@ class UtilityReport:
     def to_markdown(self) -> str:
         """Markdown text with one table for each part and one column for each version; intervals are in brackets."""
         withheld = f", {self.n_withheld} withheld" if self.n_withheld else ""
-        head = f"{self.n_notes} notes of {self.n_patients} patients{withheld}; {self.confidence:.0%} intervals."
+        head = f"{self.n_notes} notes of {self.n_patients} patients{withheld}; {100 * self.confidence:g}% intervals."
         return "\n".join([head, *self._tables()])
 
     def _tables(self) -> Iterator[str]:
@@ -143,7 +144,7 @@ class UtilityReport:
 
 
 def _cell(figure: UtilityFigure) -> str:
-    if figure.measure.startswith("n "):
-        return f"{figure.estimate.value:.0f}"
     found = figure.estimate
-    return f"{found.value:.4f}" + (f" [{found.low:.4f}, {found.high:.4f}]" if found.has_interval else "")
+    if figure.measure.startswith("n "):
+        return f"{found.value:.0f}"
+    return rounded(found.value) + (f" [{rounded(found.low)}, {rounded(found.high)}]" if found.has_interval else "")

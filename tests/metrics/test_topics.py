@@ -38,6 +38,15 @@ def test_agreement_is_the_share_of_words_left():
     assert agreement["hidden"].means == pytest.approx((2.6 / 3, 2.6 / 3))
 
 
+def test_words_that_are_gone_are_no_words_of_a_topic(texts):
+    """Notes without a word agreed with the original notes by chance, in the words that the prior put first."""
+    counts, _ = count_words({"original": texts, "withheld": [""] * len(texts)}, 10)
+    assert topic_agreement(counts, 3, 10, seeds=(0, 1))["withheld"].means == (0.0, 0.0)
+    few = planted(np.random.default_rng(0), hidden=[word for words in WORDS for word in words[1:]])
+    counts, _ = count_words({"original": texts, "few": few}, 10)
+    assert max(topic_agreement(counts, 3, 10)["few"].per_topic) <= 0.1
+
+
 def test_order_of_topics_does_not_matter():
     topics = np.arange(12).reshape(3, 4)
     assert topic_matches(topics, topics[[2, 0, 1]][:, ::-1]).tolist() == [1.0, 1.0, 1.0]

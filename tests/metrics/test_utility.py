@@ -59,6 +59,16 @@ class TestByHand:
         assert report.value("bleu", "redacted", "bleu-1") == pytest.approx(np.exp(1 - 14 / 10))
         assert report.value("bleu", "redacted", "bleu-1 to gold") == pytest.approx(np.exp(1 - 12 / 10))
 
+    def test_gold_must_hold_every_note(self):
+        """All 13 words of a note without gold annotation counted as PHI."""
+        with pytest.raises(TypeError, match="'gold' must hold every note. Got None for 1 of 2 notes"):
+            utility_report(pair(GOLD), pair(None), pair(GOLD), **SMALL)
+
+    def test_figures_of_empty_notes_are_undefined(self):
+        report = utility_report(["", ""], ["", ""], ["", ""], **SMALL).to_dict()
+        assert report["bleu"]["redacted"]["bleu-1"]["value"] is None
+        assert report["tokens"]["redacted"]["left of PHI"]["value"] is None
+
     def test_the_gold_redaction_itself(self):
         report = utility_report(pair(GOLD), pair(GOLD), pair(GOLD), **SMALL)
         assert report.value("bleu", "redacted", "bleu-3 to gold") == pytest.approx(1.0)
@@ -112,6 +122,20 @@ class TestClassification:
         model = make_pipeline(CountVectorizer(), LogisticRegression())
         report = utility_report(notes, notes, notes, labels=labels, classifier=model, n_grams=0, n_splits=3, **SMALL)
         assert report.value("classification", "redacted", "accuracy minus original") == 0.0
+
+    def test_a_missing_label_of_pandas_is_no_class(self):
+        rows, y = check_labels(["a", float("nan"), "b"], np.array(["p", "q", "r"]), 1)
+        assert (rows.tolist(), y.tolist()) == ([0, 2], ["a", "b"])
+
+    def test_number_of_labelled_notes(self):
+        notes, labels = many()
+        report = utility_report(notes, notes, notes, labels=[None, *labels[1:]], n_grams=0, **SMALL)
+        assert report.value("classification", "redacted", "n notes") == 47
+
+    def test_a_version_without_a_word_is_named(self):
+        notes, labels = many()
+        with pytest.raises(ValueError, match="No note of 'baseline' has a word"):
+            utility_report(notes, notes, notes, baseline=[None] * 48, labels=labels, n_grams=0, **SMALL)
 
     def test_errors(self):
         groups = np.array(["p", "q", "r"])
