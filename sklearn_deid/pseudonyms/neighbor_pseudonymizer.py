@@ -53,7 +53,8 @@ class NeighborPseudonymizer(TokenPerturber):
         ``groups`` of `fit`. Words that differ only in case count as the same word. Words of four or more letters within
         one edit also count as the same word, so that a misspelt name has the surrogate of the name.
     keep_casing : bool, default=True
-        Whether a surrogate takes the casing of its token: lower case, capitalised or capitals.
+        Whether a surrogate takes the casing of its token: lower case, capitalised or capitals. A word that draws itself
+        is written in the same way, and not in the spelling of its token.
     guard_substring : bool, default=False
         Whether to leave out words that contain the source word, words inside the source word, and the source word
         itself. The next nearest words take their places. With n_neighbors=1, the surrogate is the nearest of the

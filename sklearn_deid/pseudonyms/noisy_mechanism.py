@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..text import apply_casing, casing_pattern
+from ..text import casing_pattern
 from .policy import MOVE, SHAPE
 from .token_mechanism import TokenMechanism
 
@@ -39,9 +39,9 @@ class NoisyTokenMechanism(TokenMechanism):
 class NoisyVectors:
     """Release of the noisy vector before the nearest word is taken, beside a code for all other information.
 
-    The code names the casing of a replaced token, and its spelling if the spelling differs from the table. For a kept
-    token, the code names the string. The release of the original mechanism can be computed from the noisy vector and
-    the code, so the original mechanism reveals at most as much.
+    The code names the casing of a replaced token. For a kept token, the code names the string. The release of the
+    original mechanism can be computed from the noisy vector and the code, so the original mechanism reveals at most as
+    much.
     """
 
     def __init__(self, mechanism: NoisyTokenMechanism) -> None:
@@ -69,14 +69,12 @@ class NoisyVectors:
         return out
 
     def _codes(self, tokens: Sequence[str], actions: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        words = self.mechanism.vocabulary
-        keys: list[Any] = []
         patterns = self.mechanism.patterns(tokens).tolist()
-        for token, action, row, pattern in zip(tokens, actions.tolist(), rows.tolist(), patterns, strict=True):
-            regular = action < SHAPE and (action != MOVE or token == apply_casing(words[row], pattern))
-            # Information that the noise does not hide is released unchanged: the action, the casing, and spellings that
-            # no pattern describes.
-            keys.append((action, pattern) if regular else (action, pattern, token))
+        # Information that the noise does not hide is released unchanged: the action, the casing, and kept tokens.
+        keys: list[Any] = [
+            (action, pattern) if action < SHAPE else (action, pattern, token)
+            for token, action, pattern in zip(tokens, actions.tolist(), patterns, strict=True)
+        ]
         return np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys], dtype=np.float64)
 
 
@@ -120,7 +118,7 @@ class WordsTakenForVectors:
             # n_releases)
             score = np.full((len(which), len(releases)), -np.log(len(mechanism.vocabulary)))
             score[moved] = mechanism.log_density(rows[which[moved]], points)
-            out[which] = np.where((written == releases) | (own[which][:, None] == releases), score, -np.inf)
+            out[which] = np.where(written == releases, score, -np.inf)
         stays = actions >= SHAPE
         out[stays] = np.where(own[stays][:, None] == releases, 0.0, -np.inf)
         return out

@@ -322,13 +322,10 @@ class TokenPerturber(PhiPerturber):
         made = self.mechanism_.replace(phi.words, drawn, rng)
         data = X.data.copy()
         positions = phi.positions[chosen]
-        unmoved = (made.ranks == 1)[draws].tolist()
-        write = self.mechanism_.write
-        surrogates = [
-            write(new, token, stays)
-            for new, token, stays in zip(made.words[draws].tolist(), data[positions].tolist(), unmoved, strict=True)
+        data[positions] = [
+            self.mechanism_.write(new, token)
+            for new, token in zip(made.words[draws].tolist(), data[positions].tolist(), strict=True)
         ]
-        data[positions] = surrogates
         return TokenSequences(data, X.offsets).with_documents(X.documents), made.ranks[draws]
 
     def _with_other_spellings(self, phi: PhiTokens, chosen: np.ndarray, groups: np.ndarray | None) -> np.ndarray:

@@ -72,8 +72,8 @@ class TokenMechanism:
         ranks = np.zeros(len(drawn), dtype=np.int64)
         moving = np.flatnonzero(action == MOVE)
         targets, ranks[moving] = self.moves.draw(rows[drawn[moving]], rng)
-        # A word that draws itself keeps its own spelling, which may differ from the spelling of the table.
-        new[moving] = np.where(ranks[moving] == 1, new[moving], self.vocabulary[targets])
+        # A word that draws itself also takes the spelling of the table: its own spelling would mark it as the original.
+        new[moving] = self.vocabulary[targets]
         for kind, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
             which = np.flatnonzero(action == kind)
             if len(which):
@@ -82,10 +82,8 @@ class TokenMechanism:
         new[shaped] = random_of_shape(new[shaped].tolist(), rng)
         return Replacements(new, ranks, action)
 
-    def write(self, new: str, token: str, unmoved: bool) -> str:
-        """Write the surrogate of a token; a token whose word is kept keeps its spelling."""
-        if unmoved and new.casefold() == token.casefold():
-            return token
+    def write(self, new: str, token: str) -> str:
+        """Write the surrogate of a token. The spelling does not depend on whether the word drew itself."""
         return apply_casing(new, casing_pattern(token)) if self.keep_casing else new
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
@@ -97,8 +95,8 @@ class TokenMechanism:
         # Actions below SHAPE draw a word of the table. The others keep the token or its shape.
         moved = made.actions < SHAPE
         released = [
-            self.write(new, token, rank == 1) if moves else token
-            for new, token, rank, moves in zip(made.words, tokens, made.ranks.tolist(), moved.tolist(), strict=True)
+            self.write(new, token) if moves else token
+            for new, token, moves in zip(made.words, tokens, moved.tolist(), strict=True)
         ]
         ids = self.releases().of_tokens(released)
         for i in np.flatnonzero(made.actions == SHAPE).tolist():
@@ -139,7 +137,7 @@ class ExactTokenMechanism(TokenMechanism):
         parts = [(kept, own[kept], np.ones(len(kept))), (shaped, shapes, np.ones(len(shaped)))]
         for pattern in np.unique(patterns).tolist():
             here = patterns == pattern
-            parts.append(self._moved(np.flatnonzero(here & (actions == MOVE)), rows, own, pattern))
+            parts.append(self._moved(np.flatnonzero(here & (actions == MOVE)), rows, pattern))
             for action, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
                 which = np.flatnonzero(here & (actions == action))
                 columns = space.of_rows(choices, pattern)
@@ -148,9 +146,7 @@ class ExactTokenMechanism(TokenMechanism):
         index, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         return coo_array((values, (index, columns)), shape=(len(tokens), space.n_columns)).tocsr()
 
-    def _moved(
-        self, which: np.ndarray, rows: np.ndarray, own: np.ndarray, pattern: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _moved(self, which: np.ndarray, rows: np.ndarray, pattern: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         empty = np.zeros(0, dtype=np.int64)
         if not len(which):
             return empty, empty, np.zeros(0)
@@ -158,11 +154,7 @@ class ExactTokenMechanism(TokenMechanism):
         table = table.tocoo() if issparse(table) else coo_array(table)
         # One entry for each possible move: number of the token, and row of the target in the table. Shape: (n_entries,)
         line, targets = table.coords
-        columns = self.releases().of_rows(targets, pattern)
-        # A word that draws itself is released in the token's own spelling, as in `write`.
-        stays = targets == rows[which][line]
-        columns[stays] = own[which][line[stays]]
-        return which[line], columns, table.data
+        return which[line], self.releases().of_rows(targets, pattern), table.data
 
 
 def random_of_shape(words: Sequence[str], rng: np.random.Generator) -> np.ndarray:

@@ -209,6 +209,8 @@ class _WholeTable:
     """Maps whose target may be any word of the table."""
 
     def __init__(self, vectors: WordVectors, candidates: np.ndarray, epsilon: float) -> None:
+        if not candidates.any():
+            raise ValueError("No word of the word vectors can be a surrogate: all vectors are zero or several words.")
         self.vectors, self.candidates, self.epsilon = vectors, candidates, epsilon
         self._matrix: np.ndarray | None = None
 
@@ -247,14 +249,13 @@ class ExponentialVocabulary(_WholeTable):
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
         """Compute the probability of each word of the table, shape (n, n_words). Pass at most some hundred rows."""
-        table = self._table()
-        cosine = (table[rows] @ table.T).astype(np.float64)  # shape: (n, n_words)
-        # For unit vectors, |a - b|^2 = 2 - 2 cos; rounding could make the difference negative.
-        distance = np.sqrt(np.maximum(2.0 - 2.0 * cosine, 0.0))
-        distance[np.arange(len(rows)), rows] = 0.0  # exactly 0, without rounding error
-        # Words that cannot be a surrogate have probability 0. The word itself stays possible in every case.
+        # In float32, two words with equal vectors would be 0.0003 apart: the guarantee is about the exact distance.
+        table = self._table().astype(np.float64)
+        squares = np.einsum("ij,ij->i", table, table)
+        # |a - b|^2 = |a|^2 + |b|^2 - 2 a.b; rounding could make the difference negative. Shape: (n, n_words)
+        distance = np.sqrt(np.maximum(squares[rows][:, None] + squares - 2.0 * (table[rows] @ table.T), 0.0))
+        # Words that cannot be a surrogate have probability 0. So has the word itself, or it would show the original.
         weights = np.where(self.candidates, np.exp(-self.epsilon / 2 * distance), 0.0)
-        weights[np.arange(len(rows)), rows] = 1.0
         return weights / weights.sum(axis=1, keepdims=True)
 
 
@@ -281,10 +282,8 @@ class NoisyNearest(_WholeTable):
         for block in _blocks(len(rows), len(table)):
             # shape: (block, n_words)
             cosine = noisy[block] @ table.T  # table rows have length 1, so the largest product is the nearest word
-            # The word itself may be no candidate and must nevertheless stay possible. Its product is restored below.
-            own = cosine[np.arange(len(cosine)), rows[block]].copy()
+            # Also the word itself, if it is no candidate: as a surrogate it would show the original.
             cosine[:, excluded] = -np.inf
-            cosine[np.arange(len(cosine)), rows[block]] = own
             targets[block] = cosine.argmax(axis=1)
         return targets, np.where(targets == rows, 1, -1)
 

@@ -25,13 +25,6 @@ def mechanism(vectors, kind="uniform", keep_casing=True, digits="same", unknown=
     return ExactTokenMechanism(moves, policy, everyone, keep_casing)
 
 
-def words_of(tokens, made, drawn, mechanism):
-    return [
-        mechanism.write(new, token, rank == 1)
-        for new, token, rank in zip(made.words[drawn], tokens, made.ranks[drawn], strict=True)
-    ]
-
-
 @pytest.mark.parametrize("kind", ["uniform", "vocabulary"])
 @pytest.mark.parametrize("keep_casing", [True, False])
 @pytest.mark.parametrize(("digits", "unknown"), [("same", "keep"), ("random", "shape"), ("same", "random")])
@@ -67,9 +60,29 @@ def test_casing_of_the_token_is_kept(vectors):
     rng = np.random.default_rng(0)
     for token, cased in (("ALDER", str.upper), ("Alder", str.capitalize), ("alder", str.lower)):
         made = m.replace([token], np.zeros(200, dtype=np.int64), rng)
-        surrogates = {m.write(new, token, rank == 1) for new, rank in zip(made.words, made.ranks, strict=True)}
+        surrogates = {m.write(new, token) for new in made.words}
         assert len(surrogates) == 4
         assert surrogates == {cased(s) for s in surrogates}
+
+
+@pytest.mark.parametrize(
+    ("keep_casing", "tokens"), [(True, ["McCoy", "Alder", "Maple"]), (False, ["McCoy", "Alder", "MAPLE", "birch"])]
+)
+def test_a_word_that_draws_itself_is_written_like_a_surrogate(keep_casing, tokens):
+    """Its own spelling would tell the original with certainty: "McCoy" beside "Mccoy", or "Alder" beside "maple"."""
+    from sklearn_deid import WordVectors
+
+    vectors = WordVectors(["alder", "birch", "maple", "mccoy"], np.random.default_rng(0).standard_normal((4, 5)))
+    m = mechanism(vectors, "vocabulary", keep_casing)  # epsilon = 2
+    p = m.probabilities(tokens).toarray()
+    p = p[:, p.any(axis=0)]
+    assert p.shape[1] == 4 and (p > 0.0).all()
+    unit = vectors.vectors_for(tokens).astype(np.float64)
+    distance = np.linalg.norm(unit[:, None] - unit[None], axis=2)
+    assert (np.log(p)[:, None] - np.log(p)[None] <= 2.0 * distance[:, :, None] + 1e-6).all()
+    made = m.replace(["McCoy"], np.zeros(300, dtype=np.int64), np.random.default_rng(0))
+    written = {m.write(new, "McCoy") for new in made.words}
+    assert written == {word.capitalize() if keep_casing else word for word in vectors.words}
 
 
 def test_stop_words_stay_in_lower_case_only(vectors):

@@ -119,6 +119,51 @@ def test_metric_privacy_of_the_exponential_mechanism(vectors, epsilon):
     assert (ratio <= epsilon * distance[:, :, None] + 1e-6).all()
 
 
+def test_words_with_equal_vectors_cannot_be_told_apart():
+    """Products of float32 put equal vectors 0.0003 apart."""
+    rows = np.random.default_rng(0).normal(size=(40, 50))
+    vectors = WordVectors([f"w{i}" for i in range(80)], np.concatenate([rows, rows]))
+    table = ExponentialVocabulary(vectors, all_of(vectors), 100.0).probabilities(np.arange(80))
+    np.testing.assert_allclose(table[:40], table[40:], rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [ExponentialVocabulary, NoisyNearest])
+def test_a_word_that_no_other_word_can_become_does_not_become_itself(kind):
+    """As a surrogate it would show the original with certainty."""
+    vectors = WordVectors(["alder", "birch", "two words"], np.eye(3))
+    moves = kind(vectors, np.array([True, True, False]), 50.0)
+    assert set(moves.draw(np.full(500, 2), np.random.default_rng(0))[0].tolist()) == {0, 1}
+    with pytest.raises(ValueError, match="can be a surrogate"):
+        kind(vectors, np.zeros(3, dtype=bool), 1.0)
+
+
+def test_noise_and_nearest_word_have_the_stated_probabilities():
+    """MADLIB in the plane, integrated over the directions: given a direction, the length at which a word is nearest."""
+    epsilon, angles = 3.0, np.array([0.0, 0.5, 1.6, 3.0, 4.4])
+    table = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    vectors = WordVectors([f"w{i}" for i in range(5)], table)
+    radius, turn = np.meshgrid(np.linspace(0.0, 12.0, 2401)[1:] - 0.0025, np.linspace(0.0, 2 * np.pi, 1440, False))
+    weight = radius * np.exp(-epsilon * radius)
+    exact = np.zeros((5, 5))
+    for w in range(5):
+        noisy = table[w] + radius[..., None] * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+        exact[w] = np.bincount((noisy @ table.T).argmax(axis=-1).ravel(), weight.ravel(), 5) / weight.sum()
+    rows = np.repeat(np.arange(5), 20_000)
+    seen = np.zeros((5, 5))
+    np.add.at(seen, (rows, NoisyNearest(vectors, all_of(vectors), epsilon).draw(rows, np.random.default_rng(0))[0]), 1)
+    assert np.abs(seen / 20_000 - exact).max() < 0.015
+    distance = np.linalg.norm(table[:, None] - table[None], axis=2)
+    assert (np.log(exact[:, None]) - np.log(exact[None]) <= epsilon * distance[:, :, None] + 1e-3).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
+def test_privacy_of_the_exponential_mechanism_over_one_set_of_neighbours(vectors, epsilon):
+    """P(r | w) <= exp(epsilon) P(r | w') if all words have the same output set."""
+    n = len(vectors)
+    table = dense(make("exponential", vectors, epsilon, n).probabilities(np.arange(n)))
+    assert (np.log(table[:, None]) - np.log(table[None]) <= epsilon + 1e-6).all()
+
+
 def test_metric_privacy_of_noise(vectors):
     """Seen frequencies stay below the bound by no more than their sampling error."""
     epsilon, n = 2.0, 40_000

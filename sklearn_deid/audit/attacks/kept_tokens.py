@@ -196,8 +196,11 @@ def _kind(drawn: str, shown: str) -> str:
 
 def _own_releases(mechanism: TokenMechanism, word: str, spellings: Sequence[str]) -> np.ndarray:
     """Numbers of the releases of a word that show one of the spellings in any casing."""
-    # The surrogate takes the casing of the word. The word itself keeps its own spelling.
+    # A word that draws itself is written in the casing of its token, or as it is stored.
+    stored = mechanism.vocabulary[mechanism.policy.vectors.indices([word])].tolist()  # any word, if it has no row
+    folded = {one.casefold() for one in spellings}
     shown = {word, *spellings, *(apply_casing(one, pattern) for one in spellings for pattern in (1, 2, 3))}
+    shown |= {one for one in stored if one.casefold() in folded}
     return np.unique(mechanism.releases().of_tokens(sorted(shown)))
 
 
