@@ -20,6 +20,7 @@ import argparse
 import copy
 import itertools
 import json
+import os
 import sys
 import tempfile
 import time
@@ -41,6 +42,7 @@ from sklearn_deid import (
     CusTextPseudonymizer,
     DeidTagger,
     DSSGDEnsemble,
+    GaussianNoisePerturber,
     NeighborPseudonymizer,
     PrivateRepresenter,
     SurrogatePseudonymizer,
@@ -48,7 +50,7 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid._randomness import release_generator, to_grid
-from sklearn_deid._storage import read_bundle, write_bundle
+from sklearn_deid._storage import ARRAYS_FILE, read_bundle, write_bundle
 from sklearn_deid.federated.tagger_learner import tagger_layout
 from sklearn_deid.representations import WordClassRepresenter
 from sklearn_deid.representations.encoding import encode_sentences
@@ -197,7 +199,9 @@ def rewrite(folder: Path, change: Callable[[Any, Any], Any]) -> None:
     arrays = {name: np.array(array) for name, array in arrays.items()}
     change(manifest, arrays)
     names = ("format", "class", "library_version", "representation", "tagger")
-    write_bundle(folder, {name: manifest[name] for name in names if name in manifest}, arrays, overwrite=True)
+    write_bundle(
+        folder, {name: manifest[name] for name in names if name in manifest}, arrays, overwrite=True, whole_day=True
+    )
 
 
 @fault
@@ -252,6 +256,53 @@ def blanks_in_manifest(scene: Scene, folder: Path) -> Audited:
     with (folder / "manifest.json").open("ab") as stream:
         stream.write(bits.replace("0", " ").replace("1", "\t").encode())
     return Audited(folder, scene.notes, ("bytes hold more",), {"representer": scene.representer})
+
+
+@fault
+def file_times(scene: Scene, folder: Path) -> Audited:
+    """The time of the arrays is the digest of a sentence."""
+    save_representation(folder, scene.representer.transform(scene.X), scene.y, overwrite=True)
+    seconds = int.from_bytes(sha256(" ".join(scene.X[0]).encode()).digest()[:4], "big") // 4
+    os.utime(folder / ARRAYS_FILE, (seconds, seconds))
+    return Audited(folder, scene.notes, ("times of the folder",), {"representer": scene.representer})
+
+
+@fault
+def labels_of_words(scene: Scene, folder: Path) -> Audited:
+    """Each word of PHI that recurs has a label of its own."""
+    phi = np.array([tag != "O" for tag in scene.y.data])
+    counts = Counter(scene.X.data[phi].tolist())
+    number = {word: i for i, word in enumerate(word for word, n in counts.items() if n > 1)}
+    tags = scene.y.data.copy()
+    for i in np.flatnonzero(phi).tolist():
+        if scene.X.data[i] in number:
+            tags[i] = f"B-NAME-{number[scene.X.data[i]]}"
+    y = TokenSequences(tags, scene.y.offsets)
+    save_representation(folder, scene.representer.transform(scene.X), y, overwrite=True)
+    return Audited(folder, (scene.X, y, scene.groups), ("labels name words",), {"representer": scene.representer})
+
+
+@fault
+def labels_of_patients(scene: Scene, folder: Path) -> Audited:
+    """The names of each patient have a label of their own; without the words, only the patients show it."""
+    number = dict.fromkeys(np.asarray(scene.groups).tolist())
+    number = {patient: i for i, patient in enumerate(number)}
+    tags = [
+        [tag.replace("PATIENT", f"PATIENT-{number[patient]}") for tag in row]
+        for row, patient in zip(scene.y, np.asarray(scene.groups).tolist(), strict=True)
+    ]
+    y = TokenSequences.from_rows(tags)
+    save_representation(folder, scene.representer.transform(scene.X), y, overwrite=True)
+    return Audited(folder, (scene.X, y, scene.groups), ("labels name ",), {"representer": scene.representer})
+
+
+@fault
+def order_of_patients(scene: Scene, folder: Path) -> Audited:
+    """The sentences of a patient stand together, patients and sentences in random order; no numbers are released."""
+    rng = np.random.default_rng(0)
+    patients = np.unique(scene.groups, return_inverse=True)[1].reshape(-1)
+    planted = in_order(scene, folder, np.lexsort([rng.random(len(patients)), rng.permutation(len(patients))[patients]]))
+    return replace(planted, named=("neighbours have equal patients",))
 
 
 @fault
@@ -343,6 +394,57 @@ def long_words(scene: Scene, folder: Path) -> Audited:
     """A tenth of the replaced words of nine or more letters are the original words."""
     kind = left_over("LongWords", lambda X, y: np.array([len(word) >= 9 for word in X.data]))
     return Audited(kind(locale="en").fit(*scene.notes), scene.notes, ("originals were left",))
+
+
+@fault
+def signed_zeros(scene: Scene, folder: Path) -> Audited:
+    """Zeros have a minus sign in sentences with PHI."""
+    phi = {tuple(row) for row, tags in zip(scene.X, scene.y, strict=True) if any(tag != "O" for tag in tags)}
+
+    def signed(one: Any, X: TokenSequences) -> np.ndarray:
+        vectors = encoded(one, X, release_generator())
+        some = np.repeat([tuple(row) in phi for row in X], X.lengths)[:, None] & (vectors == 0.0)
+        vectors[some] = -0.0
+        return vectors
+
+    return Audited(with_transform(scene.representer, signed), scene.notes, ("zeros have a minus sign",))
+
+
+class NamesInLowBits(GaussianNoisePerturber):
+    """Perturbed vectors of PHI; the last bits of all other vectors are the bits of the PHI words."""
+
+    def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenVectors:
+        """Release, and write the bits."""
+        released = super().sample(X, y, groups)
+        dim, phi = self.mechanism_.policy.vectors.dim, np.array([tag != "O" for row in y for tag in row])
+        bits = np.unpackbits(np.frombuffer(" ".join(self._words(X).data[phi]).encode(), dtype=np.uint8))
+        numbers = released.data[:, :dim].view(np.int32)
+        numbers[~phi] = (numbers[~phi] & ~1) | np.resize(bits, (int((~phi).sum()), dim))
+        released.data[:, :dim] = numbers.view(np.float32)
+        return released
+
+
+@fault
+def names_in_low_bits(scene: Scene, folder: Path) -> Audited:
+    """Vectors outside of PHI, which carry no noise, carry the PHI in their last bits."""
+    planted = NamesInLowBits(embeddings=scene.representer.embeddings, scale=0.5).fit(*scene.notes)
+    return Audited(planted, scene.notes, ("another vector than their word",))
+
+
+@fault
+def signed_zeros_of_a_perturber(scene: Scene, folder: Path) -> Audited:
+    """Zeros of noisy word vectors have a minus sign at rare words."""
+    counts = Counter(scene.X.data.tolist())
+
+    def sample(self: Any, X: Any, y: Any = None, groups: Any = None) -> TokenVectors:
+        released = GaussianNoisePerturber.sample(self, X, y, groups)
+        some = np.array([counts[word] < 3 for word in self._words(X).data])[:, None] & (released.data == 0.0)
+        released.data[some] = -0.0
+        return released
+
+    kind = type("SignedZeros", (GaussianNoisePerturber,), {"sample": sample})
+    planted = kind(embeddings=scene.representer.embeddings, scale=0.5).fit(*scene.notes)
+    return Audited(planted, scene.notes, ("zeros have a minus sign", "another vector than their word"))
 
 
 @fault

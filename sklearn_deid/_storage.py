@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import time
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
@@ -24,6 +25,7 @@ _MANIFEST = "manifest.json"
 # A manifest with the tokenizer of a language model has 20 MiB. Many small values take far more memory than their text.
 _LARGEST_MANIFEST, _MOST_VALUES = 32 * 2**20, 2**21
 _MOST_ARRAYS = 20_000
+_DAY = 86_400 * 10**9  # nanoseconds
 _DTYPES = {
     **{f"F{8 * n}": f"<f{n}" for n in (2, 4, 8)},
     **{f"{kind}{8 * n}": f"<{kind.lower()}{n}" for kind in "IU" for n in (1, 2, 4, 8)},
@@ -32,7 +34,12 @@ _DTYPES = {
 
 
 def write_bundle(
-    path: str | os.PathLike[str], manifest: dict[str, Any], arrays: dict[str, np.ndarray], *, overwrite: bool = False
+    path: str | os.PathLike[str],
+    manifest: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    *,
+    overwrite: bool = False,
+    whole_day: bool = False,
 ) -> None:
     """Write a bundle under a temporary name and rename it.
 
@@ -46,6 +53,10 @@ def write_bundle(
         Arrays by name.
     overwrite : bool, default=False
         Whether an existing bundle may be replaced. A folder that is not a bundle is never replaced.
+    whole_day : bool, default=False
+        Whether folder and files have the time of the last midnight (UTC), see `has_times_of_a_day`. For bundles that
+        are handed out: their times carry nothing but the day. Models keep their times, from which programs for copies
+        and backups see that a model changed.
 
     Raises
     ------
@@ -65,6 +76,24 @@ def write_bundle(
         content = json.loads(json.dumps(content))
         content["manifest_sha256"] = _manifest_digest(content)
         write_file(work / _MANIFEST, manifest_bytes(content))
+        if whole_day:
+            midnight = time.time_ns() // _DAY * _DAY
+            for item in _with_times(work):
+                os.utime(item, ns=(midnight, midnight))
+
+
+def has_times_of_a_day(path: str | os.PathLike[str]) -> bool:
+    """Whether folder and files of a bundle have one time, a midnight (UTC) that is not in the future.
+
+    Any other time can carry a message, or the date of a note. Copies have other times if they do not preserve times.
+    """
+    times = {item.stat().st_mtime_ns for item in _with_times(Path(path))}
+    return len(times) == 1 and max(times) % _DAY == 0 and 0 <= time.time_ns() - max(times)
+
+
+def _with_times(folder: Path) -> tuple[Path, ...]:
+    # The folder is last: a file that is written changes its time.
+    return folder / ARRAYS_FILE, folder / _MANIFEST, folder
 
 
 def manifest_bytes(content: dict[str, Any]) -> bytes:
@@ -222,11 +251,14 @@ def bundle_digest(path: str | os.PathLike[str]) -> str:
 
 
 def check_nothing_else(path: str | os.PathLike[str]) -> None:
-    """Raise BundleError if the folder of a bundle holds anything but the manifest and the arrays.
+    """Raise BundleError if the folder of a bundle holds anything but the manifest and the arrays, or a link.
 
     A recipient of the folder receives all its files, and no digest covers other files.
     """
-    others = sum(1 for item in Path(path).iterdir() if item.name not in (_MANIFEST, ARRAYS_FILE))
+    items = list(Path(path).iterdir())
+    if any(item.is_symlink() for item in items):
+        raise BundleError("A file of the folder is a link: a recipient would not receive its content.", path=str(path))
+    others = sum(1 for item in items if item.name not in (_MANIFEST, ARRAYS_FILE))
     if others:
         raise BundleError(
             f"The folder holds {others} other files or folders than {_MANIFEST} and {ARRAYS_FILE}. Remove them.",

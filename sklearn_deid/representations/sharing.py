@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._randomness import KEYED, SEEDED, grid_step, is_grid, on_grid, release_generator
+from .._randomness import FINEST_STEP, KEYED, SEEDED, grid_step, is_grid, on_grid, release_generator
 from .._storage import (
     ARRAYS_FILE,
     check_bundle_target,
@@ -214,6 +214,11 @@ def _check_drawn_noise(data: np.ndarray, origin: Provenance) -> None:
         raise BundleError("The origin of the vectors names no noise that PrivateRepresenter draws.")
     if not is_grid(noise.get("grid")) or not is_grid(noise.get("released_grid")):
         raise BundleError("The origin of the vectors names an invalid grid.")
+    # A finer grid than that of the noise would leave room for a message in the low bits.
+    unit_norm = origin.settings.get("unit_norm")
+    steps = [step for step, is_unit in ((FINEST_STEP, True), (noise["grid"], False)) if unit_norm in (is_unit, None)]
+    if noise["released_grid"] not in steps:
+        raise BundleError("The origin of the vectors names a released grid that is not that of its noise.")
     _check_size_of_noise(noise)
     # The draw itself cannot be verified. But vectors off the grid were changed, or are noise-free, or have other noise.
     if not on_grid(data[:, : origin.n_components], noise["released_grid"]):
@@ -275,9 +280,9 @@ def save_representation(
 ) -> None:
     """Write vectors of `PrivateRepresenter` and their tags as a folder that can be given to others.
 
-    The folder contains the vectors, the tags, the lengths of the sentences, the public tagger of the vectors (see
-    `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder contains no
-    token, no text and no document id.
+    The folder holds the vectors, the tags, the lengths of the sentences, the public tagger of the vectors (see
+    `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder holds no
+    token, no text and no document id. Folder and files have the time of the last midnight (UTC).
 
     Sentences are written in random order, since the order of the notes shows which sentences belong together. Order and
     content are hidden only as well as the noise is: vectors that version 0.1.0 released on a CPU are as readable as
@@ -371,7 +376,7 @@ def save_representation(
     if R.tagger is not None:
         manifest["tagger"], weights = public_tagger_to_state(R.tagger, R.d)
         arrays |= weights
-    write_bundle(path, manifest, arrays, overwrite=overwrite)
+    write_bundle(path, manifest, arrays, overwrite=overwrite, whole_day=True)
 
 
 def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:

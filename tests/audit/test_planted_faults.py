@@ -24,6 +24,7 @@ from benchmarks.planted_faults import (
 from sklearn_deid import (
     DeidTagger,
     DSSGDEnsemble,
+    GaussianNoisePerturber,
     NeighborPseudonymizer,
     PrivateRepresenter,
     SurrogatePseudonymizer,
@@ -109,6 +110,8 @@ def checks_of(audited):
         return CHECKS["exchange"]
     if isinstance(audited.released, (NeighborPseudonymizer, SurrogatePseudonymizer)):
         return CHECKS["text" if isinstance(audited.released, NeighborPseudonymizer) else "surrogates"]
+    if isinstance(audited.released, GaussianNoisePerturber):
+        return ["noise"]
     return CHECKS["estimator" if isinstance(audited.released, PrivateRepresenter) else "folder"]
 
 

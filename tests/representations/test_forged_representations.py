@@ -173,6 +173,17 @@ def name_twice(folder):
     forge(folder, arrays=len(header).to_bytes(8, "little") + header + data[8 + length :])
 
 
+def linked(name):
+    """Put a link to a file outside of the folder in the place of a file."""
+
+    def change(folder):
+        outside = folder.with_name(f"outside-{name}")
+        (folder / name).rename(outside)
+        (folder / name).symlink_to(outside)
+
+    return change
+
+
 def in_noise(**values):
     return lambda folder: forge(folder, lambda facts: facts["origin"]["noise"].update(values))
 
@@ -261,7 +272,14 @@ def in_noise(**values):
         (in_manifest(label_scheme="binary"), "a label scheme that is not that of its tags"),
         (name_twice, "header of the arrays is no JSON"),
         (in_noise(released_grid=2.0**-30), "names an invalid grid"),
-        (in_noise(released_grid=2.0**-12), "do not lie on the grid"),
+        (in_noise(released_grid=2.0**-12), "a released grid that is not that of its noise"),
+        (in_noise(released_grid=2.0**-5), "do not lie on the grid"),
+        (
+            in_manifest(origin={**ORIGIN.to_dict(), "settings": {"unit_norm": False}}),
+            "a released grid that is not that of its noise",
+        ),
+        (linked(ARRAYS), "A file of the folder is a link"),
+        (linked(MANIFEST), "A file of the folder is a link"),
         (changed(vectors=np.full((11, 3), 0.1, dtype=np.float32)), "do not lie on the grid"),
     ],
 )

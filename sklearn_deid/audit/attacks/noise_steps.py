@@ -15,7 +15,7 @@ from math import gcd
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..._randomness import FINEST_STEP, to_grid
+from ..._randomness import FINEST_STEP, n_signed_zeros, on_grid, to_grid
 from .noise_checks import Check, shape_checks
 from .noise_template import NoiseTemplate
 
@@ -31,6 +31,32 @@ _LARGEST_DIVISOR = 8
 # Bound of the moment generating functions of cosines and sines of uniform remainders, relative to Gaussian ones: only
 # cube roots of unity are skewed (Kearns and Saul, 1998: 1.082 for values of 1 and -1/2 with probability 1/3 and 2/3).
 _SKEW = {3: 1.083}
+
+
+def grid_faults(vectors: np.ndarray, step: float | None = None) -> list[str]:
+    """Return one sentence for each way in which released numbers are not numbers of a grid.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_tokens, d)
+        Released vectors without casing columns.
+    step : float, optional
+        Step of the grid. Without a step, only the signs of zeros are read.
+
+    Examples
+    --------
+    >>> grid_faults(np.array([[0.25, 0.0]]), 0.25)
+    []
+    >>> grid_faults(np.array([[0.25 + 1e-9, 0.0]]), 0.25)
+    ['The released vectors do not lie on the grid of the noise.']
+    """
+    faults = []
+    if step is not None and not on_grid(vectors, step):
+        faults.append("The released vectors do not lie on the grid of the noise.")
+    signed = n_signed_zeros(vectors)
+    if signed:
+        faults.append(f"{signed} zeros have a minus sign, which tells about the numbers before they were rounded.")
+    return faults
 
 
 def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -34,7 +34,10 @@ def order_checks(released: SavedSentences) -> Iterator[Check]:
     if released.groups is not None:
         yield _of_patients(released.groups)
     if released.original is not None:
-        yield from _of_the_notes(released.original[released.original >= 0])
+        rows = released.original[released.original >= 0]
+        yield from _of_the_notes(rows)
+        if released.groups is None and released.notes is not None and released.notes.patients is not None and len(rows):
+            yield _of_patients(np.unique(released.notes.patients, return_inverse=True)[1].reshape(-1)[rows])
         if released.notes is not None:
             yield from _of_texts(released.original, released.notes.X)
             yield _of_a_seed(released.original, released.notes)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._randomness import n_signed_zeros
 from ..protocol import AttackResult
 from ..released_step import CLASS_FILE, RELEASE_FILE
 from .check_results import FILE_LEVEL, check_result
 from .declaration import AttackPreset, AuditAttack, timed
 from .noise_checks import Check, alarms
+from .noise_steps import grid_faults
 from .order_checks import number_checks, order_checks
 from .saved_sentences import SavedSentences
 
@@ -67,9 +67,7 @@ class FileCheck(AuditAttack):
         failed, n_checks = alarms(checks, FILE_LEVEL) if checks else ([], 0)
         equal = repeated_vectors(released)
         faults = [*released.statements, *_named(failed)]
-        signed = n_signed_zeros(released.vectors)
-        if signed:
-            faults.append(f"{signed} zeros have a minus sign, which tells about the numbers before they were rounded.")
+        faults += grid_faults(released.vectors)
         if equal:
             faults.append(f"{equal} tokens have exactly the vector of a token in another sentence: noise was repeated.")
         return check_result(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 
-from ..._storage import bundle_text
+from ..._storage import bundle_text, has_times_of_a_day
 from ..._strict_json import load_strict
 from ...exceptions import BundleError
 from ...representations.private_representer import PrivateRepresenter
@@ -23,8 +23,14 @@ from ..attacks.saved_sentences import KnownNotes, SavedSentences
 from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from ..released_step import RELEASE_FILE
+from .vector_release import items_of
 
-_MANY_LABELS = 20
+_MANY_LABELS, _MOST_LABELS = 20, 100
+_FEWEST_LABELS, _FEWEST_PATIENTS = 5, 10
+_OTHER_TIMES = (
+    "The times of the folder are not one midnight (UTC), as the library writes them: a time can carry a message, or "
+    "the date of a note. Set the times of the folder and of both files, or copy the folder with its times."
+)
 
 
 class ReleasedFile:
@@ -131,14 +137,28 @@ class ReleasedFile:
         # Weights that differ in their last bits work equally well, and can hide text.
         if self.representer is not None and told is not None and common_tagger([own, told]) is None:
             found.append("The public tagger of the folder is not the tagger of the published representer.")
-        if _names_tokens(self.shared.y):
-            found.append("Most labels occur in one sentence only: labels name single tokens, and not kinds of PHI.")
+        found += self._wrong_labels()
         if self.origin.casing:
             columns = np.asarray(self.shared.X.data[:, self.origin.n_components :])
             one_hot = np.isin(columns, (0.0, 1.0)).all() and (columns.sum(axis=1) == 1.0).all()
             if columns.shape[1] != len(CASING_CLASSES) or not one_hot:
                 found.append("The casing columns hold something else than one casing class for each token.")
         return found
+
+    def _wrong_labels(self) -> list[str]:
+        """Faults of labels that name tokens, words or patients, and not kinds of PHI."""
+        y, notes, patients = self.shared.y, self._notes, self.shared.groups
+        # What is not known counts as different.
+        words, unknown = -1 - np.arange(len(y.data)), -1 - np.arange(len(y))
+        if notes is not None and self._original is not None:
+            rows = np.flatnonzero(self._original >= 0)
+            there = self._original[rows]
+            folded = np.array([str(word).casefold() for word in notes.X.data], dtype=str)
+            words[items_of(y, rows)] = _numbers(folded)[items_of(notes.X, there)]
+            if patients is None and notes.patients is not None:
+                patients = unknown.copy()
+                patients[rows] = _numbers(notes.patients)[there]
+        return label_faults(y, words, unknown if patients is None else patients)
 
     def _wrong_copies(self) -> list[str]:
         """Faults of sentences that the notes repeat: a folder holds equal sentences once, and states their number."""
@@ -153,24 +173,66 @@ class ReleasedFile:
         return found
 
     def _wrong_bytes(self) -> list[str]:
-        """Faults of the JSON of the folder."""
+        """Faults of the JSON and of the times of the folder."""
         if self._path is None:
             return []
+        found = [] if has_times_of_a_day(self._path) else [_OTHER_TIMES]
         text = FolderText(*bundle_text(self._path))
         counts = {"sentence": len(self.shared), "token": len(self.shared.X.data)}
         if self.shared.groups is not None:
             counts["patient"] = int(self.shared.manifest["n_groups"])
         elif self._notes is not None and self._notes.patients is not None:
             counts["patient"] = len(np.unique(self._notes.patients))
-        return [*format_faults(text), *manifest_faults(load_strict(text.manifest), self._notes, counts)]
+        return [*found, *format_faults(text), *manifest_faults(load_strict(text.manifest), self._notes, counts)]
 
 
-def _names_tokens(y: TokenSequences) -> bool:
-    """Whether the release has many labels and many sentences, and more than half of the labels occur in one sentence
-    only."""
-    sentences = Counter(label for tags in y for label in {split_tag(tag)[1] for tag in set(tags)} - {None})
-    n_rare = sum(n == 1 for n in sentences.values())
-    return len(sentences) >= _MANY_LABELS and 2 * n_rare > len(sentences) and len(y) >= 5 * len(sentences)
+def label_faults(y: TokenSequences, words: np.ndarray, patients: np.ndarray) -> list[str]:
+    """Return one sentence for each way in which labels name tokens, words or patients, and not kinds of PHI.
+
+    Parameters
+    ----------
+    y : TokenSequences of n tag sequences
+        Tags of a release.
+    words : ndarray of int, shape (n_tokens,)
+        Number of each token's word; tokens whose words are not known have different numbers.
+    patients : ndarray of int, shape (n,)
+        Number of each sentence's patient; sentences of unknown patients have different numbers.
+
+    Examples
+    --------
+    >>> y = TokenSequences.from_rows([[f"B-P{i % 6}"] for i in range(30)])
+    >>> label_faults(y, np.arange(30) % 6, np.arange(30))
+    ['6 labels stand for one word each: labels name words, and not kinds of PHI.']
+    >>> label_faults(y, np.arange(30), np.arange(30))
+    []
+    """
+    labels = [split_tag(tag)[1] for tag in y.data]
+    sentence = np.repeat(np.arange(len(y)), y.lengths)
+    found: dict[str, dict[str, set[int]]] = {}
+    values = {"sentence": sentence, "word": words, "patient": patients[sentence]}
+    for name, of_tokens in values.items():
+        found[name] = defaultdict(set)
+        for label, value in zip(labels, of_tokens.tolist(), strict=True):
+            if label is not None:
+                found[name][label].add(value)
+    n_labels, n_rare = len(found["sentence"]), sum(len(one) == 1 for one in found["sentence"].values())
+    faults = []
+    if n_labels > _MOST_LABELS:
+        faults.append(f"There are {n_labels} labels: labels name words or patients, and not kinds of PHI.")
+    if n_labels >= _MANY_LABELS and 2 * n_rare > n_labels and len(y) >= 5 * n_labels:
+        faults.append("Most labels occur in one sentence only: labels name single tokens, and not kinds of PHI.")
+    # A rare kind of PHI can occur in one word. Few patients share no rare kind of PHI.
+    fewest = {"word": 2, "patient": 3 if len(np.unique(patients)) >= _FEWEST_PATIENTS else len(y) + 1}
+    for name, least in fewest.items():
+        several = [label for label, rows in found["sentence"].items() if len(rows) >= least]
+        n_single = sum(len(found[name][label]) == 1 for label in several)
+        if n_single >= _FEWEST_LABELS and 4 * n_single > len(several):
+            faults.append(f"{n_single} labels stand for one {name} each: labels name {name}s, and not kinds of PHI.")
+    return faults
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    return np.unique(values, return_inverse=True)[1].reshape(-1)
 
 
 def check_same_representer(shared: SharedRepresentation, representer: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from sklearn.base import clone
 
-from ..._randomness import on_grid, release_generator
+from ..._randomness import release_generator
 from ...exceptions import BundleError, UnsafeToShareWarning
 from ...representations.bound import pair_distance
 from ...representations.encoding import encode_sentences
@@ -34,6 +34,7 @@ from ..attacks.casing_lengths import VectorsBesideOwn
 from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import LossFunction, TrainingProcedure
 from ..attacks.noise import NoisyVectors
+from ..attacks.noise_steps import grid_faults
 from ..attacks.noise_template import NoiseTemplate
 from ..attacks.pairs import PairKnowledge, PairRelease
 from ..attacks.replay import RepeatedReleases
@@ -295,8 +296,7 @@ class ReleasedRepresenter(VectorRelease):
             found.append("The release states another kind, law or grid of the noise than the published network has.")
         if any(self._has_unequal_copies(part) for part in _PARTS):
             found.append("Equal sentences have different vectors: each further draw of the noise tells more of them.")
-        if not all(on_grid(self.vectors(part), released_grid(self.network)) for part in _PARTS):
-            found.append("The released vectors do not lie on the grid of the noise.")
+        found += grid_faults(np.concatenate([self.vectors(part) for part in _PARTS]), released_grid(self.network))
         if bool(noise.get("seeded")) != self.is_seeded:
             found.append("The release does not say rightly whether its noise comes from a random seed.")
         return found

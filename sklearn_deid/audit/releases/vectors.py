@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._randomness import grid_step
+from ..._randomness import FINEST_STEP, grid_step
 from ...pseudonyms.phi_tokens import find_phi_tokens
 from ...pseudonyms.vector_moves import RandomVectors, ZeroVectors
 from ...representations.pair_data import embedding_table
 from ...tagging.tagger_data import distinct_words
 from ...text import casing_ids
 from ..attacks.noise import NoisyVectors
+from ..attacks.noise_steps import grid_faults
 from ..attacks.noise_template import NoiseTemplate
 from ..attacks.replay import RepeatedReleases
 from ..audit_data import AuditData
@@ -59,13 +60,28 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about tokens whose vector must be zero and is not zero; None if there are no such tokens."""
-        if self._perturber is None or not isinstance(self._perturber.mechanism_, ZeroVectors):
+        """Statement about vectors that are not what the perturber states, without noise; None if there are none.
+
+        A token that the perturber does not move must have the vector of its word, to the last bit, and a token that
+        loses its vector must have zeros without a sign: other bits can tell anything.
+        """
+        if self._perturber is None or self._perturber.max_replacements is not None:
             return None
-        n = int(self._released[self._moved].any(axis=1).sum())
-        if not n or self._perturber.max_replacements is not None:
-            return None
-        return f"{n:,} of {len(self._moved):,} PHI tokens have a vector, which the perturber states to be zero."
+        expected = self._public.vectors_for(self.data.X.data)
+        expected[self._moved] = 0.0
+        other = (np.ascontiguousarray(self._released).view(np.uint32) != expected.view(np.uint32)).any(axis=1)
+        n_moved = int(other[self._moved].sum()) if isinstance(self._perturber.mechanism_, ZeroVectors) else 0
+        other[self._moved] = False
+        found = []
+        if n_moved:
+            found.append(
+                f"{n_moved:,} of {len(self._moved):,} PHI tokens have a vector, which the perturber states to be zero."
+            )
+        if other.any():
+            found.append(
+                f"{int(other.sum()):,} tokens that the perturber does not move have another vector than their word."
+            )
+        return " ".join(found) or None
 
     @property
     def noise_template(self) -> NoiseTemplate:
@@ -83,7 +99,9 @@ class ReleasedVectors(VectorRelease):
         sentences = np.searchsorted(self.data.X.offsets, self._moved, side="right") - 1
         borders = np.flatnonzero(np.diff(sentences)) + 1
         offsets = np.concatenate([[0], borders, [len(sentences)]])
-        return NoisyVectors(self._released[self._moved], offsets, self._properties(self._moved))
+        moved = self._released[self._moved]
+        faults = tuple(grid_faults(moved, FINEST_STEP))
+        return NoisyVectors(moved, offsets, self._properties(self._moved), statements=faults)
 
     def template_of_repeated(self, part: str) -> NoiseTemplate:
         """Template of the tokens in ``repeated_releases``, which holds all sentences regardless of the part."""
