@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime, timezone
 from typing import Any
 
-from .failures import DONE
+from .failures import DONE, one_line
 from .options import add_command as add
 from .options import count
 
@@ -65,7 +65,7 @@ def status(arguments: argparse.Namespace) -> int:
             last = datetime.fromtimestamp(row["last"], timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
         norm, f1 = ("-" if value is None else f"{value:.3f}" for value in (row["norm"], row["f1"]))
         sent = f"{row['uploads']:>8}{row['bytes']:>12}{norm:>8}{f1:>7}"
-        print(f"{site:<20}{last:<22}{sent}{row['refused']:>9}  {row['reason'] or '-'}")
+        print(f"{site:<20}{last:<22}{sent}{row['refused']:>9}  {one_line(row['reason'] or '-')}")
     return DONE
 
 

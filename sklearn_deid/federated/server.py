@@ -548,9 +548,12 @@ class ParameterServer:
         server.version, server.n_refused = operator.index(state["version"]), operator.index(state["n_refused"])
         server._delivered = {worker: Delivered(map(tuple, seen)) for worker, seen in state["delivered"].items()}
         # Servers saved by earlier versions have neither list.
-        server._versions, server._digests = state.get("versions", {}), state.get("digests", [])
+        versions, server._digests = state.get("versions", {}).items(), list(map(str, state.get("digests", [])))
+        server._versions = {worker: [operator.index(number) for number in own] for worker, own in versions}
         norms = state.get("norms", {}).items()
-        server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms}
+        server._norms = {
+            worker: [(operator.index(number), float(norm)) for number, norm in pairs] for worker, pairs in norms
+        }
         server._past = PastUpdates.from_arrays(server.size, arrays, state.get("past", []))
         server._screen = AgreementScreen(**state.get("screen", {}))
         server._rng = generator_from(state["generator"])

@@ -1,11 +1,15 @@
 """``sklearn-deid federate`` status, rollback, exclude and simulate."""
 
+import json
 import re
 
+import numpy as np
 import pytest
 
 from sklearn_deid import make_clinical_notes, write_corpus
 from sklearn_deid.cli import main
+from sklearn_deid.federated.sites import list_checkpoints, server_checkpoint
+from sklearn_deid.federated.state_file import read_state, write_state
 
 from ..federated.sites.test_checkpoints import kit  # noqa: F401
 
@@ -24,6 +28,64 @@ def test_status_rollback_and_exclude(kit, capsys):  # noqa: F811
     assert "Remaining sites: b." in capsys.readouterr().out
     assert main(["federate", "rollback", folder, "--to", "1"]) == 2
     assert main(["federate", "exclude", folder, "--site", "a"]) == 2
+
+
+FORGED_EVENTS = [
+    *({"time": time} for time in ("x", -1, 1e30, [], True)),
+    *({"event": "upload", "applied": True, name: value} for name in ("bytes", "norm") for value in ("x", {}, -1)),
+    *({"event": "done", "f1": f1} for f1 in ("x", 2)),
+    {"reason": ["x"]},
+]
+
+
+def lines_of_the_error(arguments, capsys):
+    assert main(["federate", *arguments]) == 2
+    return capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(json.dumps({"site": "a", **event}).encode() for event in FORGED_EVENTS),
+        b'{"site": "a", "time": 1e400}',
+        b'{"site": "a", "time": NaN}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"5",
+    ],
+)
+def test_status_of_a_forged_log_is_one_line(kit, capsys, line):  # noqa: F811
+    server_checkpoint(kit)[1].with_name("events.jsonl").write_bytes(b'{"site": "b"}\n' + line + b"\n")
+    (error,) = lines_of_the_error(["status", str(kit)], capsys)
+    assert error.startswith("sklearn-deid: error: Line 2 of the log is damaged. [file ")
+
+
+def test_a_reason_in_the_log_cannot_steer_the_terminal(kit, capsys):  # noqa: F811
+    event = {"site": "a", "event": "refused", "reason": "late\x1b[2J\ud800"}
+    server_checkpoint(kit)[1].with_name("events.jsonl").write_text(json.dumps(event))
+    assert main(["federate", "status", str(kit)]) == 0
+    assert "late [2J \n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_copy", [False, True])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("version", "x"), ("version", None), ("model", None), ("model", "0" * 32), ("counts", np.zeros((2, 2)))]
+    + [("parameters", value) for value in (np.full(4, np.nan), np.zeros(3), np.zeros((2, 2)))],
+)
+def test_rollback_of_forged_checkpoints_is_one_line_and_changes_nothing(kit, capsys, is_copy, field, value):  # noqa: F811
+    checkpoint = server_checkpoint(kit)[1]
+    path = list_checkpoints(kit)[0] if is_copy else checkpoint
+    state, arrays = read_state(path, "parameter server")
+    if field in arrays:
+        arrays[field] = value.astype(np.float32)
+    else:
+        state[field] = value
+    write_state(path, "parameter server", state, arrays)
+    before = checkpoint.read_bytes()
+    (error,) = lines_of_the_error(["rollback", str(kit), "--to", "0"], capsys)
+    assert error.startswith("sklearn-deid: error: ")
+    assert (checkpoint.read_bytes(), list(list_checkpoints(kit))) == (before, [0])
 
 
 class Fake:

@@ -6,6 +6,7 @@ Stop the server before you roll back: a running session would replace the checkp
 from __future__ import annotations
 
 import json
+import operator
 import os
 import re
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ from typing import Any
 
 from ..._atomic import write_file
 from ...exceptions import DeidError, ExchangeError
-from ..state_file import read_state, write_state
+from ..server import ParameterServer
+from ..state_file import read_state, valid_fields, write_state
 from .flare_kits import AGREEMENT_FILE, server_checkpoint
 from .json_file import write_settings
 
@@ -24,6 +26,8 @@ _FOLDER = "checkpoints"
 _NAME = re.compile(r"(?:version|round)-(\d+)\.state")
 # Copies of the last rounds. Copies from before a session stay.
 _N_ROUNDS = 100
+# Numbers of an event, which are at least 0, and their largest values. The largest time is in the year 9999.
+_NUMBERS = {"time": 253_402_300_799, "bytes": 2**63, "norm": 1e300, "f1": 1}
 
 
 def keep_checkpoint(checkpoint: str | os.PathLike[str]) -> Path:
@@ -53,7 +57,8 @@ def keep_round(checkpoint: str | os.PathLike[str]) -> Path:
 
 
 def _keep(path: Path, kind: str) -> Path:
-    version, data = read_state(path, _KIND)[0]["version"], path.read_bytes()
+    with valid_fields(path, _KIND):
+        version, data = operator.index(read_state(path, _KIND)[0]["version"]), path.read_bytes()
     copy = path.with_name(_FOLDER) / f"{kind}-{version:06d}.state"
     copy.parent.mkdir(exist_ok=True)
     # After a return the versions can repeat: a copy of the abandoned parameters must not stay under such a number.
@@ -89,23 +94,23 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
     Raises
     ------
     ExchangeError
-        If there is no checkpoint of this version, or if a file is damaged.
+        If there is no checkpoint of this version, or if a file is damaged or forged. Nothing is changed in this case.
     """
     agreement, checkpoint = server_checkpoint(kit)
     copies = list_checkpoints(kit)
     if version not in copies:
         kept = ", ".join(map(str, copies)) or "none"
         raise ExchangeError(f"There is no checkpoint of version {version}. Kept versions: {kept}.")
-    # Both files are read before anything is written.
-    state, arrays = read_state(checkpoint, _KIND)
-    old_state, old_arrays = read_state(copies[version], _KIND)
-    if old_state["model"] != state["model"]:
+    # Both files must be whole servers before anything is written.
+    server, old = ParameterServer.load(checkpoint), ParameterServer.load(copies[version])
+    if (old.model, old.size) != (server.model, server.size):
         raise ExchangeError("The checkpoint belongs to another model.", path=str(copies[version]))
     keep_checkpoint(checkpoint)
-    vectors = {name: old_arrays[name] for name in ("parameters", "counts")}
-    number = state["version"] + 1 if agreement.mask_keys or agreement.has_rounds else version
+    number = server.version + 1 if agreement.mask_keys or agreement.has_rounds else version
+    state, arrays = read_state(checkpoint, _KIND)
+    vectors = {"parameters": old.parameters, "counts": old.counts}
     write_state(checkpoint, _KIND, {**state, "version": number}, {**arrays, **vectors})
-    return int(state["version"])
+    return server.version
 
 
 def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
@@ -142,6 +147,11 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
         For each site ``last`` (seconds since 1970, or None), ``uploads``, ``bytes``, ``norm`` of the last upload
         without masks, ``f1`` (the last value that the site has reported), ``refused``, and ``reason`` of the last
         refusal.
+
+    Raises
+    ------
+    DeidError
+        If a line of the log is damaged.
     """
     agreement, checkpoint = server_checkpoint(kit)
     empty = {"last": None, "uploads": 0, "bytes": 0, "norm": None, "f1": None, "refused": 0, "reason": None}
@@ -153,7 +163,7 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
         row["last"] = event.get("time")
         if event.get("event") == "upload" and event.get("applied"):
             row["uploads"] += 1
-            row["bytes"] += int(event.get("bytes", 0))
+            row["bytes"] += int(event.get("bytes") or 0)
             row["norm"] = event.get("norm")
         if event.get("event") == "done":
             row["f1"] = event.get("f1", row["f1"])
@@ -166,9 +176,19 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
 def _events(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
             event = json.loads(line)
-        except ValueError:
-            raise DeidError(f"Line {number} of the log is not valid JSON.", path=str(path)) from None
-        yield event if isinstance(event, dict) else {}
+        except (ValueError, RecursionError):
+            event = None
+        if not isinstance(event, dict) or not _is_sound(event):
+            raise DeidError(f"Line {number} of the log is damaged.", path=str(path))
+        yield event
+
+
+def _is_sound(event: dict[str, Any]) -> bool:
+    """Whether the numbers of an event are finite and in their ranges, and the reason is text."""
+    numbers = [(event[name], most) for name, most in _NUMBERS.items() if event.get(name) is not None]
+    return isinstance(event.get("reason"), str | None) and all(
+        type(value) in (int, float) and 0 <= value <= most for value, most in numbers
+    )
