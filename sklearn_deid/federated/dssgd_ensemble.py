@@ -18,7 +18,7 @@ from ..sequences import object_rows
 from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
 from .derived_settings import worker_settings
-from .ensemble_plan import averaging_of, length_of, patient_privacy_of, plan_of, strategy_of
+from .ensemble_plan import averaging_of, check_next_round, length_of, patient_privacy_of, plan_of, strategy_of
 from .federated_averaging import FederatedAveraging
 from .noise import GaussianUpload, SparseVectorUpload
 from .patient_privacy import ONE_PLAN, PatientPrivacy
@@ -342,6 +342,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match, if there are fewer patients than workers, or if y holds labels that are not among
             ``labels_``.
+        ValueError
+            If the noise on uploads would have an epsilon above 100 after this round. The ensemble is unchanged in this
+            case.
         """
         return self._next_round(checked_part(self._checked_tagger(), X, y, groups))
 
@@ -462,6 +465,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             raise ValueError(f"These workers were trained with strategy={self._trained_by!r}; call fit to begin anew.")
         if patient_privacy_of(self) is not None:
             raise ExchangeError(ONE_PLAN)
+        check_next_round(self, training.workers)
         # Data that are split already draw no random numbers.
         splitting = self._rng.spawn(1)[0] if isinstance(data, WorkerData) else None
         parts = self._parts(data, len(training.workers), self._patients, splitting)

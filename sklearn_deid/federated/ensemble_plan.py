@@ -15,10 +15,11 @@ from ..tagging.tagger import DeidTagger
 from .derived_settings import averaging_step, rounds_per_epoch, shared_epochs
 from .federated_averaging import FederatedAveraging
 from .patient_privacy import PatientPrivacy
+from .privacy_ledger import check_promise
 from .random_delay import RandomDelay
 from .server_limits import NO_LIMITS
 from .strategies import StrategyPlan
-from .worker import WorkerSettings
+from .worker import Worker, WorkerSettings
 from .worker_data import WorkerData
 
 # Parameters of selective SGD. Any of them chooses it under strategy="auto": averaging would send what they hold back.
@@ -97,6 +98,7 @@ def plan_of(ensemble: Any, parts: Sequence[WorkerData], n_epochs: int) -> Strate
             download_selection=ensemble.download_selection,
         ),
         privacy=ensemble.privacy if is_private is None else None,
+        delta=ensemble.delta,
         aggregation=averaging.aggregation,
         n_trim=averaging.n_trim,
         max_ratio=averaging.max_ratio,
@@ -106,3 +108,18 @@ def plan_of(ensemble: Any, parts: Sequence[WorkerData], n_epochs: int) -> Strate
         keyed=ensemble.random_state is None,
         weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if weighted else None,
     )
+
+
+def check_next_round(ensemble: Any, workers: Sequence[Worker]) -> None:
+    """Check the noise of one more upload of each worker, before anything is trained.
+
+    Raises
+    ------
+    ValueError
+        If the noise does not protect, or if the epsilon of all uploads of a worker would be above 100.
+    """
+    if ensemble.privacy is None or patient_privacy_of(ensemble) is not None:
+        return
+    WorkerSettings.of(ensemble).check_privacy(ensemble.privacy)
+    for worker in workers:
+        check_promise(ensemble.privacy.event(), 1, ensemble.delta, worker.ledger)

@@ -62,7 +62,8 @@ class PrivacyLedger:
 
     def add(self, event: PrivacyEvent, count: int = 1) -> None:
         """Add an event that happened ``count`` times."""
-        self._events[event] += count
+        if count:
+            self._events[event] += count
 
     def counts(self) -> list[tuple[PrivacyEvent, int]]:
         """Each kind of event with its count. The pairs are the composition for an accountant."""
@@ -157,7 +158,9 @@ def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     return pure + rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))
 
 
-def check_promise(event: PrivacyEvent, n_uploads: int, delta: float = SITE_DELTA) -> PrivacyLedger:
+def check_promise(
+    event: PrivacyEvent, n_uploads: int, delta: float = SITE_DELTA, spent: PrivacyLedger | None = None
+) -> PrivacyLedger:
     """Refuse noise without a meaningful guarantee over all planned uploads.
 
     Parameters
@@ -168,23 +171,27 @@ def check_promise(event: PrivacyEvent, n_uploads: int, delta: float = SITE_DELTA
         Planned uploads of the worker.
     delta : float, default=1e-5
         delta of approximate differential privacy.
+    spent : PrivacyLedger, default=None
+        Uploads that the worker has already sent. None means no uploads.
 
     Returns
     -------
     PrivacyLedger
-        Ledger of the planned uploads.
+        Ledger of the sent and the planned uploads.
 
     Raises
     ------
     ValueError
-        If the epsilon of the planned uploads is above 100.
+        If the epsilon of the sent and the planned uploads is above 100.
     """
-    ledger = PrivacyLedger()
+    ledger = PrivacyLedger.from_list([] if spent is None else spent.to_list())
     ledger.add(event, n_uploads)
     epsilon = bounded_epsilon(ledger, delta)
-    if epsilon > LARGEST_EPSILON:
+    if epsilon > LARGEST_EPSILON * (1 + 1e-9):  # a sum of many equal parts of 100 is rounded
+        sent = f"{len(spent)} sent and " if spent else ""
         raise ValueError(
-            f"This noise means epsilon {epsilon:.3g} at delta {delta:g} for the {n_uploads} planned uploads, which "
-            f"promises nothing. At most {LARGEST_EPSILON:g} is accepted: choose more noise, fewer epochs, or none."
+            f"This noise means epsilon {epsilon:.6g} at delta {delta:g} for the {sent}{n_uploads} planned uploads, "
+            f"which promises nothing. At most {LARGEST_EPSILON:g} is accepted: choose more noise, fewer epochs, or "
+            "none."
         )
     return ledger

@@ -15,7 +15,7 @@ from .held_out_guard import HeldOutGuard
 from .history import EpochRecord, History
 from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
 from .noise import GaussianUpload, SparseVectorUpload
-from .privacy_ledger import check_promise
+from .privacy_ledger import SITE_DELTA, check_promise
 from .record import ExchangeRecord
 from .robust import AGGREGATES, clip_norm, combine_round
 from .rotating_guard import RotatingGuard
@@ -59,6 +59,8 @@ class StrategyPlan:
         "fedavg" shrinks updates to ``max_norm`` instead of refusing them, and not at all if ``max_norm`` is None.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Noise on the uploads ("dssgd" only).
+    delta : float, default=1e-5
+        delta at which the epsilon of all uploads must be at most 100.
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
         Combination of the updates ("fedavg" only).
     n_trim : int, default=1
@@ -88,6 +90,7 @@ class StrategyPlan:
     mean_delay: float = 1.0
     limits: ServerLimits = NO_LIMITS
     privacy: GaussianUpload | SparseVectorUpload | None = None
+    delta: float = SITE_DELTA
     aggregation: str = "mean"
     n_trim: int = 1
     max_ratio: float = math.inf
@@ -110,7 +113,7 @@ class StrategyPlan:
         if self.privacy is not None and self.strategy != "dssgd":
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r} instead.")
         if self.privacy is not None:
-            check_promise(self.privacy.event(), self.n_epochs)
+            check_promise(self.privacy.event(), self.n_epochs, self.delta)
 
     @property
     def has_downloads(self) -> bool:

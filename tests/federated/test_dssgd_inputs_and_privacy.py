@@ -18,7 +18,7 @@ from sklearn_deid.surrogates.locale_words import LISTED_KINDS
 from sklearn_deid.tagging.listed_vectors import ListedVectors
 
 from ..tagging.conftest import make_sentences
-from .small_ensembles import FEW, TINY, ensemble_of
+from .small_ensembles import FEW, TINY, ensemble_of, weights
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +147,41 @@ class TestPrivacy:
         noisy = ensemble_of(privacy=SparseVectorUpload(epsilon=0.9), upload_fraction=0.01, clip=0.001)
         assert noisy.fit(X, y, groups=groups).epsilon_ == pytest.approx([2 * 0.5, 2 * 0.5])  # 5/9 of 0.9, two epochs
         assert noisy.partial_fit(X, y, groups=groups).epsilon_ == pytest.approx([1.5, 1.5])
+
+    def test_a_round_beyond_the_largest_epsilon_is_refused_before_training(self, data):
+        """Each upload has an epsilon of 40, so that two of them are allowed and three are not."""
+        X, y, groups = data
+        noisy = ensemble_of(privacy=SparseVectorUpload(72.0), upload_fraction=0.01, clip=0.001, n_epochs=2)
+        twin = ensemble_of(privacy=SparseVectorUpload(72.0), upload_fraction=0.01, clip=0.001, n_epochs=2)
+        for one in (noisy, twin):
+            one.fit(X, y, groups=groups)
+        with pytest.raises(ValueError, match="epsilon 120 at delta 1e-05 for the 2 sent and 1 planned uploads"):
+            noisy.partial_fit(X, y, groups=groups)
+        assert (len(noisy.history_), noisy.epsilon_.tolist()) == (4, pytest.approx([80.0, 80.0]))
+        for one in (noisy, twin):
+            one.set_params(privacy=SparseVectorUpload(36.0)).partial_fit(X, y, groups=groups)
+        assert (weights(noisy.global_estimator_) == weights(twin.global_estimator_)).all()
+        assert noisy.epsilon_ == pytest.approx([100.0, 100.0])
+        with pytest.raises(ValueError, match="epsilon 100.556"):
+            noisy.set_params(privacy=SparseVectorUpload(1.0)).partial_fit(X, y, groups=groups)
+
+    def test_the_largest_epsilon_holds_at_the_delta_of_the_ensemble(self, data):
+        X, y, groups = data
+        noise = {"privacy": GaussianUpload(1.0, 0.1), "threshold": 0.0, "n_epochs": 15}
+        with pytest.raises(ValueError, match="epsilon 147.5.* at delta 1e-50"):
+            ensemble_of(**noise, delta=1e-50).fit(X, y, groups=groups)
+        started = ensemble_of(**{**noise, "n_epochs": 1}).fit(X, y, groups=groups)
+        with pytest.raises(ValueError, match="at delta 1e-300 for the 1 sent and 1 planned uploads"):
+            started.set_params(delta=1e-300).partial_fit(X, y, groups=groups)
+
+    def test_settings_between_two_rounds_are_refused_before_training(self, data):
+        X, y, groups = data
+        noise = {"privacy": SparseVectorUpload(1.0), "upload_fraction": 0.01, "clip": 0.001, "n_epochs": 1}
+        for change, message in (({"error_feedback": True}, "error_feedback"), ({"clip": math.inf}, "a finite clip")):
+            noisy = ensemble_of(**noise).fit(X, y, groups=groups)
+            with pytest.raises(ValueError, match=message):
+                noisy.set_params(**change).partial_fit(X, y, groups=groups)
+            assert noisy._training.workers[0].n_epochs == 1
 
     def test_gaussian_noise_is_accounted_by_the_library(self, data, monkeypatch):
         """With a stand-in that writes down what it is told."""

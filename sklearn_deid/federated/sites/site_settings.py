@@ -150,8 +150,8 @@ class SiteSettings:
             return GaussianUpload(noise, bound)
         return None if self.epsilon is None else SparseVectorUpload(self.epsilon)
 
-    def promise(self, n_epochs: int) -> PrivacyLedger | None:
-        """Ledger of the uploads of all planned epochs; None without noise on uploads.
+    def promise(self, n_epochs: int, spent: PrivacyLedger | None = None) -> PrivacyLedger | None:
+        """Ledger of the uploads of ``spent`` and of the planned epochs; None without noise on uploads.
 
         Raises
         ------
@@ -160,6 +160,6 @@ class SiteSettings:
         """
         privacy = self.privacy()
         try:
-            return None if privacy is None else check_promise(privacy.event(), n_epochs)
+            return None if privacy is None else check_promise(privacy.event(), n_epochs, spent=spent)
         except ValueError as error:
             raise ExchangeError(str(error)) from None

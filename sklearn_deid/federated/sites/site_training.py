@@ -348,6 +348,8 @@ class SiteTraining:
                 "Earlier updates of this site had no noise: an epsilon would not cover them. Leave the noise out of "
                 "the settings."
             )
+        # The noise of earlier sessions may have been another one.
+        self.promised = self.settings.promise(self.n_left, self.worker.ledger)
         path, guard = self._learner_file(self.worker.n_epochs), self.worker.guard
         state, arrays = read_state(path, _KIND)
         learner_from_state(self.learner, state, arrays)

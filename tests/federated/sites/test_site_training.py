@@ -600,3 +600,22 @@ def test_an_officer_reads_the_total_of_the_noise_on_uploads(tmp_path, notes):
     loud = Federation(tmp_path / "loud", notes, n_epochs=2, **{**noise, "epsilon": 1000.0})
     with pytest.raises(ExchangeError, match="promises nothing"):
         SiteTraining(loud.agreement, loud.settings("site-1"), "site-1")
+
+
+def test_other_noise_in_a_later_session_counts_with_the_uploads_before(tmp_path, notes):
+    """The officer read the total of the new noise for all epochs, and its limit did not count the sent uploads."""
+    noise = {"epsilon": 54.0, "upload_fraction": 0.01, "clip": 0.001}
+    federation = Federation(tmp_path, notes, n_epochs=3, **noise)
+    federation.session(1)
+    federation.own = {**noise, "epsilon": 57.6}
+    lines = []
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    service = ExchangeService(federation.server, SITES, SessionRules(1), lambda event: None)
+    training.run_session(direct(service, "site-1"), report=lines.append)
+    assert [line.split(" epsilon ")[1].split(" at ")[0] for line in lines] == [
+        f"{spent}.000 of 94.000 spent" for spent in (30, 62)
+    ]
+    # An epsilon of 96 for three uploads
+    federation.own = {"noise_multiplier": 0.35, "norm_bound": 1.0, "threshold": 0.0}
+    with pytest.raises(ExchangeError, match="epsilon 105.7.* for the 2 sent and 1 planned uploads"):
+        SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
