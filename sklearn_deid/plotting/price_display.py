@@ -89,7 +89,11 @@ class RecallPriceDisplay:
         self.lines_ = [
             *drawn.plot(curve.recall, curve.precision, label="precision", linewidth=1.2, **style),
             *drawn.plot(
-                curve.reachable, curve.precision, ":", color=GRAY, label="precision, at the recall that the patients prove"
+                curve.reachable,
+                curve.precision,
+                ":",
+                color=GRAY,
+                label="precision, at the recall that the patients prove",
             ),
             *drawn.plot(curve.recall, curve.hidden, label="hidden text", linewidth=1.2, **line_style(1)),
         ]

@@ -280,8 +280,8 @@ def save_representation(
 ) -> None:
     """Write vectors of `PrivateRepresenter` and their tags as a folder that can be given to others.
 
-    The folder holds the vectors, the tags, the lengths of the sentences, the public tagger of the vectors (see
-    `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder holds no
+    The folder contains the vectors, the tags, the lengths of the sentences, the public tagger of the vectors (see
+    `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder contains no
     token, no text and no document id. Folder and files have the time of the last midnight (UTC).
 
     Sentences are written in random order, since the order of the notes shows which sentences belong together. Order and
