@@ -22,6 +22,7 @@ Everything runs on this computer; nothing is sent anywhere or downloaded."""
 
 _EPILOG = """\
 first steps:
+  sklearn-deid redact raw-notes/ --model starter-en --output redacted/
   sklearn-deid demo
   sklearn-deid train my-notes/ --format brat --model my-model --validation-fraction 0.2
   sklearn-deid redact raw-notes/ --model my-model --output redacted/

@@ -37,9 +37,9 @@ _RECORD_ENDINGS = (".html", ".json")
 #: Options of the sample, and their defaults.
 _DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": None}
 _PLANNED = {"settings", "release", "table", "sample", "key", "seed", "n_draws"}
-SUMMARY = "bound the leaks of redacted notes from a random sample"
+SUMMARY = "state how many redacted notes leak at most, from a random sample that you read"
 DESCRIPTION = """\
-Bound the leaks of redacted notes before they leave.
+State how many of your redacted notes leak PHI at most, before the notes leave.
 
 First without --read: a random sample of RELEASE is drawn, and WORK/signoff.html shows it to a reader. The reader
 marks every passage of PHI that is still readable, finishes all notes of the sample, and saves read.jsonl.

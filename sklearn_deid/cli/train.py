@@ -64,8 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="start",
         metavar="MODEL",
         help="model to start from: a model folder, or starter-en, a model for English that comes with the package. Its "
-        "labels may differ. Few notes are enough then. none: random weights (default: starter-en for notes in a "
-        "language of surrogates with at most 300,000 characters together, else none)",
+        "labels may differ, and fewer notes are needed. none: start from random weights (default: starter-en for notes "
+        "in a language of surrogates with at most 300,000 characters together, else none)",
     )
     parser.add_argument(
         "--labels",
