@@ -31,9 +31,11 @@ from sklearn_deid import (
     DeidTagger,
     GaussianNoisePerturber,
     PrivateRepresenter,
+    load,
     load_representation,
     make_clinical_notes,
     pool_representations,
+    save,
     save_representation,
 )
 from sklearn_deid.plotting import TrainingCurvesDisplay
@@ -77,9 +79,9 @@ TrainingCurvesDisplay.from_estimator(representer).plot()
 # The folder contains no token, no text and no id. The sentences are shuffled, and each sentence is released once.
 
 folder = Path(tempfile.mkdtemp())
-representer.save(folder / "representer")
+save(representer, folder / "representer")
 for name, data in hospitals.items():
-    published = PrivateRepresenter.load(folder / "representer")
+    published = load(folder / "representer")
     save_representation(folder / name, published.transform(data.X), data.y)
 print((folder / "representer" / "README.md").read_text(encoding="utf-8")[:420])
 
