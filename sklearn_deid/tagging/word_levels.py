@@ -30,10 +30,15 @@ class WordLevels:
     >>> levels = WordLevels.of({"rod": 1, "consent": 3})
     >>> levels["Consent"], levels["rod"], levels["Okafor"]
     (3, 1, 0)
+    >>> levels
+    WordLevels(3 levels)
     """
 
     def __init__(self, sets: Sequence[WordSet]) -> None:
         self.sets = tuple(sets)
+
+    def __repr__(self) -> str:
+        return f"WordLevels({len(self.sets)} levels)"
 
     @classmethod
     def of(cls, levels: Mapping[str, int]) -> WordLevels:
