@@ -37,7 +37,7 @@ class RecallPriceDisplay:
     >>> curve = PriceCurve([0.0, 2.0], [0.9, 0.98], [0.87, 0.96], [0.95, 0.7], [0.1, 0.14])
     >>> display = RecallPriceDisplay.from_curve(curve).plot()
     >>> [line.get_label() for line in display.lines_]
-    ['precision', 'precision, at the recall that the patients prove', 'hidden text']
+    ['precision', 'precision, at the proved recall', 'hidden text']
     >>> pyplot.close(display.figure_)
     """
 
@@ -88,13 +88,7 @@ class RecallPriceDisplay:
         style = line_style(0)
         self.lines_ = [
             *drawn.plot(curve.recall, curve.precision, label="precision", linewidth=1.2, **style),
-            *drawn.plot(
-                curve.reachable,
-                curve.precision,
-                ":",
-                color=GRAY,
-                label="precision, at the recall that the patients prove",
-            ),
+            *drawn.plot(curve.reachable, curve.precision, ":", color=GRAY, label="precision, at the proved recall"),
             *drawn.plot(curve.recall, curve.hidden, label="hidden text", linewidth=1.2, **line_style(1)),
         ]
         drawn.set_xlabel("Recall on held-out patients")
