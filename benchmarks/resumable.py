@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.stats import t as student
+
+from sklearn_deid.metrics.intervals import mean_interval
 
 
 def finish_runs(run: Callable[..., dict], arguments: argparse.Namespace, settings: dict) -> list[dict]:
@@ -66,7 +67,5 @@ def by_arm(rows: list[dict]) -> dict[str, dict[int, dict]]:
 
 def interval(values: list[float] | np.ndarray) -> tuple[float, float, float]:
     """Mean and 95 % interval over seeds (Student's t); without width for one seed."""
-    values = np.asarray(values, dtype=float)
-    mean, n = float(values.mean()), len(values)
-    half = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
-    return mean, mean - half, mean + half
+    mean = float(np.mean(values))
+    return mean, *(mean_interval(values, 0.95) if len(values) > 1 else (mean, mean))
