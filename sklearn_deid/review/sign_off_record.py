@@ -9,6 +9,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from ..metrics.rounding import UNDEFINED, rounded
+
 _FIELD = re.compile(r"\{\{([A-Z]+)\}\}")
 _HEAD = ("sample", "leaking", "read", "share", "at most", "patients")
 
@@ -72,7 +74,7 @@ def verdict(result: Mapping[str, Any]) -> str:
 
 
 def _bound_row(name: str, found: Mapping[str, Any]) -> tuple[Any, ...]:
-    share = "-" if found["share"] is None else f"{found['share']:.2%}"
+    share = UNDEFINED if found["share"] is None else f"{rounded(found['share'], 2, 100)}%"
     return (name, found["n_leaks"], found["n"], share, _at_most(found["upper"]), found["n_patients"])
 
 

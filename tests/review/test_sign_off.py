@@ -171,6 +171,14 @@ def test_bounds_are_rounded_up_and_the_confidence_is_not_rounded():
     assert repr(sign_off).endswith("at most 8.5 % leak)")
 
 
+def test_one_leak_of_many_is_not_shown_as_none():
+    """1 of 30,000 leaking items was shown as 0.00%."""
+    read = [note(0, 1, n_hidden=29_999), note(1)]
+    sign_off = SignOff(2).assess(read)
+    assert (sign_off.items_.n_leaks, sign_off.items_.n > 29_999) == (1, True)
+    assert "<td>0.01%</td>" in record_html({"result": sign_off.to_dict(), "provenance": {}})
+
+
 def test_weights_follow_the_sizes_of_the_types():
     """A small type with leaks, read as often as a large one, counts by its size in the release."""
     read = [note(n, int(n < 10)) for n in range(40)]
