@@ -359,14 +359,15 @@ class TradeOffDisplay:
         if not self.log_x:
             return
         ax.set_xscale("log")
-        ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
         ax.xaxis.set_minor_locator(ticker.NullLocator())
         # An interval may end at 0, which a logarithmic axis cannot show: this end is cut off.
         ends = [end for point in self.points for end in (point.x, point.x_low, point.x_high) if end]
+        # shape: (n_ends,)
+        shown = np.log10(ends or [1.0])
+        # More than three decades have no room for labels between the powers of ten.
+        ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0,) if np.ptp(shown) > 3 else (1.0, 2.0, 5.0)))
         if ends:
-            # shape: (n_ends,)
-            shown = np.log10(ends)
             margin = max(0.08 * float(np.ptp(shown)), 0.1)
             ax.set_xlim(10 ** (shown.min() - margin), 10 ** (shown.max() + margin))
 
