@@ -121,6 +121,8 @@ class ParameterServer:
         self.refusals: deque[Refusal] = deque(maxlen=_LONGEST_LOG)
         self._counts = np.zeros(len(self._parameters), dtype=np.int32)
         self._delivered: dict[str, Delivered] = {}
+        # One more than the largest number that a worker has sent, also with an update that was not applied.
+        self._next_numbers: dict[str, int] = {}
         # Versions that the last updates of each worker made, as many as the bound on the staleness can distinguish.
         self._versions: dict[str, list[int]] = {}
         self._digests: list[str] = []
@@ -224,7 +226,8 @@ class ParameterServer:
         Raises
         ------
         ExchangeError
-            If the server refuses the update. In case of a refusal, only `refusals` and ``n_refused`` change.
+            If the server refuses the update. In case of a refusal, only `refusals`, ``n_refused`` and `next_number`
+            change.
         OSError
             If the checkpoint cannot be written. The server is unchanged in this case.
         """
@@ -389,7 +392,7 @@ class ParameterServer:
     def _check(self, update: SparseUpdate | bytes, worker: str, sequence: int, slack: float = 1.0) -> SparseUpdate:
         if not isinstance(worker, str) or not worker:
             raise ExchangeError("The name of a worker must be text.")
-        check_sequence(sequence)
+        self._next_numbers[worker] = max(check_sequence(sequence) + 1, self._next_numbers.get(worker, 0))
         if not isinstance(update, SparseUpdate):
             update = SparseUpdate.from_bytes(update, size=self.size, model=self.model, kind="update")
         if (update.size, update.model, update.kind) != (self.size, self.model, "update"):
@@ -475,6 +478,11 @@ class ParameterServer:
         with self._lock:
             return self._delivered[worker].ranges() if worker in self._delivered else []
 
+    def next_number(self, worker: str) -> int:
+        """Smallest number above all numbers of a worker's uploads, including uploads that were not applied."""
+        with self._lock:
+            return self._next_numbers.get(worker, 0)
+
     def norms(self, worker: str) -> list[float]:
         """Norms of a worker's applied uploads, by sequence number; the last 500."""
         with self._lock:
@@ -498,6 +506,7 @@ class ParameterServer:
                 "version": self.version,
                 "limits": limits,
                 "delivered": {worker: seen.ranges() for worker, seen in self._delivered.items()},
+                "next_numbers": self._next_numbers,
                 "versions": self._versions,
                 "digests": self._digests,
                 "norms": self._norms,
@@ -547,6 +556,10 @@ class ParameterServer:
         server._counts = arrays["counts"].astype(np.int32)
         server.version, server.n_refused = operator.index(state["version"]), operator.index(state["n_refused"])
         server._delivered = {worker: Delivered(map(tuple, seen)) for worker, seen in state["delivered"].items()}
+        # Servers saved by earlier versions know applied uploads only.
+        applied = {worker: seen.ranges()[-1][1] + 1 for worker, seen in server._delivered.items() if len(seen)}
+        told = {worker: operator.index(number) for worker, number in state.get("next_numbers", {}).items()}
+        server._next_numbers = {**applied, **told}
         # Servers saved by earlier versions have neither list.
         versions, server._digests = state.get("versions", {}).items(), list(map(str, state.get("digests", [])))
         server._versions = {worker: [operator.index(number) for number in own] for worker, own in versions}

@@ -136,9 +136,8 @@ class ExchangeService:
 
     def _hello(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         self.record({"event": "hello", "site": site})
-        applied = self.server.delivered(site)
         fields = {"model": self.server.model, "size": self.server.size, "n_epochs": self.rules.n_epochs}
-        return self._reply(**fields, **self._terms, next=applied[-1][1] + 1 if applied else 0)
+        return self._reply(**fields, **self._terms, next=self.server.next_number(site))
 
     def _ping(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         return self._reply()
@@ -218,3 +217,6 @@ class ExchangeService:
         self._closed = True
         event = {"event": "end", "done": sorted(self.done), "missing": sorted(self.sites - self.done)}
         self.record({**event, "version": self.server.version, "n_refused": self.server.n_refused})
+        # Updates that were refused since the last checkpoint count in the next session, too.
+        if self.server.checkpoint is not None:
+            self.server.save(self.server.checkpoint)

@@ -128,8 +128,13 @@ class RobustExchangeService(ExchangeService):
         with self._rounds:
             # Sites that wait ask again and again: nobody else would notice that a site has fallen silent.
             self._end_if_complete()
-            how = None if number == self.server.version else self._results.get((number, site), "late")
-            return self._reply(sum=how)
+            how = self._results.get((number, site)) or self._earlier_result(site, fields.get("sequence"))
+            return self._reply(sum=None if number == self.server.version else how)
+
+    def _earlier_result(self, site: str, sequence: Any) -> str:
+        """Result of an update of an earlier session, of which the server knows only whether it was added."""
+        ranges = self.server.delivered(site) if type(sequence) is int else []
+        return "added" if any(first <= sequence <= last for first, last in ranges) else "late"
 
     def _end_if_complete(self) -> None:
         now = self._clock()

@@ -71,14 +71,24 @@ class RobustSite:
             True if the update was added, or can no longer be added. False if the session ends before: keep the update
             for the next session.
         """
-        number = SparseUpdate.from_bytes(message, kind="update").version
         reply = ask({"ask": "upload", "sequence": self._sequence, **self._told}, message)[0]
         # A site whose update is refused waits, too. Else it would spend its next epochs on the same round, end before
         # the others, and leave them too few for a round.
-        how = known_result(wait_for(ask, {"ask": "sum", "round": number}, "sum", stopped, self._pause), _RESULTS)
-        if how is not None and reply.get("status") == "refused":
-            how = "refused"
-        report(f"round {number}: {how or 'no sum yet'}")
+        return self.result(ask, message, stopped, report, reply.get("status") == "refused")
+
+    def result(
+        self,
+        ask: Ask,
+        message: bytes,
+        stopped: Callable[[], bool],
+        report: Callable[[str], None],
+        is_refused: bool = False,
+    ) -> bool:
+        """Wait for the end of the round of an update, and report the result. Parameters and result as in `exchange`."""
+        number = SparseUpdate.from_bytes(message, kind="update").version
+        asked = {"ask": "sum", "round": number, "sequence": self._sequence}
+        how = known_result(wait_for(ask, asked, "sum", stopped, self._pause), _RESULTS)
+        report(f"round {number}: {'refused' if how and is_refused else how or 'no sum yet'}")
         return how is not None
 
 

@@ -239,6 +239,10 @@ class SiteTraining:
             # An update that no round contains is sent again. Any other update is a part of the downloaded parameters,
             # or void.
             if not common.keeps(pending, message):
+                if pending and self.robust is not None:
+                    # Of a session that ended before the result: the officer reads what became of the update.
+                    self.robust.result(ask, next(iter(pending.values())), stopped, officer.answers.append)
+                    officer.after(self._promise(), self.worker.n_epochs)
                 pending.clear()
                 if self.n_left == 0 or not self._may_spend():
                     break
@@ -255,6 +259,8 @@ class SiteTraining:
             if not has_ended:
                 break
             pending.clear()
+            # The next session would otherwise ask for this result again.
+            self.worker.save(self.folder / _WORKER)
         return n_trained
 
     # ---- one epoch

@@ -182,6 +182,34 @@ class TestHostileSite:
         assert desk.server.n_refused == 1
         assert desk.server.delivered("c") == []
 
+    def test_updates_that_were_not_added_count_as_sent(self, tmp_path):
+        """A restored state folder, which does not know of them, was accepted, and its ledger forgot their steps."""
+        desk = Desk()
+        desk.server.checkpoint = tmp_path / "server.state"
+        for site, factor in (("a", 1), ("b", 1), ("c", -8)):
+            desk.send(site, factor * desk.values(), 3)  # of c: left out
+        desk.send("a", desk.values(), 4, version=0)  # late
+        desk.send("b", np.full(SIZE, 1e6, np.float32), 5)  # refused
+        desk.send("c", desk.values(), "6")
+        for _ in range(2):
+            assert [desk.ask(site, ask="hello")[0]["next"] for site in SITES] == [5, 6, 4]
+            desk.service.close()
+            desk.server = ParameterServer.load(tmp_path / "server.state")
+            desk.restart()
+        assert desk.server.n_refused == 3
+        desk.server._next_numbers = {}  # as a server of an earlier version saved it
+        desk.server.save(tmp_path / "server.state")
+        assert [ParameterServer.load(tmp_path / "server.state").next_number(site) for site in SITES] == [4, 4, 0]
+
+    @pytest.mark.parametrize("sequence", [3, 2, True, "3", None, 1e400])
+    def test_a_site_hears_later_whether_its_update_was_added(self, sequence):
+        desk = Desk()
+        for site in SITES:
+            desk.send(site, desk.values(), 3)
+        desk.restart()
+        told = desk.ask("a", ask="sum", round=0, **{} if sequence == 1e400 else {"sequence": sequence})[0]["sum"]
+        assert told == ("added" if sequence == 3 and type(sequence) is int else "late")
+
     def test_two_of_three_refused_sites_make_a_void_round(self):
         desk = Desk()
         for site in SITES:
@@ -465,6 +493,10 @@ def test_a_site_that_dies_anywhere_is_counted_once_in_every_round(tmp_path, note
     assert [e["sites"] for e in events if e["event"] == "sum"] == [3] * (1 if moment == "sum" else 2)
     for site in SITES:
         assert len((tmp_path / site / "history.jsonl").read_text().splitlines()) == 2
+    # The officer reads what became of an update whose result the site has not heard.
+    for site in SITES:
+        log = (tmp_path / site / "officer.log").read_text()
+        assert [log.count(f"round {number}: added") for number in (0, 1)] == [1, 1]
 
 
 def test_a_server_with_another_rule_is_refused(tmp_path, notes):

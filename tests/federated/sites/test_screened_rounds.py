@@ -262,7 +262,7 @@ def test_a_site_tells_that_its_updates_have_noise(tmp_path, notes, patient_epsil
 
     message = SparseUpdate(np.arange(SIZE), np.ones(SIZE, np.float32), SIZE, MODEL, 4).to_bytes()
     assert RobustSite(own).exchange(ask, message, lambda: False, lambda line: None)
-    assert asked == [{"ask": "upload", "sequence": 0, **told}, {"ask": "sum", "round": 4}]
+    assert asked == [{"ask": "upload", "sequence": 0, **told}, {"ask": "sum", "round": 4, "sequence": 0}]
 
 
 def test_a_server_that_restarts_in_an_open_round_hears_of_the_noise_again(tmp_path, notes):  # noqa: F811
