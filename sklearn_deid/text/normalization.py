@@ -48,7 +48,8 @@ _ESCAPED = re.compile(
 # names of files and identifiers are parts of them.
 _LINE = re.compile(r"(?<!_)_{2,}(?!_)")
 _UNDERSCORED = re.compile(rf"(?<![\w@./\\'-])[{_LETTERS}'\u2019-]*_[{_LETTERS}_'\u2019-]*(?![\w@/\\])(?!\.\w)")
-_RUN = re.compile(r"\S+")
+# Text that was rebuilt from tokens has information separators inside of an address: "ann_roe\x1f7@example.org".
+_RUN = re.compile(r"[^\s\x1d-\x1f]+(?:[\x1d-\x1f]+[^\s\x1d-\x1f]+)*")
 _SIGNS_OF_ADDRESSES = ("@", "://", "www.")
 # `tokenize` handles these characters.
 _LEFT_TO_TOKENIZER = frozenset("<>&\"'")

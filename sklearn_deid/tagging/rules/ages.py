@@ -7,20 +7,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from .dates import MONTH
 from .rule import Rule
 
 _ONES = "one two three four five six seven eight nine".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SPELLED = "(?i:" + "|".join(_TENS) + ")(?:[ -](?i:" + "|".join(_ONES) + "))?"
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_SPELLED = rf"(?:(?i:{'|'.join(_TENS)})(?:[ -](?i:{'|'.join(_ONES)}))?|(?i:{'|'.join((*_ONES, *_TEENS))})|(?i:hundred))"
 # The number is no part of a decimal number, a fraction, a date or a range.
 _FREE = r"(?<![\d.,/-])"
 _YEARS_OLD = (
     r"(?:[\s-]{0,2}(?i:years?|yrs?|yr|y)[\s.-]{0,2}/?\s?(?i:old|o)\b|\s?(?i:yo|y\.o|y/o|yrs?|years? of age)\b"
-    r"|\s?-?\s?(?i:year)\s?-\s?(?i:old))"
+    r"|\s?-?\s?(?i:year)\s?-\s?(?i:old)|\s?(?i:years?|yr)\s(?i:olds)\b)"
 )
+_MONTHS_OLD = r"[\s-]{0,2}(?i:months?|mos?|weeks?|wks?|days?)[\s-]{1,2}(?i:old|o)\b"
 _WHO = (
     r"(?i:\b(?:paciente|mujer|var[óo]n|hombre|niñ[oa]|lactante|señora?|joven|ancian[oa]|bebé|chic[oa]|adolescente"
-    r"|neonato|escolar|enferm[oa]))"
+    r"|neonato|escolar|enferm[oa]|rn))"
 )
 _UNIT_ES = r"\s{1,2}(?i:años?|meses|mes|semanas?|d[íi]as?)\b"
 _NUMBER_ES = r"(?:\d{1,3}|(?i:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince))"
@@ -39,7 +42,9 @@ def _years(text: str) -> int:
     if number is not None:
         return int(number[0])
     word = text.lower().lstrip()
-    # The patterns match Spanish number words only up to fifteen. For these words the result is 0: never over 89.
+    if word == "hundred":
+        return 100
+    # Smaller numbers in words are not told apart. For these words the result is 0: never over 89.
     return next((20 + 10 * i for i, ten in enumerate(_TENS) if word.startswith(ten)), 0)
 
 
@@ -75,20 +80,44 @@ _CHILD = (
 
 # Words before an age, between a person and an age, behind an age, and behind the number of years of a person.
 _AGES = {
-    "de": (r"alter(?:\svon)?", r"von|mit", r"j[äa]e?hrig\w{0,2}|j\.(?=\s?[A-Z])|jahre\salt", "jahren?|j"),
+    "de": (
+        r"alter(?:\svon)?",
+        "von|mit",
+        r"j[äa]e?hrig\w{0,2}|j\.(?=\s?[A-Z])|(?:jahre|monate|wochen|tage)\salt\w{0,2}|\.?\s?lebensjahr|\.?\s?lj",
+        "jahren?|j|a",
+    ),
     "fr": (r"[âa]g[ée]e?s?(?:\sde)?|[âa]ge", "de", r"ans\sd'[âa]ge", "ans?"),
-    "nb": ("alder|aldersgruppe", "på|med", r"år(?:ig\w?|ing\w{0,2}|\sgam\w{2,3})", "år"),
-    "it": (r"et[àa](?:\sdi)?|di\sanni|anni", "di", r"anni\sdi\set[àa]|enne", "anni"),
-    "pt": (r"idade(?:\sde)?", "de|com", r"anos\sde\sidade", "anos"),
-    "nl": (r"leeftijd(?:\svan)?", "van", r"jarige?|jaar\soud", "jaar"),
+    "nb": (
+        "alder|aldersgruppe",
+        "på|med",
+        r"år(?:ig\w?|ing\w{0,2}|\sgam\w{2,3}|\sgml)|(?:mnd|uker|dager)\sgam\w{2,3}",
+        "år",
+    ),
+    "it": (r"et[àa](?:\sdi)?|di\sanni|anni|aa", "di", r"anni\sdi\set[àa]|enne", r"anni|aa|a\.?(?=[,.\s)])"),
+    "pt": (r"idade(?:\sde)?", "de|com", r"anos\sde\sidade", "anos|a"),
+    "nl": (
+        r"leeftijd(?:\svan)?",
+        "van",
+        r"jarige?|(?:jaar|jr|maanden|weken|dagen)\soud",
+        "jaar|jr|j",
+    ),
 }
 _PERSONS = {
     "de": "patient(?:in)?|pat|mann|frau|herr|junge|mädchen",
     "fr": "patiente?|homme|femme|monsieur|madame|garçon|fille|enfant",
     "nb": "pasient(?:en)?|mann|kvinne|gutt|jente",
     "it": "paziente|uomo|donna|signora?|bambin[oa]",
-    "pt": "doente|paciente|utente|homem|mulher|senhora?|menin[oa]|rapaz|rapariga",
-    "nl": "patiënte?|man|vrouw|heer|mevrouw|jongen|meisje",
+    "pt": "doente|paciente|utente|homem|mulher|senhora?|menin[oa]|rapaz|rapariga|feminino|masculino",
+    "nl": "patiënte?|man|vrouw|heer|mevrouw|mevr|jongen|meisje",
+}
+# Small children, whose age is in months, weeks or days, and these units.
+_CHILDREN = {
+    "de": ("säugling|kind|junge|mädchen|neugeborenes", "monate?n?|wochen?|tage?n?"),
+    "fr": ("nourrisson|bébé|enfant|garçon|fille|nouveau-né", "mois|semaines?|jours?"),
+    "nb": ("spedbarn|barn|gutt|jente", "mnd|måneder|uker|dager"),
+    "it": ("lattante|neonat[oa]|bambin[oa]", "mesi|settimane|giorni"),
+    "pt": ("lactente|criança|bebé|bebê|menin[oa]|rn", "meses|semanas|dias"),
+    "nl": ("zuigeling|baby|kind|jongen|meisje", "maanden|weken|dagen"),
 }
 
 
@@ -96,12 +125,25 @@ def _ages_of(language: str) -> tuple[Rule, ...]:
     """Rules for ages of a language. The span is the number."""
     named, between, behind, years = _AGES[language]
     number = r"(?P<phi>\d{1,3})"
+    children, units = _CHILDREN[language]
     return (
         _age(f"age-named-{language}", rf"\b(?i:{named})[\s:]{{1,3}}{number}(?![\d/%]|[.,-]\d)", language, priority=2),
         _age(f"age-behind-{language}", rf"{_FREE}{number}[\s-]{{0,3}}(?i:{behind})(?!\w)", language),
         _age(
             f"age-of-person-{language}",
-            rf"\b(?i:{_PERSONS[language]})\.?,?\s(?:(?i:{between})\s)?\(?{number}\s?(?i:{years})(?!\w)",
+            rf"\b(?i:{_PERSONS[language]})\.?,?(?:\s(?:(?i:{between})\s)?\(?|\(){number}\s?(?i:{years})(?!\w)",
+            language,
+        ),
+        # "M, 54 ans", and between commas: "Madame X, 54 ans, vient".
+        _age(
+            f"age-between-commas-{language}",
+            rf"(?:[^\W\d_],\s|\b[MFHV♂♀],?\s|[♂♀]\s?){number}\s(?i:{years})(?=\s?(?:[,;)\n]|\Z))",
+            language,
+            _grown_up,
+        ),
+        _age(
+            f"age-of-child-{language}",
+            rf"\b(?i:{children})\.?,?\s(?:(?i:{between})\s)?\(?{number}\s?(?i:{units})(?!\w)",
             language,
         ),
     )
@@ -111,13 +153,31 @@ _ALL = (
     _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
     _age(
         "age-and-sex",
-        rf"{_FREE}{_NO_SIZE_BEFORE}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)\b(?![-.]\w)"
+        rf"{_FREE}{_NO_SIZE_BEFORE}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
         rf"{_NO_SIZE_AFTER}",
         "en",
         priority=0,
     ),
-    _age("age-named", r"\b(?i:age|aged)[\s:]{1,3}(?P<phi>\d{1,3})(?![\d./%-])", "en", priority=2),
-    _age("age-spelled", rf"\b(?P<phi>{_SPELLED})[\s-]{{1,2}}(?i:years?)[\s-]{{1,2}}(?i:old)", "en", needs="yY"),
+    # "DOB/Age: 12 May 1940" begins with a date.
+    _age(
+        "age-named",
+        rf"\b(?i:age|aged)[\s:=]{{1,3}}(?P<phi>\d{{1,3}})(?![\d./%-])(?!\s?(?:of\s)?{MONTH})",
+        "en",
+        priority=2,
+    ),
+    _age("age-in-decades", r"\b(?i:his|her|their|early|mid|late)[\s-]{1,2}(?P<phi>[2-9]0'?s)\b", "en"),
+    _age(
+        "age-after-verb",
+        r"\b(?i:he|she)\s(?i:is|was|turned)\s(?P<phi>\d{2,3})(?=[,;]|\s(?:and|with|who|now)\b|\.\s)",
+        "en",
+    ),
+    _age("age-months-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_MONTHS_OLD}", "en"),
+    _age(
+        "age-spelled",
+        rf"\b(?P<phi>{_SPELLED})[\s-]{{1,2}}(?i:years?)[\s-]{{1,2}}(?i:of\s)?(?i:olds?|age)",
+        "en",
+        needs="yY",
+    ),
     _age(
         "edad-con-nombre",
         rf"\b(?i:edad)[\s:]{{1,3}}(?P<phi>\d{{1,3}}(?:{_UNIT_ES}|\s{{0,2}}[aA]\b)?)(?![\d./%-])(?!\s?mm)",
@@ -125,7 +185,12 @@ _ALL = (
         priority=2,
     ),
     _age("edad-de-edad", rf"{_FREE}(?P<phi>\d{{1,3}}{_UNIT_ES})\s(?i:de edad)", "es"),
-    _age("edad-de-quien", rf"{_WHO}(?:\s(?i:de)|,)\s(?P<phi>{_NUMBER_ES}{_UNIT_ES}){_NO_DURATION}", "es", needs="aAeE"),
+    _age(
+        "edad-de-quien",
+        rf"{_WHO}(?:\s(?i:de)|,)?\s(?P<phi>{_NUMBER_ES}{_UNIT_ES}|\d{{1,3}}\s?a(?=\.)){_NO_DURATION}",
+        "es",
+        needs="aAeE",
+    ),
     _age(
         "edad-de-quien-y-como",
         rf"{_WHO}\s[^\W\d_]{{2,20}}(?:,?\s(?i:de)|,)\s(?P<phi>{_NUMBER_ES}{_UNIT_ES}){_NO_DURATION}",
@@ -141,6 +206,7 @@ AGE_RULES = (
         replace(rule, name=f"{rule.name}-over-89", family="age-over-89", measure=_over_89)
         for rule in _ALL
         # "92M" is no evidence of an age. The other rules match words that show that the number is an age.
-        if rule.name != "age-and-sex"
+        # Months and weeks are below 89 years.
+        if not rule.name.startswith(("age-and-sex", "age-months-old", "age-of-child"))
     ),
 )

@@ -10,21 +10,30 @@ from ...surrogates.locale_words import locale_words
 from .rule import LANGUAGES, Rule
 
 _FREE = r"(?<!\d)(?<!\d[-./])"
+# The second date of a range may follow the hyphen of the range: "1.2.2019-5.2.2019", "1/2/19-5/2/19".
+_FREE_OR_SECOND = r"(?<!\d)(?:(?<!\d[-./])|(?<=[-/.](?:19|20)\d\d[-/])|(?<=\d[/.]\d\d-))"
+_SECOND_ISO = r"(?<!\d)(?:(?<!\d[-./])|(?<=\d[-/.]\d\d[-/]))"
 _END = r"(?!\d)(?![-/]\d)"
+_END_OR_SECOND = r"(?!\d)(?![-/]\d(?!\d?[/.]\d))"
+_END_ISO = r"(?!\d)(?![-/]\d(?!\d{3}[-/.]\d))"
 _YEAR = r"(?:19|20)\d{2}"
+_SHORT_YEAR = r"\s?'\d{2}(?!\d)"
 _DAY = r"\d{1,2}"
-_ORDINAL = r"(?:\s?(?:st|nd|rd|th|ST|ND|RD|TH)\b)?"
+# A day before the name of a month. "x1 May" is a dose before an order.
+_DAY_FREE = _FREE + r"(?<![xX×])(?<![xX×]\x1f)"
+_ORDINAL = r"(?:\s?(?i:(?=st|nd|rd|th)[a-z]{2})\b)?"
 
 _FULL = "January February March April May June July August September October November December".split()
 _SHORT = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split()
-# Lower case names of months are not matched, because "may" and "march" are other words in lower case.
-_MONTH = "(?:" + "|".join([*_FULL, *_SHORT, *map(str.upper, [*_FULL, *_SHORT])]) + ")"
+MONTH = "(?i:" + "|".join([*_FULL, *_SHORT]) + ")"
 # Names of months that are neither names of people nor other words, for a month without day and year.
-_CLEAR_MONTH = "(?:January|February|July|September|October|November|December)"
-_WEEKDAY = "(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
-_MES = "(?i:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre)"
+_CLEAR_MONTH = "(?i:January|February|July|September|October|November|December)"
+_WEEKDAY = "(?i:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
 # Units after a number: in "of 2000 ml" the number is an amount and not a year.
-_NO_UNIT = r"(?!\s?(?:m[lLg]|mcg|µg|cc|kcal|cal|[kK]?J|units?|U|UI|I\.?E|Einheiten|enheter|g|kg|cm|mm|cel|/|%))"
+_NO_UNIT = (
+    r"(?!\s?(?:(?:m[lLg]|mcg|µg|cc|k?cal|[kK]?J|units?|U|UI|IU|I\.?E|Einheiten|enheter|g|kg|cm|mm|cel\w{0,6}|uur|uren)"
+    r"(?![^\W\d_])|/(?!\s?\d)|%))"
+)
 
 
 def _is_day_and_month(a: int, b: int) -> bool:
@@ -40,9 +49,26 @@ def _numeric_length(text: str) -> int:
     return len(text) * _is_day_and_month(*numbers[:2])
 
 
+def _day_and_month_length(text: str) -> int:
+    """Length of a day and a month; 0 for a fraction or range of two numbers below 10, such as "el 1/3 superior"."""
+    return _numeric_length(text) * (len(re.findall(r"\d", text)) > 2)
+
+
+def _range_length(text: str) -> int:
+    """Length of the days from the first to the last of a range that ends in a whole date, as in "12.-14.03.2019"."""
+    first, *_ = re.findall(r"\d+", text)
+    last = re.findall(r"\d+", text)[-3:]
+    return len(text) * (1 <= int(first) <= 31 and _is_day_and_month(int(last[0]), int(last[1])))
+
+
 def _month_length(text: str) -> int:
     """Length of a month and a year, if the month is between 1 and 12."""
-    return len(text) * (1 <= int(text.partition("/")[0]) <= 12)
+    return len(text) * (1 <= int(re.split("[/.-]", text)[0]) <= 12)
+
+
+def _last_day_length(text: str) -> int:
+    """Length of a date such as "2019-Jan-03", if the day is between 1 and 31."""
+    return len(text) * (1 <= int(text[-2:].strip("- \x1f\t\n")) <= 31)
 
 
 def _compact_length(text: str) -> int:
@@ -51,9 +77,18 @@ def _compact_length(text: str) -> int:
 
 
 def _day_length(text: str) -> int:
-    """Length of a date with the name of a month, if the day is between 1 and 31."""
+    """Length of an English date with the name of a month, if the day is between 1 and 31.
+
+    "may", "march" and most short names are other words in lower case, or "2. May" begins a sentence: such dates need a
+    year, or a sign on both sides.
+    """
     days = [int(number) for number in re.findall(r"\d+", text) if len(number) < 3]
-    return len(text) * all(0 <= day <= 99 for day in days[1:]) * (not days or 1 <= days[0] <= 31)
+    month = next(word for word in re.findall(r"[A-Za-z]{3,}", text) if word.title() in (*_FULL, *_SHORT))
+    has_year = re.search(rf"{_YEAR}|[-/']\d\d\Z|[-/]{month}[-/]", text) is not None
+    is_word = month.title() in ("May", "March") or month.title() in _SHORT
+    follows = re.match(r"\d{1,2}(?:\.|-\d)", text) is not None
+    is_doubtful = is_word and (month.islower() or (follows and month.title() in ("May", "March", "Mar")))
+    return len(text) * (has_year or not is_doubtful) * (not days or 1 <= days[0] <= 31)
 
 
 def _date(name: str, pattern: str, *languages: str, **more: Any) -> Rule:
@@ -62,6 +97,7 @@ def _date(name: str, pattern: str, *languages: str, **more: Any) -> Rule:
 
 # Words before a year, and words before a day and a month in digits.
 _BEFORE_YEAR = {
+    "es": "en|desde|hasta|durante|entre|a finales de|a principios de",
     "de": "seit|im jahre?|jahr|anfang|mitte|ende|in|von|bis|um|ab",
     "fr": "en|depuis|année|fin|début|mi",
     "nb": "i|siden|fra|til|år|ca",
@@ -69,26 +105,37 @@ _BEFORE_YEAR = {
     "pt": "em|desde|ano|até|fim de|início de",
     "nl": "in|sinds|sedert|van|tot|jaar|begin|eind|medio",
 }
-_BEFORE_DAY = {"de": "am|vom|bis|zum|seit|ab|den", "nb": "den|fra|til|siden"}
+_BEFORE_DAY = {
+    "de": "am|vom|bis|zum|seit|ab|den",
+    "es": "el|al|desde|hasta",
+    "fr": "le|du|au",
+    "nb": "den|fra|til|siden",
+    "it": "il|dal|al|del",
+    "pt": "em|até|desde",
+    "nl": r"op|vanaf|sinds|dd|d\.d",
+}
+# Names that rules had in saved models before all languages had the same rules.
+_NAMES = {("day-month", "es"): "fecha-dia-mes", ("month-year", "es"): "fecha-mes-ano", ("year", "es"): "fecha-solo-ano"}
+# Words between two days: "3 al 5 de mayo".
+_BETWEEN = {"es": "al|y", "de": "bis|und", "fr": "au|et", "nb": "til|og", "it": "al|e", "pt": "a|e", "nl": "tot|en"}
 _WORD = r"[^\W\d_]{3,10}(?![^\W\d_])"
 
 
 def _named_month_length(text: str, language: str) -> int:
     """Length of a date with the name of a month; 0 for other words, and for an abbreviation without a year."""
-    words, days = re.findall(r"[^\W\d_]{3,10}", text), re.findall(r"(?<!\d)\d{1,2}(?!\d)", text)
-    if any(not 1 <= int(day) <= 31 for day in days[:1]):
-        return 0
     names = locale_words(language)
+    words = [word.lower() for word in re.findall(r"[^\W\d_]{3,10}", text)]
     known = [word for word in words if names.month_number(_plain(word)) is not None]
     # "3 set" and "2 out" are not dates, "3 set 2019" and "2 out." are.
-    is_short = not any(len(word) > 4 or word.lower() in map(str.lower, names.block("months")) for word in known)
-    is_sure = not is_short or re.search(r"\d{4}|-\d{2}\Z", text) is not None or text.endswith(".")
-    return len(text) * (bool(known) and is_sure)
+    is_short = not any(len(word) > 4 or word in map(str.lower, names.block("months")) for word in known)
+    is_sure = not is_short or re.search(r"\d{4}|[-/']\d{2}\Z", text) is not None or text.endswith(".")
+    day = re.match(r"\d{1,2}(?!\d)", text)
+    return len(text) * (bool(known) and is_sure and (day is None or 1 <= int(day[0]) <= 31))
 
 
 def _plain(word: str) -> str:
     """Name of a month in the usual spelling: Austrian names, and letters written without their signs."""
-    word = word.lower().replace("ae", "ä")
+    word = word.replace("ae", "ä")
     return {"jänner": "januar", "feber": "februar"}.get(word, word)
 
 
@@ -99,35 +146,47 @@ def _in_words(language: str) -> tuple[Rule, ...]:
     """
     measure = partial(_named_month_length, language=language)
     before = _BEFORE_YEAR[language].replace(" ", r"\s")
+    of = r"\s(?i:d[ei]l?|van)\s"
+    first = rf"(?:{_DAY}(?:\.?-|/|\s(?:{_BETWEEN[language]})\s))?"
+    # "2.019" is a year behind a month, and a number elsewhere.
+    year = rf"(?={_YEAR}|2\.0|1\.9)\d\.?\d{{3}}(?!\d)"
+
+    def date(kind: str, pattern: str, **more: Any) -> Rule:
+        return _date(_NAMES.get((kind, language), f"date-{kind}-{language}"), pattern, language, **more)
+
     return (
-        _date(
-            f"date-day-month-{language}",
-            rf"{_FREE}{_DAY}(?:[.º°]|\x1f?(?:er|º)\b)?(?:\s(?:de|di|van)\s|[\s.-]{{0,2}}){_WORD}\.?"
-            rf"(?:(?:\s(?:de|del)\s|[\s,.-]{{0,2}}){_YEAR}(?!\d)|-\d{{2}}(?![\d:-]))?",
-            language,
+        date(
+            "day-month",
+            rf"{_DAY_FREE}{first}{_DAY}(?:[.º°]|\x1fº|\x1f?er\b|\s°)?(?:{of}|[\s./-]{{0,2}}){_WORD}\.?"
+            rf"(?:(?:{of}|[\s,./-]{{0,2}}){year}|\s?[-/]\d{{2}}(?![\d:/-])|{_SHORT_YEAR})?",
             measure=measure,
         ),
-        _date(
-            f"date-month-year-{language}",
-            rf"(?<![^\W_]){_WORD}\.?(?:\s(?:de|del|van)\s|[\s,./-]{{1,2}}){_YEAR}(?!\d)",
-            language,
+        date(
+            "month-year",
+            rf"(?<![^\W_]){_WORD}\.?(?:(?:{of}(?:(?i:año)\s)?|[\s,./-]{{1,2}}){year}|\s?[-/]\d{{2}}(?![\d/-])|{_SHORT_YEAR})",
             measure=measure,
         ),
-        _date(
-            f"date-year-{language}",
-            rf"\b(?i:{before})\s(?P<phi>{_YEAR})(?!\d)(?![-./:,]\d){_NO_UNIT}",
-            language,
+        date(
+            "year",
+            rf"\b(?i:{before})\s(?P<phi>{_YEAR}(?:[/-]{_YEAR})?)(?!\d)(?![-./:,]\d){_NO_UNIT}",
             priority=0,
         ),
         *(
-            _date(
-                f"date-day-and-month-in-figures-{language}",
-                rf"\b(?i:{_BEFORE_DAY[language]})\s(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)",
-                language,
+            date(
+                "day-and-month-in-figures",
+                rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)",
                 measure=_numeric_length,
                 keeps_stop=True,
             )
-            for _ in range(language in _BEFORE_DAY)
+            for _ in range(language in ("de", "nb"))
+        ),
+        *(
+            date(
+                "day-and-month-with-slash",
+                rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}",
+                measure=_day_and_month_length,
+            )
+            for _ in range(language != "de")
         ),
     )
 
@@ -135,58 +194,76 @@ def _in_words(language: str) -> tuple[Rule, ...]:
 DATE_RULES = (
     _date(
         "date-numeric",
-        rf"{_FREE}{_DAY}\s?([/.-])\s?{_DAY}\s?\1\s?(?:{_YEAR}(?!\d)|\d{{2}}{_END}(?!\.\d))",
+        # The score of Apgar has three numbers.
+        rf"{_FREE_OR_SECOND}(?<!(?i:apgar)[\s:])(?<!(?i:apgar):\s){_DAY}\s?([/.-])\s?{_DAY}\s?\1\s?"
+        rf"(?:'?{_YEAR}(?!\d)|['´]?\d{{2}}{_END_OR_SECOND}(?!\.\d))",
         measure=_numeric_length,
     ),
-    _date("date-iso", rf"{_FREE}{_YEAR}([-/.]){_DAY}\1{_DAY}{_END}", measure=_numeric_length),
+    _date(
+        "date-range",
+        rf"{_FREE}{_DAY}(?:\.|([/.]){_DAY}\1?)?(?:-|(?<=\.)\s-\s){_DAY}([/.]){_DAY}\2(?:{_YEAR}(?!\d)|\d{{2}}{_END}(?!\.\d))",
+        measure=_range_length,
+    ),
+    # "12/3-19" is 12 March.
+    _date(
+        "date-day-slash-month-nb",
+        rf"{_FREE}{_DAY}/{_DAY}\s?-\s?(?:{_YEAR}|\d{{2}})(?!\d)(?![-/.]\d)",
+        "nb",
+        measure=_numeric_length,
+    ),
+    _date("date-iso", rf"{_SECOND_ISO}{_YEAR}([-/.]){_DAY}\1{_DAY}{_END_ISO}", measure=_numeric_length),
     _date("date-compact", rf"{_FREE}{_YEAR}\d{{4}}(?!\d)(?![-/.]\d)", priority=0, measure=_compact_length),
     _date(
         "date-month-and-day-in-figures",
-        r"\b(?i:on|since|from|until|by|through|dated?|admitted|seen|discharged)\s(?P<phi>\d{1,2}[/-]\d{1,2})(?![\d/-])(?!\.\d)",
+        # "from 8/10 to 3/10" are scores.
+        rf"\b(?i:on|since|from|until|by|through|dated?|admitted|seen|discharged)\s(?!\d{{1,2}}/10\sto\s\d{{1,2}}/10\b)"
+        rf"(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}",
         "en",
         measure=_numeric_length,
     ),
     _date(
         "date-month-day",
-        rf"\b{_MONTH}\.?\s{{0,2}}{_DAY}{_ORDINAL}(?:,?\s{{0,2}}{_YEAR})?(?!\d)",
+        rf"\b{MONTH}\.?\s{{0,2}}{_DAY}{_ORDINAL}(?:\s?-\s?{_DAY}(?!\d))?"
+        rf"(?:,?\s{{0,2}}{_YEAR}|/\d{{2}}(?![\d/])|,?{_SHORT_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
     ),
     _date(
         "date-day-month",
-        rf"{_FREE}{_DAY}{_ORDINAL}(?:\s(?:of|day of)\s|[\s-]{{0,2}}){_MONTH}\b"
-        rf"(?:[\s,.-]{{0,2}}{_YEAR}|[\x1f-]?\d{{2}})?(?!\d)",
+        rf"{_DAY_FREE}(?:\d{{1,2}}(?:st|nd|rd|th)?[-/])?{_DAY}{_ORDINAL}(?:\s(?:of|day of)\s|[\s./-]{{0,2}}){MONTH}\b"
+        rf"(?:[\s,./-]{{0,2}}{_YEAR}|[\x1f/-]?\d{{2}}|\.?{_SHORT_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
     ),
     # "05MAY11" in raw text has no word border after the month.
-    _date("date-day-month-glued", rf"{_FREE}{_DAY}{_MONTH}(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
-    _date("date-month-year", rf"\b{_MONTH}[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d)", "en"),
-    _date("date-season", rf"\b(?i:spring|summer|fall|autumn|winter)\s(?:of\s)?{_YEAR}(?!\d)", "en"),
-    _date("date-month-year-in-figures", rf"{_FREE}\d{{1,2}}/{_YEAR}{_END}", measure=_month_length),
-    _date("date-month-alone", rf"\b{_CLEAR_MONTH}\b", "en", priority=0, needs="JFSOND"),
-    _date("date-weekday", rf"\b{_WEEKDAY}\b", "en", priority=0, needs="MTWFS"),
+    _date("date-day-month-glued", rf"{_FREE}{_DAY}{MONTH}(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
+    _date("date-year-month-day", rf"{_FREE}{_YEAR}([\s-]){MONTH}\1{_DAY}(?!\d)", "en", measure=_last_day_length),
+    _date(
+        "date-month-year",
+        rf"\b{MONTH}(?:\.?[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d){_NO_UNIT}|\.?{_SHORT_YEAR}|[/-]\d{{2}}(?![\d/-]))",
+        "en",
+    ),
+    _date(
+        "date-season",
+        rf"\b(?i:spring|summer|fall|autumn|winter|christmas|easter)\s(?:of\s)?{_YEAR}(?:[/-](?:{_YEAR}|\d{{2}}))?(?!\d)",
+        "en",
+    ),
+    _date("date-month-year-in-figures", rf"{_FREE}\d{{1,2}}[/-]{_YEAR}{_END}{_NO_UNIT}", measure=_month_length),
+    _date(
+        "date-month-year-with-point",
+        rf"{_FREE}\d{{2}}\.{_YEAR}{_END}(?!\.\d){_NO_UNIT}",
+        *LANGUAGES[1:],
+        measure=_month_length,
+    ),
+    _date("date-month-alone", rf"\b{_CLEAR_MONTH}\b", "en", priority=0, needs="yYbB"),
+    _date("date-weekday", rf"\b{_WEEKDAY}\b", "en", priority=0, needs="yY"),
     _date(
         "date-year",
-        rf"\b(?i:in|since|of|from|until|before|after|during|year|early|late|mid|circa|noted)[\s-](?P<phi>{_YEAR})"
-        rf"(?!\d)(?![-./:]\d){_NO_UNIT}",
+        rf"\b(?i:in|since|of|from|until|before|after|during|year|early|late|mid|circa|noted)[\s-]"
+        rf"(?P<phi>{_YEAR}(?:[/-]{_YEAR})?)(?!\d)(?![-./:]\d){_NO_UNIT}",
         "en",
         priority=0,
     ),
-    _date(
-        "fecha-dia-mes",
-        rf"{_FREE}{_DAY}(?:\s(?i:de)\s|[\s-]{{1,2}}){_MES}(?:(?:\s(?i:del?)\s|[\s,-]{{1,2}}){_YEAR})?(?!\d)",
-        "es",
-        measure=_day_length,
-    ),
-    _date("fecha-mes-ano", rf"\b{_MES}(?:\s(?i:del?)(?:\s(?i:año))?\s|[\s,/-]{{1,2}}){_YEAR}(?!\d)", "es"),
     _date("fecha-ano", rf"\b(?i:año)\s{_YEAR}(?!\d)", "es"),
-    _date(
-        "fecha-solo-ano",
-        rf"\b(?i:en|desde|hasta|durante|entre|a finales de|a principios de)\s"
-        rf"(?P<phi>{_YEAR})(?!\d)(?![-./:]\d){_NO_UNIT}",
-        "es",
-        priority=0,
-    ),
     *(rule for language in _BEFORE_YEAR for rule in _in_words(language)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 
 from .rule import MAYBE_SPACE, Rule
@@ -42,6 +43,15 @@ def _ip_length(address: str) -> int:
     return len(address) * all(int(part) < 256 for part in address.split("."))
 
 
+def _ipv6_length(address: str) -> int:
+    """Length of an IPv6 address of at least three groups; 0 for clock times and other signs."""
+    try:
+        ipaddress.IPv6Address(address.translate(dict.fromkeys(map(ord, MAYBE_SPACE))))
+    except ValueError:
+        return 0
+    return len(address) * (address.count(":") > 2)
+
+
 NET_RULES = (
     Rule(
         "email",
@@ -70,5 +80,32 @@ NET_RULES = (
         r"(?<!\d)(?<!\d\.)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\d)(?!\.\d)",
         priority=3,
         measure=_ip_length,
+    ),
+    Rule(
+        "ip-address-6",
+        "ip",
+        "IPADDR",
+        r"(?<![\w:])[\da-fA-F\x1f\x1e]{1,8}:[\da-fA-F:\x1f\x1e]{4,60}(?![\w:])",
+        priority=3,
+        measure=_ipv6_length,
+        needs=":",
+    ),
+    Rule(
+        "mac-address",
+        "ip",
+        "IPADDR",
+        r"(?<![\w:-])(?:[\dA-F]\x1f?[\dA-F][:-]){5}[\dA-F]\x1f?[\dA-F](?![\w:-])",
+        priority=3,
+        needs=":-",
+    ),
+    # Without a scheme, only under the usual top level: "pain.no fever" lacks a space.
+    Rule(
+        "url-bare",
+        "url",
+        "URL",
+        r"(?<![\w@./-])[a-z\d][a-z\d.-]{1,80}\.(?:com|org|net|edu|gov)(?![\w@-])(?!\.[a-z\d])[\w./~%?=&#:+@\x1f-]{0,200}",
+        priority=2,
+        measure=_url_length,
+        needs=".",
     ),
 )

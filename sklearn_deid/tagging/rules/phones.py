@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .rule import Rule
+from .rule import LANGUAGES, Rule
 
 # The match must not be part of a longer number.
 _FREE = r"(?<!\d)(?<!\d[-./])"
@@ -27,10 +27,21 @@ _FAX = r"(?i:\bfax(?:ed)?)(?:\s?(?i:no|number|n[úu]mero|n[úu]m|nº))?[\s.:;#]{
 
 
 _NAMES = (
-    r"t[ée]l(?:ef(?:on|oon|ono|one)|[ée]phone)?|telefoonnummer|telefonnummer|telefonnr|tlf|mobil\w{0,3}|handy|portable|"
-    r"cell(?:ulare)?|telem[óo]vel|gsm|rufnummer|durchwahl|cellulare"
+    r"t[ée]l(?:ef(?:on|oon|ono|one)|[ée]phone|e?f)?|telefoonnummer|telefonnummer|telefonnr|tlf|mobil\w{0,3}|handy|"
+    r"portable|mob|cell(?:ulare)?|telem[óo]vel|tlm|gsm|rufnummer|durchwahl"
 )
-_NAMES_OF_FAX = "t[ée]l[ée]fax|fax|telekopi|t[ée]l[ée]copie(?:ur)?"
+_NAMES_EN = "tel(?:ephone)?|phone|ph|cell(?:phone)?|mobile|call(?:ed)?|contact"
+_NAMES_OF_FAX = "t[ée]l[ée]fax|fax|faks|telekopi|t[ée]l[ée]copie(?:ur)?"
+# Words before the short number of a telephone of a ward.
+_WARD_PHONES = {
+    "de": "durchwahl|dw|apparat|piepser|pieper|dect",
+    "fr": "poste|dect|bip",
+    "es": "ext|extensi[óo]n|busca",
+    "nb": "calling|lokal(?:nr|nummer)",
+    "it": "int|interno|cercapersone",
+    "pt": "ext|extens[ãa]o|bip",
+    "nl": "toestel|tst|pieper|sein",
+}
 _SIGN = r"(?:\s?(?i:nr|no|num|n[°ºr]|nummer|numéro|número))?[\s.:;/-]{0,4}"
 _ANY = r"[+(]{0,2}\d[\d ()./-]{5,18}\d"
 # Forms of numbers of a country, without a word before them: with the first 0, or in the groups of the country.
@@ -38,9 +49,10 @@ _FORMS = {
     "de": r"\(?0[1-9]\d{1,4}\)?[ /-]{1,3}\d{2,8}(?:[ -]\d{2,5}){0,2}",
     "fr": r"0[1-9](?P<gap>[ .-]?)\d{2}(?:(?P=gap)\d{2}){3}|0[1-9] \d{4} \d{4}",
     "nb": r"[2-9]\d(?: \d{2}){3}|[49]\d{2} \d{2} \d{3}",
-    "it": r"0\d{1,3}[ /-]\d{5,8}|3\d{2}[ /-]\d{6,7}",
-    "pt": r"(?:2\d|9[1236]|[238]\d{2}|9[1236]\d)[ .]\d{3}[ .]\d{2,3}(?:[ .]?\d{2})?",
-    "nl": r"0[1-9]\d{0,2}[ -]\d{3}[ ]?\d{2}[ ]?\d{2}|06[ -]?\d{8}",
+    "it": r"0\d{1,3}[ /-]\d{5,8}|3\d{2}[ ./-]?\d{6,7}|3\d{2} \d{2} \d{2} \d{3}|3\d{2}[ .-]\d{3}[ .-]\d{4}",
+    "pt": r"(?:2\d|9[1236]|[238]\d{2}|9[1236]\d)[ .]\d{3}[ .]\d{2,3}(?:[ .]?\d{2})?|9[1236]\d{7}"
+    r"|(?:\(\d{2}\)\s?|\d{2} )9?\d{4}-\d{4}",
+    "nl": r"0[1-9]\d{0,2}[ -]\d{3}[ ]?\d{2}[ ]?\d{2}|06(?:[ -]?\d{2}){4}|0[1-9]\d{8}",
 }
 _ABROAD = r"(?:\+|\b00)[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
 
@@ -57,13 +69,30 @@ def _phones_of(language: str) -> tuple[Rule, ...]:
     )
 
 
+def _ward_phone(language: str) -> Rule:
+    """Rule for the short number of a telephone of a ward, behind a word."""
+    words = rf"(?i:\b(?:{_WARD_PHONES[language]}))\b"
+    number = rf"(?P<phi>\d{{3,5}}){_END}(?![.,]\d)"
+    return Rule(f"phone-ward-{language}", "phone", "PHONE", rf"{words}{_SIGN}{number}", (language,), 2)
+
+
 def _seven_to_thirteen_digits(text: str) -> int:
     """Length of a telephone number, if the number has 7 to 13 digits."""
     return len(text) * (7 <= len(re.findall(r"\d", text)) <= 13)
 
 
 PHONE_RULES = (
-    Rule("phone-us", "phone", "PHONE", _FREE + _US + _END, ("en",)),
+    Rule("phone-us", "phone", "PHONE", _FREE + _US + r"(?:,?\s(?i:x|ext\.?|extension)\s?\d{1,6})?" + _END, ("en",)),
+    Rule("phone-uk", "phone", "PHONE", rf"{_FREE}\(?0[1-9]\d{{1,3}}\)?[ -]\d{{3,4}}[ -]?\d{{3,4}}{_END}", ("en",), 0),
+    Rule(
+        "phone-named-en",
+        "phone",
+        "PHONE",
+        rf"(?i:\b(?:{_NAMES_EN}))\b{_SIGN}(?P<phi>{_ANY}){_END}",
+        ("en",),
+        priority=0,
+        measure=_seven_to_thirteen_digits,
+    ),
     Rule("phone-us-local", "phone", "PHONE", _FREE + _US_LOCAL + _END + r"(?!\.\d)", ("en",), priority=0),
     Rule(
         "phone-us-extension",
@@ -93,6 +122,7 @@ PHONE_RULES = (
         measure=_seven_to_thirteen_digits,
     ),
     Rule("fax-es", "phone", "FAX", _FAX + rf"(?P<phi>{_ES}|{_ES_ANY}){_END}", ("es",), 2, _seven_to_thirteen_digits),
-    Rule("phone-abroad", "phone", "PHONE", rf"(?<![\w+]){_ABROAD}{_END}", tuple(_FORMS), 1, _seven_to_thirteen_digits),
+    Rule("phone-abroad", "phone", "PHONE", rf"(?<![\w+]){_ABROAD}{_END}", LANGUAGES, 1, _seven_to_thirteen_digits),
     *(rule for language in _FORMS for rule in _phones_of(language)),
+    *map(_ward_phone, _WARD_PHONES),
 )

@@ -26,16 +26,25 @@ def _spanish_length(text: str) -> int:
 
 # A number before a capital is also "20000 Leukozyten". A house number, a comma or the start of a line stands before a
 # postal code, and no word for cells or doses behind.
-_START = r"(?:\A|[\n,;(|][\s]?|(?<!\d)\d{1,3}\s?[a-zA-Z]?\s{1,2}|\bD-)"
-_TOWN = r"(?=[\s-]{1,2}[A-ZÀ-ÖØ-Þ][^\W\d_A-Z])(?!\s{1,2}(?i:einheit|leuko|thrombo|ery|lympho|keime|zellen|unit|plaq))"
+_START = (
+    r"(?:\A|[\n,;(|][\s]?|(?<!\d)\d{1,3}\s?[a-zA-Z]?(?:\s-)?\s{1,2}|\b(?:in|aus|nach|à|em|i|a|te)\s|\b(?:D|F|I|N|B|L)-)"
+)
+_TOWN = (
+    r"(?=[\s-]{1,2}(?:[A-ZÀ-ÖØ-Þ][^\W\d_A-Z]|[A-ZÀ-ÖØ-Þ]{4}))"
+    r"(?!\s{1,2}(?i:einheit|leuko|thrombo|ery|lympho|keime|zellen|unit|plaq))"
+)
 _FIVE = r"\d{2}\s?\d{3}"
 _FORMS = {
     "de": (_START + rf"(?P<phi>\d{{5}}){_TOWN}", r"plz|postleitzahl", r"\d{5}"),
-    "fr": (_START + rf"(?P<phi>{_FIVE}){_TOWN.replace('Þ]', 'Þ][A-ZÀ-Þ]?')}", r"cp|code\spostal", _FIVE),
+    "fr": (_START + rf"(?P<phi>{_FIVE}){_TOWN.replace('Þ][^', 'Þ][A-ZÀ-Þ]?[^')}", r"cp|code\spostal", _FIVE),
     "it": (_START + rf"(?P<phi>\d{{5}}){_TOWN}", r"c\.?a\.?p|codice\spostale", r"\d{5}"),
     # 1900 to 2099 are years more often than codes.
     "nb": (_START + rf"(?P<phi>(?!19|20)\d{{4}}){_TOWN}", r"postnummer|postnr", r"\d{4}"),
-    "pt": (r"(?<![\d-])(?P<phi>[1-9]\d{3}-\d{3})(?=[\s,.]{1,2}[A-ZÀ-Þ])", r"c[óo]digo\spostal|cp", r"\d{4}(?:-\d{3})?"),
+    "pt": (
+        r"(?<![\d-])(?P<phi>[1-9]\d{3}-\d{3})(?=[\s,.]{1,2}[A-ZÀ-Þ])",
+        r"c[óo]digo\spostal|cp|cep",
+        r"\d{5}-?\d{3}|\d{4}(?:-\d{3})?",
+    ),
     "nl": (
         r"(?<![\d-])(?P<phi>[1-9]\d{3}\s?(?!SA|SD|SS)[A-Z]{2})(?![\w-])(?=\s{1,2}[A-Z])",
         "postcode",
@@ -55,6 +64,24 @@ def _codes_of(language: str) -> tuple[Rule, ...]:
 
 
 POSTAL_RULES = (
+    # Letters and digits of the British and Canadian codes; "T1N 0M0" is a stage of a tumour.
+    Rule(
+        "zip-uk",
+        "zip",
+        "ZIP",
+        r"(?<![\w-])(?P<phi>[A-Z]{1,2}\x1f?\d(?:\d|\x1f?[A-Z])?[ \x1f]\d\x1f?[ABD-HJLNP-UW-Z]{2})(?![\w\x1f-])",
+        ("en",),
+        0,
+    ),
+    Rule(
+        "zip-ca",
+        "zip",
+        "ZIP",
+        r"(?<![\w-])(?!T\x1f?\d\x1f?N)(?P<phi>[A-Z]\x1f?\d\x1f?[A-Z][ \x1f]\d\x1f?[A-Z]\x1f?\d)(?![\w-])",
+        ("en",),
+        0,
+    ),
+    Rule("zip-at-ch", "zip", "ZIP", r"\b(?:A|CH)-(?P<phi>\d{4})(?=\s{1,2}[A-ZÄÖÜ][^\W\d_A-Z])", ("de",), 0),
     Rule("zip-after-state", "zip", "ZIP", rf"\b{_STATE}\.?,?\s{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", ("en",), 1),
     Rule(
         "zip-named", "zip", "ZIP", rf"\b(?i:zip(?: code)?)[\s:]{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", ("en",), 2
@@ -72,7 +99,7 @@ POSTAL_RULES = (
         "codigo-postal-y-lugar",
         "zip",
         "ZIP",
-        r"(?<!\d)(?<!\d[-./ ])(?P<phi>\d{5})(?=[\s,.(-]{1,3}[A-ZÁÉÍÓÚÑ][^\W\d_A-Z])",
+        r"(?<![^\W_])(?<!\d[-./ ])(?P<phi>\d{5})(?=[\s,.(-]{1,3}[A-ZÁÉÍÓÚÑ][^\W\d_A-Z])",
         ("es",),
         0,
         _spanish_length,

@@ -10,7 +10,7 @@ from .rule import MAYBE_SPACE, Rule
 
 _FREE = r"(?<!\w)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
-_SIGN = r"(?:\s?(?i:no|nr|number|num|n[º°]|nummer|n[úu]mero))?[\s.:#-]{0,4}"
+_SIGN = r"(?:\s?(?i:no|nr|number|num|n|nummer|n[úu]mero))?[\s.:#º°-]{0,5}"
 # Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
 _MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
@@ -39,6 +39,16 @@ def _npi_length(text: str) -> int:
     return len(text) * (luhn("80840" + text[:-1]) == text[-1])
 
 
+def _iban_length(text: str) -> int:
+    """Length of an international bank account number, if the remainder modulo 97 is 1 (ISO 13616)."""
+    for found in reversed([*re.finditer(r"\Z|[ \x1f]", text)]):
+        bare = re.sub(r"[ \x1f]", "", text[: found.start()])
+        # Letters count from 10, and the first four signs go to the end.
+        if 15 <= len(bare) <= 34 and int("".join(str(int(sign, 36)) for sign in bare[4:] + bare[:4])) % 97 == 1:
+            return found.start()
+    return 0
+
+
 _NIF, _BIRTH_NUMBER = partial(_checked_length, locale="es"), partial(_checked_length, locale="nb")
 
 # Kind of PHI, keywords before the number, and whether the number may contain capitals.
@@ -52,49 +62,64 @@ _NAMED_EN = (
     ("ACCOUNT", r"acct|account|billing no|account is", True),
     ("LICENSE", r"license|licence|lic|lic\.no|dea|license is|photo id", True),
     ("VEHICLE", r"plate|vin", True),
-    ("DEVICE", r"serial|serial no|s/n", True),
+    ("DEVICE", r"serial|serial no|s/n|imei|udi", True),
+    ("VISIT", r"encounter|visit|csn|accession|case no|case number|specimen no", True),
+    ("NATIONALID", r"passport", True),
 )
+# Numbers with letters behind words that have no other meaning.
+_RECORD_EN = r"mrn|medical record|hosp(?:ital)? no|hosp(?:ital)? number|patient id|pt id|record number"
 _NAMED_ES = (
-    ("MEDICALRECORD", r"nhc|n\.h\.c|cipa|historia cl[íi]nica|n[úu]mero de historia", False),
+    (
+        "MEDICALRECORD",
+        r"nhc|n\.h\.c|cipa|(?:historia|h[ªa]\.?) cl[íi]nica|n[úu]mero de historia|n[º°] ?(?:de )?(?:historia|h[ªa])|"
+        r"historia n[º°]",
+        False,
+    ),
     ("VISIT", r"episodio|n[úu]mero de episodio", False),
+    ("HEALTHPLAN", r"cip|sip|tsi|nuhsa|cuhsa", True),
+    ("NATIONALID", r"curp|pasaporte", True),
 )
 
 # Keywords of further languages, whose numbers may all contain capitals.
 _NAMED: dict[str, dict[str, str]] = {
     "de": {
-        "MEDICALRECORD": r"patienten-?(?:nummer|nr|id)|pat-?nr|pat\.-?nr|pid|akten-?(?:zeichen|nummer|nr)|archivnummer",
-        "VISIT": r"fall-?(?:nummer|nr|zahl)|fn|aufnahme-?(?:nummer|nr)|auftrags-?(?:nummer|nr)|einsende-?(?:nummer|nr)",
+        "MEDICALRECORD": r"patienten-?(?:nummer|nr|id)|pat[. -]{0,2}(?:nr|id)|pid|akten-?(?:zeichen|nummer|nr)|"
+        r"archivnummer",
+        "VISIT": r"fall[- ]?(?:nummer|nr|zahl)|fn|"
+        r"(?:aufnahme|auftrags|einsende|eingangs|journal|histo|e\.)-?(?:nummer|nr)",
         "HEALTHPLAN": r"versicherten-?(?:nummer|nr)|versicherungs-?(?:nummer|nr)|vers\.-?nr|kvnr",
         "SSN": r"sozialversicherungs-?(?:nummer|nr)|sv-?(?:nummer|nr)",
         "NATIONALID": r"steuer-?(?:id|identifikationsnummer)|ausweis-?(?:nummer|nr)",
-        "LICENSE": r"lanr|arzt-?(?:nummer|nr)",
+        "LICENSE": r"b?snr|lanr|ik|arzt-?(?:nummer|nr)",
     },
     "fr": {
-        "MEDICALRECORD": r"i\.?p\.?p|nip|num[ée]ro de patient|n° de patient|dossier|identifiant patient",
-        "VISIT": r"nda|num[ée]ro de s[ée]jour|s[ée]jour|iep",
+        "MEDICALRECORD": r"i\.?p\.?p|nip|ins|num[ée]ro de patient|n° de patient|dossier|identifiant patient",
+        "VISIT": r"nda|examen|num[ée]ro de s[ée]jour|s[ée]jour|iep",
         "SSN": r"nir|nss|s[ée]curit[ée] sociale",
-        "LICENSE": r"rpps|adeli",
+        "LICENSE": r"rpps|adeli|finess",
     },
     "nb": {
-        "MEDICALRECORD": r"journal-?(?:nummer|nr)|pasient-?(?:nummer|nr|id)|npr-?id",
-        "NATIONALID": r"f[øo]dsels-?(?:nummer|nr)|personnummer|fnr|d-nummer",
+        "MEDICALRECORD": r"journal-?(?:nummer|nr)|pasient-?(?:nummer|nr|id)|npr(?:-?id)?|pid",
+        "NATIONALID": r"f[øo]dsels-?(?:nummer|nr)|person(?:nummer|nr)|f\.?nr|d-(?:nummer|nr)",
         "LICENSE": r"hpr-?(?:nummer|nr)?",
     },
     "it": {
         "MEDICALRECORD": r"cartella(?: clinica)?|codice paziente|id paziente|nosologico",
         "NATIONALID": r"codice fiscale|c\.?f",
         "HEALTHPLAN": r"tessera sanitaria",
+        "VISIT": r"ricovero",
     },
     "pt": {
-        "MEDICALRECORD": r"processo(?: cl[íi]nico)?|n[úu]mero de processo",
+        "MEDICALRECORD": r"processo(?: cl[íi]nico)?|n[úu]mero de processo|prontu[áa]rio|registro",
         "VISIT": r"epis[óo]dio",
-        "HEALTHPLAN": r"utente|n[úu]mero de utente|sns",
-        "NATIONALID": r"nif|contribuinte|cart[ãa]o de cidad[ãa]o|bi|cc|cpf",
+        "HEALTHPLAN": r"utente|n[úu]mero de utente|sns|cns",
+        "NATIONALID": r"nif|contribuinte|cart[ãa]o de cidad[ãa]o|bi|cc|cpf|rg",
         "SSN": r"niss",
-        "LICENSE": r"c[ée]dula(?: profissional)?",
+        "LICENSE": r"c[ée]dula(?: profissional)?|crm(?:[-/][A-Z]{2})?",
     },
     "nl": {
-        "MEDICALRECORD": r"pati[ëe]nt-?(?:nummer|nr|id)|dossier-?(?:nummer|nr)|zis-?(?:nummer|nr)?",
+        "MEDICALRECORD": r"pati[ëe]nt-?(?:nummer|nr|id)|pat\.?-?nr|pid|dossier-?(?:nummer|nr)|zis-?(?:nummer|nr)?",
+        "VISIT": r"opname-?(?:nummer|nr)",
         "NATIONALID": r"bsn|burgerservicenummer",
         "HEALTHPLAN": r"polis-?(?:nummer|nr)|verzekerings?-?(?:nummer|nr)",
         "LICENSE": r"big-?(?:nummer|nr)?|agb-?(?:code)?",
@@ -110,7 +135,11 @@ def _long_length(text: str) -> int:
 
 def _named_in(language: str) -> tuple[Rule, ...]:
     """Rules for numbers after the keywords of a language."""
-    number = r"(?P<phi>(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}|\d[\d ]{2,18}\d)(?!\d)"
+    # Groups of digits first: the second form would stop behind the first group. A slash stands before a year or a code.
+    number = (
+        r"(?P<phi>(?!\d\d?[/.]\d\d?[/.]\d)\d[\d ./-]{2,22}\d(?![^\W_])(?:\s[A-Z]\s\d{3})?"
+        r"|(?=[A-Z\x1f/-]{0,6}\d)[A-Z\d\x1f/-]{4,28}|[A-Z]\s\d[\d ]{2,18}\d)(?!\d)"
+    )
     patterns = {kind: words.replace(" ", r"\s{1,2}") for kind, words in _NAMED[language].items()}
     return tuple(
         Rule(
@@ -144,6 +173,23 @@ NUMBER_RULES = (
     # "ID" without a further word. The priority is lower than that of the rules for member and photo IDs.
     Rule("id-named", "id", "MEDICALRECORD", rf"\bID[\s:#]{{1,3}}(?P<phi>{_DIGITS})(?!\d)", ("en",), 1, _id_length),
     Rule(
+        "medicalrecord-with-letters-en",
+        "id",
+        "MEDICALRECORD",
+        rf"\b(?i:{_RECORD_EN})\b".replace(" ", r"\s{1,2}") + rf"{_SIGN}(?P<phi>{_MIXED}|\d[\d ]{{2,16}}\d)(?!\d)",
+        ("en",),
+        2,
+        _id_length,
+    ),
+    Rule(
+        "iban",
+        "id",
+        "ACCOUNT",
+        r"(?<!\w)[A-Z]{2}\x1f?\d{2}[A-Z\d \x1f]{11,45}",
+        priority=2,
+        measure=_iban_length,
+    ),
+    Rule(
         "nhs-number",
         "id",
         "NATIONALID",
@@ -153,14 +199,14 @@ NUMBER_RULES = (
         _nhs_length,
     ),
     Rule("npi", "id", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length),
-    Rule("nif", "id", "NATIONALID", rf"{_FREE}\d{{8}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
+    Rule("nif", "id", "NATIONALID", rf"{_FREE}\d{{2}}\.?\d{{3}}\.?\d{{3}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     Rule("nie", "id", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     Rule(
         "numero-de-colegiado",
         "id",
         "LICENSE",
-        r"(?i:\bnº\s?col|\bcol(?:egiad[oa])?\.?\s?nº|\bn[úu]m(?:ero)? de colegiad[oa])[\s.:]{0,4}"
-        r"(?P<phi>\d{2}[ -]\d{2}(?:[ -]{1,2}\d{3,6})?|\d{4,9})(?!\d)",
+        r"(?i:\bn\.?\s?º\s?col(?:egiad[oa])?|\bcol(?:egiad[oa])?\.?\s?nº|\bn[úu]m(?:ero)? de colegiad[oa])[\s.:]{0,4}"
+        r"(?P<phi>\d{2}[ -]\d{2}(?:[ -]{1,2}\d{3,6})?|\d{2}/\d{5,7}|\d{4,9})(?!\d)",
         ("es",),
         2,
     ),
@@ -180,8 +226,8 @@ NUMBER_RULES = (
         "seguridad-social",
         "ssn",
         "SSN",
-        r"(?i:\bnass|\bnuss|\bn[úu]mero de (?:la )?seguridad social)[\s.:]{0,4}"
-        r"(?P<phi>\d{2}[ -]?\d{5,12}(?:[ -]\d{1,2})?|\d{6,12})(?!\d)",
+        r"(?i:\bnass|\bnuss?|\bnss|\bn[úu]mero de (?:la )?seguridad social)[\s.:]{0,4}"
+        r"(?P<phi>\d{2}[ /-]?\d{5,12}(?:[ /-]\d{1,2})?|\d{6,12})(?!\d)",
         ("es",),
         2,
     ),
@@ -201,7 +247,7 @@ NUMBER_RULES = (
         "codice-fiscale",
         "id",
         "NATIONALID",
-        r"(?<!\w)[A-Z]{6}\x1f?\d{2}\x1f?[A-Z]\x1f?\d{2}\x1f?[A-Z]\x1f?\d{3}\x1f?[A-Z](?!\w)",
+        r"(?<!\w)[A-Z]{3} ?[A-Z]{3}[ \x1f]?\d{2}\x1f?[A-Z]\x1f?\d{2}[ \x1f]?[A-Z]\x1f?\d{3}\x1f?[A-Z](?!\w)",
         ("it",),
         2,
     ),

@@ -50,5 +50,12 @@ def test_what_rebuilding_attaches_is_cut_off(text, found):
 def test_what_is_lost_is_as_documented():
     lost = rebuild_sentence(tokenize("12 - 3/4/2019").texts).text
     assert lost == "12-3/4/2019"
-    assert find_phi(lost) == []
+    assert [(span.start, span.end) for span in find_phi(lost)] == [(0, 11)]
     assert repr(rebuild_sentence(["secret"])) == "SentenceText(6 characters, 1 tokens)"
+
+
+def test_underscore_of_an_address_is_kept_before_a_separator():
+    """The separator counted as white space, so that the underscore before it was read as a space."""
+    text = rebuild_sentence(tokenize("Mail ann_roe97@example.org").texts).text
+    assert text == "Mail ann_roe\x1f97@example.org"
+    assert [text[span.start : span.end] for span in find_phi(text)] == ["ann_roe\x1f97@example.org"]

@@ -1,0 +1,325 @@
+"""Written forms of dates, ages and numbers by language, and clinical text of the same look. All are invented."""
+
+import pytest
+
+from sklearn_deid.tagging.rules import LANGUAGES, find_phi
+from sklearn_deid.tagging.rules.finding import RULES
+
+# The letters and digits in brackets are PHI.
+FORMS = {
+    "en": """
+        admitted [01.02.2019]-[05.02.2019] for
+        [12-14.03.2019] stay
+        [01/02/2019]-[05/02/2019]
+        [01/02/19]-[05/02/19]
+        [3-5 May 2019] admission
+        [3–5 May 2019]
+        [3 Jan '19]
+        [Jan '19]
+        [2019-Jan-03]
+        [March 3 - 5, 2019]
+        [May 3/19]
+        on [thursday]
+        in [january]
+        winter [2018/2019]
+        [Christmas 2018]
+        [45] year olds
+        age=[45]
+        in his [60s]
+        in her late [40s]
+        [sixty] years of age
+        [6]-month-old
+        [3] week old
+        [3]-day-old
+        [45]/F
+        [45] / M
+        Tel: [020 7946 0123]
+        [+44 20 7946 0123]
+        [07700 900123]
+        [(020) 7946 0123]
+        [+1-555-010-0142] [x123]
+        [555-010-0142 ext. 123]
+        cell: [555/010-0142]
+        tel:[+15550100142]
+        MRN: [A1234567]
+        MRN [12 34 56 7]
+        Hospital no. [H123456]
+        Hosp No: [123456]
+        Patient ID: [P-1234567]
+        Encounter [12345678]
+        visit no [1234567]
+        accession [S19-12345]
+        Accession #: [19-AB-12345]
+        case no. [S-19-12345]
+        IMEI [490154203237518]
+        passport [123456789]
+        MAC [00:1A:2B:3C:4D:5E]
+        [2001:db8::8a2e:370:7334]
+        [example.org/portal]
+        London [SW1A 1AA]
+        [EC1A 1BB]
+        [M1 1AE]
+        Toronto ON [M5V 2T6]
+    """,
+    "es": """
+        del [3 al 5 de mayo de 2019]
+        [01/02/2019]-[05/02/2019]
+        el [12/03]
+        [3/mayo/2019]
+        [3 may 2019]
+        [03-MAY-2019]
+        [03/ene/19]
+        [may-19]
+        [05-2019]
+        [1º de mayo]
+        [1 de MAYO de 2.019]
+        Varón [54 años]
+        Mujer de [54] a.
+        paciente [54 años]
+        RN de [3 días]
+        ext. [4021]
+        extensión [4021]
+        busca [4021]
+        Nº Hª: [925546]
+        Hª Clínica: [925546]
+        Nº historia [925546]
+        historia nº [925546]
+        CIP [ABCD123456789012]
+        SIP [12345678]
+        DNI: [12.345.678-Z]
+        NASS [28/12345678/40]
+        NSS [281234567840]
+        Nº colegiado [282812345]
+        colegiado nº [28/12345]
+        N.º Col.: [282812345]
+        CURP [ROEA500303HDFXXX09]
+    """,
+    "de": """
+        [01.02.2019]-[05.02.2019]
+        [01.02.]-[05.02.2019]
+        [01.02. - 05.02.2019]
+        [12.-14.03.2019]
+        [03.2019]
+        [12.3.´19]
+        [54] LJ
+        im [54]. Lebensjahr
+        [8] Monate alter
+        [8] Monate alt
+        DW [223]
+        Durchwahl [-223]
+        Piepser [4021]
+        in [24937] Flensburg
+        wohnhaft in [24937 ]Flensburg
+        A-[1010] Wien
+        CH-[8001] Zürich
+        Fall Nr [6733340001]
+        PatID [123456]
+        Pat.ID: [123456]
+        Versicherten-Nr. [A 123 456 789]
+        IK [123456789]
+        BSNR [123456789]
+        Journalnr. E/[19/12345]
+        E.-Nr.: [E/2019/012345]
+        Histo-Nr. [H12345/19]
+        Eingangsnr. [12345-19]
+        Aktenzeichen [4711/08]
+        SV-Nr. [65 170839 J 003]
+        IBAN [DE89370400440532013000]
+        IBAN [DE89 3704 0044 0532 0130 00]
+    """,
+    "fr": """
+        [01/02/2019]-[05/02/2019]
+        du [12 au 14 mars 2019]
+        le [12/03]
+        [03-2019]
+        H [54] ans
+        Mme X, [54] ans
+        poste [4021]
+        DECT [4021]
+        [75013] PARIS
+        F-[75013] Paris
+        n° de sécurité sociale : [1 84 12 76 451 089 46]
+        FINESS [750100123]
+        examen n° [19H12345]
+        n° d'examen [19H12345]
+    """,
+    "nb": """
+        [01.02.2019]-[05.02.2019]
+        [12.-14.03.2019]
+        den [12/3]
+        [12/3-19]
+        [12/3-2019]
+        [3. mai -19]
+        [mai -19]
+        [05.2019]
+        [54] år gml
+        [8] mnd gammel
+        [3] uker gammel
+        mob. [91234567]
+        calling [4021]
+        faks: [22334456]
+        [0450] OSLO
+        N-[0450] Oslo
+        fnr. [010107 50160]
+        D-nr [41010750160]
+        PID [123456]
+        NPR [1234567]
+    """,
+    "it": """
+        [01/02/2019]-[05/02/2019]
+        dal [3 al 5 maggio 2019]
+        il [12/03]
+        aa [54]
+        paziente di [54] aa
+        donna [54] a.
+        M, [54] anni
+        [333.1234567]
+        [333 12 34 567]
+        [3331234567]
+        int. [4021]
+        via Roma 3 - [00184] Roma
+        I-[00184] Roma
+        cartella n. [123456]
+        cartella clinica n° [2019/12345]
+        codice fiscale [RSS MRA 85T10 A562S]
+        n. ricovero [12345]
+    """,
+    "pt": """
+        [01/02/2019]-[05/02/2019]
+        de [3 a 5 de maio de 2019]
+        em [12/03]
+        [03/mai/2019]
+        [jan/19]
+        doente do sexo feminino, [54] anos
+        ♀ [54] anos
+        [912345678]
+        tlm [912345678]
+        [(11) 91234-5678]
+        [(11) 3456-7890]
+        [11 91234-5678]
+        ext [4021]
+        CEP [01310-100]
+        CEP: [01310100]
+        CPF [123.456.789-09]
+        RG [12.345.678-9]
+        CNS [123 4567 8901 2345]
+        CRM [123456]
+        CRM-SP [123456]
+        CRM/SP [123.456]
+        prontuário [123456]
+        registro [1234567]
+    """,
+    "nl": """
+        [01-02-2019]/[05-02-2019]
+        van [3 tot 5 mei 2019]
+        op [12-03]
+        op [12/3]
+        dd [12-3]
+        [3 mei '19]
+        [05-2019]
+        mevr. [54] jr
+        [8] maanden oud
+        [0201234567]
+        [06 12 34 56 78]
+        toestel [4021]
+        tst [4021]
+        sein [4021]
+        BSN: [111.222.333]
+        BSN [1112.22.333]
+        pat.nr. [1234567]
+        patnr [1234567]
+        PID [1234567]
+        opnamenr [1234567]
+    """,
+}
+NO_PHI = """
+    1/2 tab|10-20 mg|120/80|3/5|5/5 strength|4-5/10|ICD I10, E11.9, C50.9|v2.3.1|Version 10.0.19041
+    98.6|7.35-7.45|7.35/45/90|135-145 mmol/l|2x1|1-0-1|1-0-1-0|0-0-1|1/2-0-1/2
+    T4N1M0|HER2 3+|BRCA1|CYP2D6|CD4 350|L4-5|C5/6|20/40|6/9
+    10:15|10.15-11.30|08:00-12:00|1:1000|2:1|3 x 5 cm|3x5x7 mm|12 x 10^9/l|Hb 12.3
+    K 3.5|pH 7.4|INR 2.5|EF 55%|SpO2 98%|GCS 15/15|NYHA II-III|ASA 3|Apgar 9/10/10
+    BMI 27.5|38.5 °C|GFR 45|creat 1.2 (0.7-1.3)|TSH 2.01|HbA1c 6.5%|1000 ml|2000 IE|2000 mg
+    5000 U|10 000|1.000.000|6 MV|18 MeV|50 Gy in 25|2.0 Gy|chr7:140453136|c.1799T>A
+    p.V600E|NM_004333.4|rs12345|del(17p)|t(9;22)|46,XX|5 French|20G|16 G
+    27.5 kg|175 cm|100 mcg|q6h|x3 days|x1|3-4 times|24/7|1.5.3
+    par. 3.2.1|Fig. 3.2|p. 45|CPT 99213|LOINC 2345-7|SNOMED 38341003|ATC C09AA05|ICD-10 F32.1|ICD-9 250.00
+    12-lead|3-0 vicryl|2-0|5-FU|Ca 19-9|CA 125|CA 15-3|beta-2|6-0-6
+    100-150|80-100/min|15-20/min|II/VI|2/6 systolic|1/3|2/3|3/4|1/12 months
+    0.9%|5%|N=12|p<0.05|95% CI 1.2-3.4|OR 2.3|35 U/l|GOT 35|GPT 40
+    CK 1200|LDH 245|BZ 110|pCO2 40|RR 120/80|HF 80|8/10|VAS 3-4|MMSE 28/30
+    MoCA 26/30|ECOG 1|Gleason 3+4=7|Gleason 4+3|PSA 4.5|S1 S2|D1-D5|d1-21|C1D1
+    C 2 D 15|mg/m2|AUC 5|QTc 450|PR 160|QRS 90|12/12|6/52|2/7
+    3/7 abx|1/7
+"""
+
+
+def covered(text, language):
+    """Text with a dot for each letter and digit inside of a span."""
+    inside = {i for span in find_phi(text, language=language) for i in range(span.start, span.end)}
+    return "".join("." if i in inside and c.isalnum() else c for i, c in enumerate(text))
+
+
+@pytest.mark.parametrize(
+    ("language", "form"), [(name, form.strip()) for name in FORMS for form in FORMS[name].strip().split("\n")]
+)
+def test_forms_are_hidden(language, form):
+    hidden, is_phi = "", False
+    for sign in form:
+        is_phi = sign == "[" or (is_phi and sign != "]")
+        hidden += "" if sign in "[]" else "." if is_phi and sign.isalnum() else sign
+    found = covered(form.replace("[", "").replace("]", ""), language)
+    assert [a for a, b in zip(found, hidden, strict=True) if b == "." != a] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_doses_scores_and_measures_stay(language):
+    texts = [text.strip() for line in NO_PHI.strip().split("\n") for text in line.strip().split("|")]
+    for frame in ("{}", "is {} and", "{}. Next", "{}, {}"):
+        assert [text for text in texts if find_phi(frame.format(text, text), language=language)] == []
+
+
+@pytest.mark.parametrize(("text", "language"), [
+    ("x1 May repeat", "en"),
+    ("2. May repeat, 1-2 May repeat", "en"),
+    ("increased by 5-10 mg", "en"),
+    ("pain from 8/10 to 3/10", "en"),
+    ("Dec 2 mg, may 3 times, march 5 miles, dec 5 points".lower(), "en"),
+    ("Apgar 9/10/10, Apgar: 8/9/10", "en"),
+    ("rs12345 Mutación", "es"),
+    ("en el 1/3 medio, día 1/21", "es"),
+    ("al 1/3 medio", "it"),
+    ("op 10-12 uur", "nl"),
+    ("Phase 1 - 9/2014/3", "fr"),
+    ("pain.no fever, seen.it was", "en"),
+    ("T1N 0M0", "en"),
+    ("at 10:15:30 and 12:30:45:10", "en"),
+    ("15000 PLAQ", "fr"),
+])  # fmt: skip
+def test_text_of_the_same_look_stays(text, language):
+    assert find_phi(text, language=language) == []
+
+
+@pytest.mark.parametrize(("text", "spans"), [
+    # A unit is a whole word: "gave" begins like "g".
+    ("in 2002 gave up", ["2002"]),
+    # The age took the day, and the rest was no date.
+    ("DOB/Age: 12 May 1940 / 80", ["12 May 1940"]),
+    ("Phase 1 - 09/03/2014", ["09/03/2014"]),
+    ("12.-14.03.2019", ["12.-14.03.2019"]),
+    ("01/02/19-05/02/19", ["01/02/19", "05/02/19"]),
+    ("2019-02-01 - 2019-02-05, 2019-02-01/2019-02-05", ["2019-02-01", "2019-02-05"] * 2),
+])  # fmt: skip
+def test_borders(text, spans):
+    assert [text[span.start : span.end] for span in find_phi(text)] == spans
+
+
+def test_iban_needs_its_check_digits():
+    assert covered("DE89 3704 0044 0532 0130 00 und", "de") == ".... .... .... .... .... .. und"
+    assert covered("DE88 3704 0044 0532 0130 00", "it").startswith("DE88")
+
+
+def test_ages_in_months_are_not_over_89():
+    over = [rule.name for rule in RULES if rule.family == "age-over-89"]
+    assert not [name for name in over if "child" in name or "months" in name]
+    assert find_phi("a 95-month-old, in her 90s", recognizers=["age-over-89"])[0].start == 23
+    assert len(find_phi("one hundred years old", recognizers=["age-over-89"])) == 1
