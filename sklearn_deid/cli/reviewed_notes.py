@@ -15,6 +15,7 @@ from ..io.registry import unanswered_ids
 from ..text import Document, Span, unreadable_reason
 from .failures import one_line
 from .label_texts import check_labels
+from .reading import is_predicted
 
 Annotated = tuple[Document, tuple[Span, ...] | None]
 
@@ -119,7 +120,7 @@ class ReviewedNotes:
             return _withheld(document, reason)
         if not reviewed.spans:
             self._unchanged.append(document.doc_id)
-        elif all(span.confidence is not None for span in reviewed.spans):
+        elif is_predicted(reviewed):
             self._predicted.append(document.doc_id)
         return document, reviewed.spans
 

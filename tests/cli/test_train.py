@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import signal
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,24 @@ def test_says_what_it_did(run, notes, tmp_path):
     assert "training: 100%" in err
     assert_no_note_text(out + err, notes)
     assert set(load(tmp_path / "m").categories_.values()) >= {"NAME", "DATE"}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "prodigy"])
+def test_output_of_a_model_is_no_gold(run, notes, tmp_path, form):
+    """PHI that the model missed would have been learned as no PHI."""
+    path = tmp_path / "tagged.jsonl"
+    predicted = [replace(note, spans=tuple(replace(s, confidence=0.9) for s in note.spans)) for note in notes]
+    command = ["train", path, "--format", form, "--model", tmp_path / "m", "--quiet", *QUICK]
+    write_corpus([*predicted[1:], Document("none", "No pain.")], path, form)
+    code, _, err = run(*command)
+    assert (code, (tmp_path / "m").exists()) == (2, False)
+    assert "All spans have the confidence of a model" in err
+    # A reader has added a span to one of the notes.
+    added = Span(0, 3, predicted[0].spans[0].label)
+    write_corpus([replace(notes[0], spans=(added, *predicted[0].spans)), predicted[1]], path, form, overwrite=True)
+    code, _, err = run(*command)
+    assert (code, "All spans of 1 of 2 annotated notes have the confidence of a model" in err) == (0, True)
+    assert_no_note_text(err, notes)
 
 
 def test_one_patient_is_no_patients():
