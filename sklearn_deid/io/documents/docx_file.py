@@ -8,6 +8,7 @@ from typing import Any
 
 from ...surrogates import Replacement
 from ...text.characters import has_surrogate
+from .cut_words import CutWords
 from .document_file import DocumentFile
 from .html_names import FORM_WORDS
 from .office_package import Part, read_package, write_package
@@ -25,6 +26,7 @@ _SHORT = frozenset(
     tbl top two url val var web""".split()
 )
 _PARAGRAPHS = (f"{_W}p", f"{{{DRAWING}}}p")
+_HIDING = tuple(f"{_W}{name}" for name in ("vanish", "specVanish", "strike", "dstrike"))
 _SIGNS = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 
 
@@ -58,15 +60,25 @@ class _Letter:
         self.main = read_package(place, data)
         self.passages = Passages()
         self.targets: list[Any] = []
+        self._cuts, self._runs_on = CutWords(), False
         cleaner = WordCleaner(place)
         for part in _parts(self.main):
             cleaner.clean(part)
+        self._hidden_styles = {
+            style.get(f"{_W}styleId")
+            for part in _parts(self.main)
+            for style in part.root.iter(f"{_W}style")
+            if any(_is_hiding(each) for each in style.iter())
+        }
+        for part in _parts(self.main):
             for paragraph in part.root.iter(*_PARAGRAPHS):
                 self._paragraph(paragraph)
             self._numbering(part)
         n_all = sum(is_text_element(e) and bool(e.text) for part in _parts(self.main) for e in part.root.iter())
         if n_all != sum(map(is_text_element, self.targets)):
             raise place.error("The document holds text outside of paragraphs.")
+        if self._cuts.found:
+            raise place.error("The document holds hidden or struck text that cuts a word. Remove the text.")
 
     def fill(self, pieces: Sequence[str]) -> bool:
         """Write new texts into the elements; False if XML cannot hold one of the texts."""
@@ -94,13 +106,49 @@ class _Letter:
     def _paragraph(self, paragraph: Any) -> None:
         """Add a paragraph, without the paragraphs of text boxes inside of it."""
         self.passages.separate()
+        if not self._runs_on:
+            self._cuts.separate()
+        was_apart = False
         for element in _inside(paragraph):
             if is_text_element(element) and element.text:
                 self.targets.append(element)
                 self.passages.add(element.text)
+                # Word splits a hidden passage into several runs.
+                if (is_apart := self._is_apart(element)) != was_apart:
+                    (self._cuts.begin if is_apart else self._cuts.end)()
+                self._cuts.add(element.text)
+                was_apart = is_apart
             elif element.tag in _SIGNS and element.getparent().tag == f"{_W}r":
-                self.passages.separate(_SIGNS[element.tag])
+                self._separate(_SIGNS[element.tag])
+        if was_apart:
+            self._cuts.end()
         self.passages.separate()
+        # Behind a hidden mark of a paragraph, the next paragraph goes on in the same line.
+        marks = paragraph.iterfind(f"{_W}pPr/{_W}rPr/*")
+        self._runs_on = any(map(_is_hiding, marks))
+        if self._runs_on:
+            self._cuts.begin()
+        self._cuts.separate()
+        if self._runs_on:
+            self._cuts.end()
+
+    def _separate(self, sign: str) -> None:
+        self.passages.separate(sign)
+        if sign == "-":
+            self._cuts.add(sign)
+        else:
+            self._cuts.separate()
+
+    def _is_apart(self, text: Any) -> bool:
+        """Whether readers see a text in another way: hidden or struck text, and readings above signs."""
+        run = text.getparent()
+        properties = [each for inner in run if inner.tag == f"{_W}rPr" for each in inner]
+        styles = {each.get(f"{_W}val") for each in properties if each.tag == f"{_W}rStyle"}
+        return (
+            any(map(_is_hiding, properties))
+            or not styles.isdisjoint(self._hidden_styles)
+            or run.getparent().tag == f"{_W}rt"
+        )
 
     def _numbering(self, part: Part) -> None:
         for element in part.root.iter(f"{_W}lvlText"):
@@ -122,6 +170,12 @@ def _parts(main: Part) -> Iterator[Part]:
             found.append(part)
             yield part
             waiting += [inner for _, _, inner in part.relations if inner is not None]
+
+
+def _is_hiding(property_of_run: Any) -> bool:
+    """Whether a property of a run hides or strikes its text."""
+    is_on = property_of_run.get(f"{_W}val", "1") not in ("0", "false", "off")
+    return property_of_run.tag in _HIDING and is_on
 
 
 def _inside(element: Any) -> Iterator[Any]:

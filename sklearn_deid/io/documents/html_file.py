@@ -16,6 +16,7 @@ from ...surrogates import Replacement
 from ...text import Edit
 from ..checking import SourceLocation, check_text
 from . import html_names as names
+from .cut_words import CutWords
 from .document_file import DocumentFile
 from .passages import Passages
 
@@ -54,7 +55,9 @@ _MOST_BYTES = 2**23
 # Name behind a number sign or a point in links and style sheets.
 _USED = re.compile(r"[#.]([\w-]+)")
 _DECLARATIONS = re.compile(r"(\{[^{}]*\})")
-_SELECTOR = re.compile(r"(?<=[#.])-?[^\W\d][\w-]*")
+_SELECTOR = re.compile(r"([#.]-?[^\W\d][\w-]*)")
+# Shows letters in the other order.
+_TURNED = re.compile(r"unicode-bidi\s*:[^;}]*override", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
 # Shorter numbers are measures of the page.
 _IDENTIFIER = re.compile(r"\d{6}")
@@ -77,9 +80,11 @@ class HtmlFile(DocumentFile):
     """HTML file. Attributes such as ``title`` and ``alt`` are lines at the end of the note.
 
     Comments, scripts, images, the targets of links, and attributes that could hold text unknown to this library are
-    removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed: the old name could be the
-    name of a patient. A file is refused if its style sheet holds a word that is replaced in the text, or if an
-    attribute holds a six-digit number that is replaced in the text.
+    removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed, and so is each word of a
+    style sheet that is no word of CSS: the old name could be the name of a patient. A file is refused if its style
+    sheet holds a word that is replaced in the text, such as a color, or if an attribute holds a six-digit number that
+    is replaced in the text. A file is also refused if hidden or deleted text begins or ends inside of a word: readers
+    of the page see another word than the note holds.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -129,6 +134,8 @@ class _Page:
         self._changes: list[tuple[int, int, str]] = []
         self._attributes: list[tuple[int, int, str]] = []
         self._in_pre = 0
+        self._display, self._cuts = names.Display(source), CutWords()
+        self._open: dict[str, list[names.Kind]] = {}
         self._used = set(_USED.findall(source))
         self._names: dict[str, str] = {}
         if names.LONG_REFERENCE.search(source):
@@ -136,6 +143,8 @@ class _Page:
         position = 0
         while position < len(source):
             position = self._next(position)
+        if self._cuts.found:
+            raise self._error("hidden or deleted text that cuts a word")
         for start, end, quote in self._attributes:
             self.passages.separate()
             self._text(start, end, quote)
@@ -171,7 +180,9 @@ class _Page:
         if found := _DOCTYPE.match(source, position) or _DECLARATION.match(source, position):
             return found.end()
         if found := _END.match(source, position):
-            self._tag(found[1].lower(), -1)
+            name = found[1].lower()
+            kinds = self._open.get(name)
+            self._tag(name, -1, kinds.pop() if kinds else self._display.kind(name, {}))
             return found.end()
         if found := _START.match(source, position):
             return self._element(found)
@@ -179,33 +190,49 @@ class _Page:
 
     def _element(self, found: re.Match[str]) -> int:
         name = found[1].lower()
-        self._tag(name, 1)
-        self._read_attributes(name, found)
+        if name == "script":
+            end = self._raw_end(name, found.end()).end()
+            self._changes.append((found.start(), end, ""))
+            return end
+        values = {a[1].lower(): html.unescape((a[3] or "").strip("\"'")).lower() for a in _ATTRIBUTE.finditer(found[2])}
+        kind = self._display.kind(name, values)
+        self._tag(name, 1, kind)
+        if name not in names.VOID:
+            self._open.setdefault(name, []).append(kind)
+        self._read_attributes(name, found, values)
         if name not in names.RAW:
             return found.end()
+        end = self._raw_end(name, found.end()).start()
+        if name == "style":
+            self._change(found.end(), end, self._css(self.source[found.end() : end], sheet=True))
+        else:
+            self._text(found.end(), end)
+        return end
+
+    def _raw_end(self, name: str, start: int) -> re.Match[str]:
+        """End tag of an element whose content holds no tags."""
         # Browsers also end the element at an end tag of another form.
-        close = re.compile(rf"</{name}(?:\s*(>)|[\s/])", re.IGNORECASE).search(self.source, found.end())
+        close = re.compile(rf"</{name}(?:\s*(>)|[\s/])", re.IGNORECASE).search(self.source, start)
         if close is None or close[1] is None:
             raise self._error("an element that is not closed")
-        if name == "script":
-            self._changes.append((found.start(), close.end(), ""))
-            return close.end()
-        if name == "style":
-            self._change(found.end(), close.start(), self._css(self.source[found.end() : close.start()], sheet=True))
-        else:
-            self._text(found.end(), close.start())
-        return close.start()
+        return close
 
-    def _tag(self, name: str, step: int) -> None:
+    def _tag(self, name: str, step: int, kind: names.Kind) -> None:
+        """Begin or end an element."""
         if name in names.REFUSED or name not in names.ELEMENTS:
             raise self._error("a drawing, an embedded page or another element")
         self._in_pre = max(0, self._in_pre + step * (name in ("pre", "textarea")))
-        if name not in names.INLINE:
+        is_passage = kind == "hidden" and name not in names.VOID
+        if is_passage and step > 0:
+            self._cuts.begin()
+        if kind == "block" or (is_passage and name not in names.INLINE):
             self.passages.separate()
+            self._cuts.separate()
+        if is_passage and step < 0:
+            self._cuts.end()
 
-    def _read_attributes(self, element: str, found: re.Match[str]) -> None:
+    def _read_attributes(self, element: str, found: re.Match[str], values: dict[str, str]) -> None:
         seen: set[str] = set()
-        values = {a[1].lower(): (a[3] or "").strip("\"'").lower() for a in _ATTRIBUTE.finditer(found[2])}
         for attribute in _ATTRIBUTE.finditer(found[2]):
             start = found.start(2) + attribute.start()
             name, written = attribute[1].lower(), attribute[3]
@@ -268,18 +295,28 @@ class _Page:
         """Declarations, or a whole style sheet, without comments, strings and addresses, and with new names."""
         if sheet and (hidden := _HIDDEN_SHEET.fullmatch(css)):
             css = "".join(hidden.groups())
+        if _TURNED.search(css):
+            raise self._error("text in the other direction")
         if "\\" in css or "<" in css:
             raise self._error("a style sheet with escapes or tags")
         new = _OFFICE.sub("", _CSS.sub(self._css_part, css))
         if sheet:
-            selectors = _DECLARATIONS.split(new)
+            parts = _DECLARATIONS.split(new)
             # Every second part is a block of declarations, in which a number sign begins a colour.
-            selectors[::2] = [_SELECTOR.sub(lambda found: self._name(found[0]), part) for part in selectors[::2]]
-            new = "".join(selectors)
+            parts[::2] = map(self._selectors, parts[::2])
+            parts[1::2] = [names.without_names(part, self._name) for part in parts[1::2]]
+            new = "".join(parts)
         else:
-            new = ";".join(part for part in new.split(";") if names.CSS_RULE.fullmatch(part))
+            kept = ";".join(part for part in new.split(";") if names.CSS_RULE.fullmatch(part))
+            new = names.without_names(kept, self._name)
         self.kept.append(new)
         return new
+
+    def _selectors(self, css: str) -> str:
+        parts = _SELECTOR.split(css)
+        parts[::2] = [names.without_names(part, self._name) for part in parts[::2]]
+        parts[1::2] = [part[0] + self._name(part[1:]) for part in parts[1::2]]
+        return "".join(parts)
 
     def _css_part(self, found: re.Match[str]) -> str:
         """New form of a comment, a string or an address of a style sheet."""
@@ -300,7 +337,10 @@ class _Page:
                 characters.append(self._plain(character))
                 places.append(start + first)
         if characters:
-            number = self.passages.add("".join(characters))
+            text = "".join(characters)
+            number = self.passages.add(text)
+            if not quote:
+                self._cuts.add(text)
             self.pieces.append(_Piece(number, start, end, [*places, end], quote))
 
     def _plain(self, character: str) -> str:

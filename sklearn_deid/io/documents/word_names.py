@@ -66,7 +66,7 @@ _BLOCKS = _words(
     fldSimple fldChar instrText bookmarkStart bookmarkEnd commentRangeStart commentRangeEnd commentReference
     annotationRef footnoteReference endnoteReference footnoteRef endnoteRef separator continuationSeparator
     footnotes footnote endnotes endnote comments comment hdr ftr drawing pict txbxContent ruby rubyPr rubyAlign hps
-    hpsRaise hpsBaseText rt rubyBase lid dir bdo dayShort monthShort yearShort dayLong monthLong yearLong"""
+    hpsRaise hpsBaseText rt rubyBase lid dir dayShort monthShort yearShort dayLong monthLong yearLong"""
 )
 _RUNS = _words(
     """rPr rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss imprint noProof snapToGrid

@@ -118,6 +118,17 @@ CLEANED = {
     },
 }  # fmt: skip
 SYMBOLS = "".join(f'<w:sym w:font="{{0}}" w:char="{{1}}{ord(letter):02X}"/>' for letter in NAME)
+HIDDEN = "<w:r><w:rPr>{}</w:rPr><w:t>{}</w:t></w:r>"
+
+
+def cut(mark, *texts):
+    """Paragraph whose second text and the texts up to the last are hidden or struck."""
+    first, *inner, last = texts
+    runs = "".join(HIDDEN.format(mark, text) for text in inner)
+    return f"<w:p><w:r><w:t>{first}</w:t></w:r>{runs}<w:r><w:t>{last}</w:t></w:r></w:p>"
+
+
+VANISHING = '<w:style w:type="character" w:styleId="x"><w:name w:val="x"/><w:rPr><w:vanish/></w:rPr></w:style>'
 EMBEDDED = "that is not read|is not read|that this library does not know"
 WITHHELD = {
     "insertion": ({"body": f'<w:p><w:ins w:author="{NAME}"><w:r><w:t>a</w:t></w:r></w:ins></w:p>'}, "tracked changes"),
@@ -138,6 +149,24 @@ WITHHELD = {
     "macros": ({"content": "application/vnd.ms-word.document.macroEnabled.main+xml"}, "macros"),
     "letters as symbols": ({"body": f"<w:p><w:r>{SYMBOLS.format('Calibri', '')}</w:r></w:p>"}, "as a symbol"),
     "letters in an unknown font": ({"body": f"<w:p><w:r>{SYMBOLS.format('x', 'F0')}</w:r></w:p>"}, "as a symbol"),
+    "hidden text in a word": ({"body": cut("<w:vanish/>", "Zyx", "a", "wvutski")}, "cuts a word"),
+    "hidden runs in a word": ({"body": cut("<w:vanish/>", "Zyx", " ", "a ", "wvutski")}, "cuts a word"),
+    "struck text in a word": ({"body": cut("<w:dstrike/>", "Zyxwvut", "w", "ski")}, "cuts a word"),
+    "hidden by a style": (
+        {
+            "body": cut('<w:rStyle w:val="x"/>', "Zyx", "a", "wvutski"),
+            "parts": [("styles", "s.xml", xml("styles", VANISHING))],
+        },
+        "cuts a word",
+    ),
+    "hidden mark of a paragraph": (
+        {"body": "<w:p><w:pPr><w:rPr><w:vanish/><w:specVanish/></w:rPr></w:pPr><w:r><w:t>Zyx</w:t></w:r></w:p>"
+         + paragraph("wvutski")},
+        "cuts a word",
+    ),
+    "text in the other direction": (
+        {"body": '<w:p><w:bdo w:val="rtl"><w:r><w:t>ikstuvwxyZ</w:t></w:r></w:bdo></w:p>'}, "does not know"
+    ),
     "broken XML": ({"files": {"word/document.xml": f"<w:p>{NAME}"}}, "no valid XML"),
 }  # fmt: skip
 
@@ -217,6 +246,15 @@ def test_long_chain_of_parts_withholds_the_file(opened):
     files |= {f"word/_rels/h{i}.xml.rels": link.format(RELATIONS, SPACES["r"], i + 1) for i in range(989)}
     with pytest.raises(CorpusFormatError, match="long chain"):
         opened(word_file(parts=[("header", "h0.xml", header)], files=files))
+
+
+@pytest.mark.parametrize("mark", ["<w:vanish/>", '<w:vanish w:val="0"/>', "<w:strike/>"])
+def test_hidden_words_are_read(opened, mark):
+    """Word splits a hidden passage into several runs."""
+    letter = opened(word_file(cut(mark, "Seen ", "Zyxwvut", "ski,", " today")))
+    redacted = letter.redacted(name_spans(letter.text))
+    assert "Seen [NAME], today" in opened(redacted).text and holds(redacted) == []
+    assert NAME in opened(word_file(cut('<w:vanish w:val="false"/>', "Zyx", "wvut", "ski"))).text
 
 
 def test_symbols_of_pictures_stay(opened):

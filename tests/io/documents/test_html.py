@@ -1,6 +1,7 @@
 """HTML files: a planted name is in no byte of the output, and everything else is the same byte for byte."""
 
 import re
+import time
 
 import pytest
 
@@ -71,6 +72,22 @@ PLANTED = {
     "<p class='Zyxwvutski other' id=a-Zyxwvutski>z</p>": (
         "<style>.n1 b, p#n2:hover{color:#fff} @media print{.n1{margin:.5em}}</style><p class='n1' id=n2>z</p>"
     ),
+    "<style>zyxwvutski {} p { --zyxwvutski: 1; font: 1px Zyxwvutski; color: var(--zyxwvutski) }</style>": (
+        "<style>n1 {} p { --n1: 1; font: 1px n2; color: var(--n1) }</style>"
+    ),
+    "<style>@font-face { font: Zyxwvutski } @keyframes zyxwvutski { to { top: 0 } } [x=Zyxwvutski] {}</style>": (
+        "<style>@font-face { font: n2 } @keyframes n1 { to { top: 0 } } [x=n2] {}</style>"
+    ),
+    "<style>p { z-index: 4711081542; width: 33.3333333333%; color: #abc; fill: #Zyxwvutski }</style>": (
+        "<style>p { z-index: 99999; width: 33.33333%; color: #abc; fill: #n1 }</style>"
+    ),
+    "<p style='font-family: Zyxwvutski; grid-area: zyxwvutski'>": "<p style='font-family: n1; grid-area: n2'>",
+    "<script src='Zyxwvutski.js' type=module>Zyxwvutski</script>b": "b",
+    "Zyx<input type=hidden value=a>wvut<base href=b>ski": '[N]<input type=hidden value=a><base href="">',
+    "<ul><li style='display: inline'>Zyx</li><li style='display:inline'>wvutski</li></ul>": (
+        "<ul><li style='display: inline'>[N]</li><li style='display:inline'></li></ul>"
+    ),
+    "<p>a <span hidden>Zyxwvutski</span>, <del>Zyxwvutski</del> b": "<p>a <span hidden>[N]</span>, <del>[N]</del> b",
     "<option label='A &quot;Zyxwvutski&quot; &amp; B'>g": "<option label='A &quot;[N]&quot; &amp; B'>g",
 }
 REFUSED = [
@@ -103,6 +120,24 @@ REFUSED = [
     "<p Zyxwvutski",
     "<meta charset=utf-7>Zyxwvutski",
     "<!-- <meta charset=latin1> --><meta charset=utf-8>Zyxwvutskié",
+    # Readers see Zyxwvutski, and the file holds another word, or the other way round.
+    "Zyx<span hidden>wvut</span>ski",
+    "Zyx<i hidden>a</i>wvutski",
+    "Zyxwvut<b style='DISPLAY:/**/none'>a</b>ski",
+    "Zyxwvut<b style='display&#58;none'>a</b>ski",
+    "<style>p .a, .b:hover i.a {visibility: hidden}</style>Zyx<u class='b A'>wv</u>utski",
+    "<style>@media print { u { display: none } }</style>Zyx<u>a</u>wvutski",
+    "Zyx<div hidden>a</div>wvutski",
+    "Zyx<template>a</template>wvutski",
+    "Zyx<noscript><p>a</p></noscript>wvutski",
+    "Zyx<span hidden><b>a</b> b</span>wvutski",
+    "Zyx<i hidden>a<b hidden>b</b></i>wvutski",
+    "Zyx<del>v</del>wvutski",
+    "<del>Zyx</del>wvutski",
+    "Zyx<ruby>wvut<rp>(</rp><rt>a</rt><rp>)</rp></ruby>ski",
+    "4711<s>0</s>8154",
+    "<bdo dir=rtl>ikstuvwxyZ</bdo>",
+    "<p style='unicode-bidi: bidi-override; direction: rtl'>ikstuvwxyZ",
     f"{' ' * 5000}<meta charset=utf-8><meta charset=latin1>Zyxwvutskié",
 ]  # fmt: skip
 
@@ -147,12 +182,12 @@ def test_pages_that_are_not_read_are_refused(opened, source):
 
 @pytest.mark.parametrize(
     "source",
-    ["<style>zyxwvutski {}</style>", "<style>p { --zyxwvutski: 1 }</style>", "<p style='font-family: Zyxwvutski'>"],
+    ["<style>p { color: violet }</style>", "<style>p { font-family: Georgia }</style>", "<p style='color: Salmon'>"],
 )
 def test_name_in_the_form_of_the_page_withholds_the_page(opened, source):
-    page = opened(f"{source}<p>Seen Zyxwvutski</p>")
+    page = opened(f"{source}<p>Seen by Violet Georgia Salmon</p>")
     with pytest.raises(CorpusFormatError, match="holds a word that is PHI"):
-        page.redacted(name_spans(page.text))
+        page.redacted([Span(page.text.index("Violet"), len(page.text), "N")])
 
 
 @pytest.mark.parametrize(
@@ -178,6 +213,32 @@ def test_number_of_an_attribute_that_is_phi_withholds_the_page(opened, attribute
     assert page.redacted(name_spans(page.text, "99")).count(b"448213") == 2
     with pytest.raises(CorpusFormatError, match="holds a word that is PHI"):
         page.redacted(name_spans(page.text, "448213"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<b>Name:</b><span hidden>a </span>Eva",
+        "<p>Seen<div hidden>a</div><p>Eva",
+        "Seen <del>Ann</del> <ins>Eva</ins>",
+        "Seen<i hidden></i>Eva",
+        "<span hidden>Ann</span> <span hidden>Eva</span>",
+        "<title>A</title>Eva",
+    ],
+)
+def test_hidden_text_beside_words_is_read(opened, source):
+    assert "Eva" in opened(f"{source} Eva").text
+    assert opened(source).redacted([]) == source.encode()
+
+
+def test_many_hidden_elements_take_linear_time(opened):
+    seconds = []
+    for n in (4_000, 16_000):
+        source = "<style>" + ".a{display:none}" * n + "</style>" + "<i class=a>" * n + "b</i> " * n
+        started = time.process_time()
+        opened(source)
+        seconds.append(time.process_time() - started)
+    assert seconds[1] < 16 * seconds[0]
 
 
 def test_text_is_that_of_a_parser(opened):
