@@ -143,7 +143,9 @@ class MaskedRound:
                 f"Masks need at least {FEWEST_SITES} sites. Got {len(self.public_keys)} instead: the sum of two "
                 "updates reveals each update to the other site."
             )
-        if len(set(self.public_keys.values())) != len(self.public_keys):
+        # X25519 reads different bytes as the same point: the masks of two sites with one point would be equal.
+        points = {int.from_bytes(key, "little") % 2**255 % (2**255 - 19) for key in self.public_keys.values()}
+        if len(points) != len(self.public_keys):
             raise ExchangeError("Each site needs a key of its own.")
         if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 0:
             raise ExchangeError("The number of a round must be a whole number from 0.")

@@ -17,7 +17,7 @@ from .held_out_guard import HeldOutGuard
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
 from .rotating_guard import RotatingGuard
-from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, n_shared, select_upload
+from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, select_upload
 from .sparse import SparseUpdate, check_dtype
 from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
 
@@ -83,8 +83,9 @@ class WorkerSettings:
     error_feedback: bool = False
 
     def __post_init__(self) -> None:
-        for fraction in (self.upload_fraction, self.download_fraction):
-            n_shared(fraction, 1)
+        for name in ("upload_fraction", "download_fraction"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"The '{name}' parameter of WorkerSettings must be a number from 0 to 1.")
         check_bounds(self.threshold, self.clip)
         check_dtype(self.upload_dtype, "upload_dtype")
         if self.selection not in SELECTIONS:

@@ -12,6 +12,7 @@ from ...exceptions import ExchangeError
 from ..record import ExchangeRecord
 from ..server import ParameterServer
 from ..sparse import DTYPES
+from .json_file import check_kinds
 from .wire import pack, unpack
 
 
@@ -40,10 +41,10 @@ class SessionRules:
     longest: float = 86400.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
-            raise ExchangeError("A session needs a whole number of epochs.")
-        if not all(value > 0 for value in (self.first_contact, self.silence, self.grace, self.longest)):
-            raise ExchangeError("The times of a session must be positive.")
+        check_kinds(self)
+        for name, value in vars(self).items():
+            if not value > 0:
+                raise ExchangeError(f"{name!r} of a session must be positive.")
 
 
 class ExchangeService:

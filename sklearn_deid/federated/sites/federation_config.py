@@ -19,6 +19,8 @@ from ..masks import FixedPoint, MaskedRound
 from ..robust import AGGREGATES, FEWEST_UPDATES
 from ..server import ParameterServer
 from ..server_limits import LARGEST_PROXIMAL, ServerLimits
+from .json_file import check_kinds
+from .site_settings import LARGEST_SEED
 
 # No dots: in the addresses of FLARE a dot separates a site from its processes.
 # Of a whole training: larger numbers would overflow in the accountants.
@@ -174,28 +176,30 @@ class FederationConfig:
     lists_checksum: str | None = None
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         # Files of version 0.1.0 hold the old names of the parameters.
         object.__setattr__(self, "tagger", current_parameters(self.tagger))
         for name in (self.project, *self.sites):
-            if not isinstance(name, str) or not _NAME.fullmatch(name):
+            if not _NAME.fullmatch(name):
                 raise ExchangeError(
                     "Names of projects and sites must consist of letters, digits, hyphens and underscores."
                 )
         if not self.sites or len(set(self.sites)) != len(self.sites):
             raise ExchangeError("A federation needs at least one site, and the names of sites must be distinct.")
         for label in self.labels:
-            if not isinstance(label, str) or not _LABEL.fullmatch(label):
-                raise ExchangeError("Labels must be text without blanks.")
+            if not _LABEL.fullmatch(label) or not label.isprintable():
+                raise ExchangeError("Labels must be text without blanks and control codes.")
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise ExchangeError("At least one label is needed, and the labels must be distinct.")
         self._check_tagger()
         self._check_masks()
         self._check_aggregation()
         for name in ("n_epochs", "n_parts"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_EPOCHS:
+            if not 1 <= getattr(self, name) <= _MOST_EPOCHS:
                 raise ExchangeError(f"'{name}' must be a whole number from 1 to {_MOST_EPOCHS}.")
-        if type(self.proximal) not in (int, float) or not 0 <= self.proximal <= LARGEST_PROXIMAL:
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise ExchangeError(f"'seed' must be a whole number from 0 to {LARGEST_SEED}.")
+        if not 0 <= self.proximal <= LARGEST_PROXIMAL:
             raise ExchangeError(f"'proximal' must be a number of at least 0 and at most {LARGEST_PROXIMAL:g}.")
         try:
             self.limits()
@@ -230,16 +234,14 @@ class FederationConfig:
         if self.lists is not None and self.tagger.get("embeddings", "auto") != "auto":
             raise ExchangeError("'lists' need the embeddings 'auto', whose vectors they follow.")
         checksum = self.lists_checksum
-        if checksum is not None and (not isinstance(checksum, str) or not _CHECKSUM.fullmatch(checksum)):
+        if checksum is not None and not _CHECKSUM.fullmatch(checksum):
             raise ExchangeError("'lists_checksum' must have 32 hexadecimal digits in lower case.")
 
     def _check_masks(self) -> None:
-        if type(self.mask_bound) not in (int, float) or not 0 < self.mask_bound < math.inf:
+        if not 0 < self.mask_bound < math.inf:
             raise ExchangeError("'mask_bound' must be a positive number.")
-        if type(self.mask_fraction) not in (int, float) or not 0 < self.mask_fraction <= 1:
+        if not 0 < self.mask_fraction <= 1:
             raise ExchangeError("'mask_fraction' must be above 0 and at most 1.")
-        if not isinstance(self.mask_keys, Mapping):
-            raise ExchangeError("'mask_keys' must name a key for each site.")
         if not self.mask_keys:
             return
         if set(self.mask_keys) != set(self.sites):
@@ -253,11 +255,8 @@ class FederationConfig:
     def _check_aggregation(self) -> None:
         if self.aggregation not in AGGREGATES:
             raise ExchangeError(f"'aggregation' must be one of {', '.join(AGGREGATES)}.")
-        if isinstance(self.n_trim, bool) or not isinstance(self.n_trim, int) or self.n_trim < 1:
+        if self.n_trim < 1:
             raise ExchangeError("'n_trim' must be a whole number of at least 1.")
-        for name in ("keep_exchange", "screened"):
-            if type(getattr(self, name)) is not bool:
-                raise ExchangeError(f"'{name}' must be true or false.")
         if not self.has_rounds:
             return
         if self.mask_keys:

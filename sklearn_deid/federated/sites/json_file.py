@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from ..._atomic import write_file
-from ...exceptions import DeidError
+from ...exceptions import DeidError, ExchangeError
 
 T = TypeVar("T")
 
@@ -25,10 +27,12 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
     Raises
     ------
     DeidError
-        If the file is missing or is not a JSON object, or if fields are unknown, missing or invalid.
+        If the file is missing or is not a JSON object, or if fields are unknown, missing, invalid or named twice.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_named_once, parse_float=_finite)
+    except DeidError as error:
+        raise DeidError(f"A setting is refused: {error.message}", path=str(path)) from None
     except OSError:
         raise DeidError("The file of settings cannot be read.", path=str(path)) from None
     except (ValueError, RecursionError):
@@ -50,6 +54,55 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
         return cls(**content)
     except (TypeError, ValueError) as error:
         raise DeidError(f"A setting is refused: {getattr(error, 'message', error)}", path=str(path)) from None
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Object of a file. Of two values of a field, JSON readers take the last one, and people read the first one."""
+    names = [name for name, _ in pairs]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ExchangeError(f"The field {twice[0]!r} occurs twice.")
+    return dict(pairs)
+
+
+def _finite(written: str) -> float:
+    # Python would read 1e400 as infinity, which means no limit.
+    if math.isinf(float(written)):
+        raise ExchangeError(f"The number {written:.20} is too large.")
+    return float(written)
+
+
+def check_kinds(settings: Any) -> None:
+    """Check that each field of a dataclass holds a value of the kind that its annotation names.
+
+    Raises
+    ------
+    ExchangeError
+        If a field holds a value of another kind. The message names the field.
+    """
+    for name, hint in get_type_hints(type(settings)).items():
+        kinds = get_args(hint) if get_origin(hint) not in (list, Mapping, None) else (hint,)
+        if not any(_is_of_kind(getattr(settings, name), kind) for kind in kinds):
+            raise ExchangeError(f"{name!r} must be {' or '.join(_words_of(kind) for kind in kinds)}.")
+
+
+_KINDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number", type(None): "null"}
+
+
+def _words_of(kind: Any) -> str:
+    return _KINDS.get(kind) or ("a list of texts" if get_origin(kind) is list else "an object with names")
+
+
+def _is_of_kind(value: Any, kind: Any) -> bool:
+    if get_origin(kind) is list:
+        return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+    if kind is float:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        # Larger whole numbers overflow in arithmetic with floats.
+        return is_number and value == value and (isinstance(value, float) or abs(value) < 2**63)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, get_origin(kind) or kind)
 
 
 def _renamed(cls: type, content: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...exceptions import DeidError, ExchangeError
 from ..masks import MaskingSite
-from .json_file import read_settings, write_settings
+from .json_file import check_kinds, read_settings, write_settings
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 
@@ -51,14 +51,12 @@ class MaskKey:
     sent: int = -1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.private_key, str) or not _HEX.fullmatch(self.private_key):
+        check_kinds(self)
+        if not _HEX.fullmatch(self.private_key):
             raise ExchangeError("'private_key' must have 64 hexadecimal digits.")
         for name in ("last_round", "version", "sequence", "sent"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < -1:
+            if getattr(self, name) < -1:
                 raise ExchangeError(f"'{name}' must be a whole number from -1.")
-        if not isinstance(self.start, str) or not isinstance(self.agreed, str):
-            raise ExchangeError("'start' and 'agreed' must be text.")
 
     def masking_site(self, name: str) -> MaskingSite:
         """Create the masks of the site with this key."""

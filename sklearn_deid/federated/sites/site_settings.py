@@ -12,7 +12,11 @@ from ..patient_privacy import PatientPrivacy
 from ..privacy_ledger import PrivacyLedger, check_promise
 from ..rotating_patients import ROTATING
 from ..worker import WorkerSettings
+from .json_file import check_kinds
 
+# As in scikit-learn
+LARGEST_SEED = 2**32 - 1
+_MOST_THREADS = 4096
 PATIENT_LEDGER = "patient-privacy.json"
 
 
@@ -95,6 +99,7 @@ class SiteSettings:
     threads: int = 1
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         try:
             self.worker_settings().check_privacy(self.privacy())
             self.patient_privacy()
@@ -107,17 +112,9 @@ class SiteSettings:
         if self.report_f1 and not is_fraction:
             # Patients who take turns are also in the training, so their F1 would be too high.
             raise ExchangeError("'report_f1' needs held-out patients: set 'validation_fraction' to a number.")
-        for name in ("notes_are_patients", "report_f1", "error_feedback"):
-            # Text counts as true: a site with "false" in its file would tell its F1.
-            if type(getattr(self, name)) is not bool:
-                raise ExchangeError(f"'{name}' must be true or false.")
-        # bool is a subclass of int, so that True needs its own test.
-        for name in ("random_state", "threads"):
-            value = getattr(self, name)
-            if name == "random_state" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ExchangeError(f"'{name}' must be a whole number.")
+        for name, most in (("random_state", LARGEST_SEED), ("threads", _MOST_THREADS)):
+            if not 0 <= (getattr(self, name) or 0) <= most:
+                raise ExchangeError(f"'{name}' must be a whole number from 0 to {most}.")
 
     @property
     def has_noise(self) -> bool:

@@ -447,7 +447,8 @@ class TestKeys:
             (lambda keys: {**keys, "d": keys["a"]}, "for each site"),
             (lambda keys: {**keys, "b": "00"}, "64 hexadecimal"),
             (lambda keys: {**keys, "b": keys["a"]}, "key of its own"),
-            (lambda keys: [1], "name a key"),
+            (lambda keys: [1], "'mask_keys' must be an object"),
+            (lambda keys: {**keys, "b": f"{keys['a'][:62]}{int(keys['a'][62:], 16) | 128:02x}"}, "key of its own"),
         ],
     )
     def test_agreements_that_are_refused(self, keys, change, reason):

@@ -1,7 +1,10 @@
 """Agreements, settings of sites, and the files of kits."""
 
+import itertools
 import json
+import math
 import os
+from dataclasses import asdict
 
 import pytest
 
@@ -9,6 +12,7 @@ from sklearn_deid.exceptions import DeidError, ExchangeError
 from sklearn_deid.federated import GaussianUpload, ParameterServer, SparseVectorUpload
 from sklearn_deid.federated.sites import (
     FederationConfig,
+    MaskKey,
     SessionRules,
     SiteSettings,
     harden_server,
@@ -181,9 +185,9 @@ def test_agreements_that_are_refused(wrong, reason):
         ({"noise_multiplier": 1.0, "norm_bound": 1.0}, "threshold=0.0"),
         ({"upload_fraction": 2.0}, "fraction"),
         ({"validation_fraction": 1.0}, "between 0 and 1"),
-        ({"validation_fraction": True}, "between 0 and 1"),
+        ({"validation_fraction": True}, "'validation_fraction' must be a number or text or null"),
         ({"validation_fraction": "turning"}, "between 0 and 1"),
-        ({"validation_fraction": []}, "between 0 and 1"),
+        ({"validation_fraction": []}, "'validation_fraction' must be a number or text or null"),
         ({"random_state": -1}, "whole number"),
         ({"report_f1": True}, "needs held-out patients"),
         ({"report_f1": True, "validation_fraction": None}, "needs held-out patients"),
@@ -191,7 +195,7 @@ def test_agreements_that_are_refused(wrong, reason):
         ({"error_feedback": "false"}, "'error_feedback' must be true or false"),
         ({"noise_multiplier": 1e-200, "norm_bound": 1.0, "threshold": 0.0}, "'noise_multiplier'"),
         ({"epsilon": 10**400}, "'epsilon'"),
-        ({"patient_epsilon": 10**400}, "'epsilon'"),
+        ({"patient_epsilon": 10**400}, "'patient_epsilon'"),
         ({"patient_epsilon": 8.0, "patient_sampling_rate": 1e-320}, "'sampling_rate'"),
         ({"clip": "1"}, "not supported|must be"),
     ],
@@ -225,6 +229,45 @@ def test_files_that_are_refused(tmp_path, content, reason):
         read_settings(SiteSettings, path)
     with pytest.raises(DeidError, match="cannot be read"):
         read_settings(SiteSettings, tmp_path / "missing.json")
+
+
+VALUES = [None, True, -1, 2**70, 10**400, 0.5, math.inf, math.nan, "x\x1b[2J", [], [1], ["a", "a"], {"a": 1}]
+DATACLASSES = [AGREEMENT, SiteSettings("/n", "/s"), SessionRules(), MaskKey("0" * 64)]
+
+
+@pytest.mark.parametrize("settings", DATACLASSES, ids=lambda settings: type(settings).__name__)
+def test_a_field_with_any_value_is_taken_or_refused_by_name(tmp_path, settings):
+    """A seed of "x", a format of 1 and a site of the name "x" for ["x"] were taken; a tagger of null was no error."""
+    good, path, n_refused = asdict(settings), tmp_path / "x.json", 0
+    for name, value in itertools.product(good, VALUES):
+        path.write_text(json.dumps({**good, name: value}))
+        try:
+            read_settings(type(settings), path)
+        except DeidError as error:
+            n_refused += 1
+            known = f"'{name}'", "'epsilon' parameter of PatientPrivacy", "The parameter 'a'"
+            words = {"project": "Names of", "sites": "Names of sites|names of sites", "labels": "abel"}
+            assert any(word in str(error) for word in (*known, *words.get(name, "?").split("|"))), error
+    assert n_refused > len(good) * len(VALUES) / 2
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ('"patient_epsilon": 8, "patient_epsilon": null', "The field 'patient_epsilon' occurs twice"),
+        ('"clip": 1e400', "The number 1e400 is too large"),
+        ('"clip": NaN', "'clip' must be a number"),
+        ('"random_state": 4294967296', "'random_state' must be a whole number from 0 to 4294967295"),
+        ('"threads": 100000', "'threads' must be a whole number from 0 to 4096"),
+        ('"download_fraction": 1.5', "'download_fraction'"),
+    ],
+)
+def test_values_that_only_files_hold(tmp_path, more, reason):
+    (tmp_path / "site.json").write_text(f'{{"corpus": "/n", "state": "/s", {more}}}')
+    with pytest.raises(DeidError, match=reason):
+        read_settings(SiteSettings, tmp_path / "site.json")
+    with pytest.raises(ExchangeError, match="'seed' must be a whole number from 0"):
+        FederationConfig("lab", ["a"], ["A"], seed=-1)
 
 
 def test_settings_come_back(tmp_path):
