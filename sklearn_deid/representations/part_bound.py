@@ -167,7 +167,7 @@ def plain_numbers(bound: Any) -> dict[str, Any]:
 
 
 def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Round the numbers of `plain_numbers` for a published file, accuracies upwards and lower ends downwards.
+    """Round the numbers of `plain_numbers` for a published file, accuracies and shares up and lower ends down.
 
     Quantiles and largest values belong to a single sentence or patient. With all digits, an attacker who owns the
     network recognises this sentence in a list. Quantiles and largest values have two decimals; means over 20 cases or
@@ -184,7 +184,7 @@ def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in plain.items():
         if isinstance(value, Mapping):
             out[name] = published_numbers(value)
-        elif isinstance(value, float) and re.search("accuracy|with_casing|distance", name):
+        elif isinstance(value, float) and re.search("accuracy|with_casing|distance|share", name):
             scale = 100.0 if n < _MANY or name.startswith(("quantile", "largest")) else 1000.0
             # A product such as 0.54 * 100 can lie just above a whole number.
             steps = round(value * scale, 6)

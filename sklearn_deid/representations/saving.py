@@ -165,7 +165,7 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
         "history": [_short(row) for row in representer.history_],
         "bound": None if bound is None else published_numbers(bound.to_dict()),
         "training_counts": representer.training_counts_,
-        "control_accuracy": representer.control_accuracy_,
+        **_short({"control_accuracy": representer.control_accuracy_}),
         "selected_round": representer.selected_round_,
         "fingerprint": representer.fingerprint_,
     }
@@ -177,7 +177,7 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
-    """Row of the history with three digits: all digits of a statistic would identify the notes behind it."""
+    """Statistics with three digits: all digits would identify the notes behind them."""
     # Prices, too: the quotient of two prices is a power of the mean distance or of the share of pairs in between.
     return {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in row.items()}
 

@@ -23,6 +23,7 @@ from sklearn_deid.representations import (
     privacy_bound,
 )
 from sklearn_deid.representations.part_bound import published_numbers
+from sklearn_deid.representations.saving import representer_to_state
 
 from ..tagging.conftest import make_sentences
 from .test_private_representer import TINY
@@ -200,7 +201,11 @@ def test_saved_statistics_do_not_identify_a_sentence(data, tmp_path):
             assert part[name] == round(part[name], 2) and exact <= part[name] + 1e-9 <= exact + 0.01 + 1e-8
         assert own.mean_accuracy.low >= part["mean_accuracy_low"] - 1e-9
         assert own.mean_accuracy.high <= part["mean_accuracy_high"] + 1e-9
+    share, exact = saved["casing"]["share_changed"], fitted.bound_.casing.share_changed
+    assert share == round(share, 2) and exact <= share + 1e-9 <= exact + 0.01 + 1e-8
     assert published_numbers(saved) == saved
+    fitted.control_accuracy_ = 0.9123456
+    assert representer_to_state(fitted)[0]["control_accuracy"] == 0.912
 
 
 @pytest.mark.parametrize("slack", [2.9e-12, 7.56e-12, 1e-11])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from scipy.stats import binom
 
+from ...text import casing_ids
 from ..protocol import AttackResult
 from ..released_step import SURROGATES
 from .check_results import check_result
@@ -20,9 +22,13 @@ FALSE_ALARM = 5e-4
 _KEPT = "The text shows more words of the originals than surrogates of other keys do: originals were left."
 _LETTERS = "Surrogates have {} of their originals more often than surrogates of other keys: they depend on the text."
 _ALIKE = "A word has the same surrogate with several patients more often than under other keys: patients share a key."
+_CASING = (
+    "Surrogates have another casing than their originals more often than surrogates of other keys: it can carry bits."
+)
+_UNSEEN = "{} surrogates hold characters that cannot be seen and that their originals lack: they can carry bits."
 _CALLS = "Two calls draw the same surrogates: whoever makes a second release can check guesses."
-# Shares of the level. Originals that were left are the gravest fault; four comparisons have the last share.
-_SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.34}, 0.04
+# Shares of the level. Originals that were left are the gravest fault; five comparisons have the last share.
+_SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.3}, 0.04
 _CUTS = 8  # parts by an ordered property
 
 
@@ -102,11 +108,15 @@ class DrawnSurrogatesAttack(AuditAttack):
     def attack(self, released: RepeatedSurrogates) -> AttackResult:
         """Compare the releases."""
         cells, members = _cells(released.patients, released.labels)
+        written, unseen = [released.originals, released.shown, *released.own], _n_unseen(released)
+        classes = [casing_ids(one.tolist()) for one in written]
+        originals, shown, *own = map(_folded, written)
+        released = replace(released, originals=originals, shown=shown, again=_folded(released.again), own=own)
         parts = _parts(released)
-        originals, shown = released.originals, released.shown
         hits = {
             _KEPT: [one == originals for one in (shown, *released.own)],
             _CALLS: [one == shown for one in (released.again, *released.own)],
+            _CASING: [one != classes[0] for one in classes[1:]],
         }
         for name, of in _PROPERTIES.items():
             known = of(originals)
@@ -116,11 +126,24 @@ class DrawnSurrogatesAttack(AuditAttack):
         p[_ALIKE] = _p_of_alike(released)
         return check_result(
             self,
-            [fault for fault, value in p.items() if value < FALSE_ALARM * _SHARES.get(fault, _SHARE)],
-            len(p),
+            [
+                *([_UNSEEN.format(unseen)] if unseen else []),
+                *(fault for fault, value in p.items() if value < FALSE_ALARM * _SHARES.get(fault, _SHARE)),
+            ],
+            len(p) + 1,
             settings={"level": FALSE_ALARM},
             details={"tokens": len(released.originals), "releases": 2 + len(released.own)},
         )
+
+
+def _folded(words: np.ndarray) -> np.ndarray:
+    return np.array([str(word).casefold() for word in words], dtype=object)
+
+
+def _n_unseen(released: RepeatedSurrogates) -> int:
+    """Number of surrogates with a control character, a format character or a space that the original lacks."""
+    pairs = zip(released.originals.tolist(), released.shown.tolist(), strict=True)
+    return sum(any(category(c)[0] in "CZ" for c in set(new) - set(old)) for old, new in pairs)
 
 
 def _lengths(words: np.ndarray) -> np.ndarray:

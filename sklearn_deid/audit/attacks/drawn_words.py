@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from ...pseudonyms.policy import MOVE, SHAPE
 from ...pseudonyms.token_mechanism import TokenMechanism
+from ...text import casing_pattern
 from ..protocol import AttackResult
 from ..released_step import WORDS
 from .check_results import check_result
 from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
+from .kept_tokens import shape_chance
 from .word_draws import WordDraws
 
 # Probability that an intact release raises the alarm, over all comparisons together.
@@ -25,6 +28,9 @@ _LENGTH = "Surrogates share their lengths with the originals more or less often 
 _CALLS = "Two calls draw the same surrogates."
 _FORKS = "Surrogates depend on global random generators: forked processes draw the same surrogates."
 _WORDS = "A word has the same surrogate in draws that must be independent."
+_IMPOSSIBLE = "{} surrogates have another casing than stated, or are words that the stated mechanism cannot draw."
+_RANKS = "Surrogates of a word have {} ranks among its neighbours more often than stated."
+_PARITY, _NEAR = _RANKS.format("only even or only odd"), _RANKS.format("similar")
 _TWO_SIDED = {_LAW, _FIRST, _LENGTH}
 _COMPARED = {
     _LAW: "nearness",
@@ -32,6 +38,8 @@ _COMPARED = {
     _LENGTH: "length",
     _CALLS: "second call",
     _WORDS: "other occurrence",
+    _PARITY: "parity of ranks",
+    _NEAR: "distance of ranks",
 }
 
 
@@ -62,7 +70,9 @@ class DrawnWordsAttack(AuditAttack):
     surrogate has the first letter or the length of the original, words whose surrogate a second call repeats, and words
     whose surrogate another occurrence repeats. If the release follows the mechanism, the release and the audit's own
     draw are equally likely to have such a property, so that each count is binomial. All comparisons together raise a
-    false alarm with probability .0005. Words that one of the releases shows unchanged are left out: `KeptTokensAttack`
+    false alarm with probability .0005. For two draws of a word from its neighbours, the attack also compares the ranks
+    of the surrogates. A surrogate that the mechanism cannot write is a fault in any number. Words that one of the
+    releases shows unchanged are left out: `KeptTokensAttack`
     counts them.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
@@ -138,7 +148,8 @@ class DrawnWordsAttack(AuditAttack):
         # stream.
         rng = np.random.default_rng(self.random_state).spawn(1)[0]
         words = released.draws.words
-        made = self._mechanism.replace(words, np.arange(len(words)), rng).words.tolist()
+        drawn = self._mechanism.replace(words, np.arange(len(words)), rng)
+        made = drawn.words.tolist()
         own = _folded(made)
         shown = [_folded(release) for release in released.releases]
         changed = [one != _folded(released.originals) for one in (own, *shown)]
@@ -151,18 +162,49 @@ class DrawnWordsAttack(AuditAttack):
             if other < len(shown):
                 both = changed[0] & changed[one + 1] & changed[other + 1]
                 counts[fault] = _counted((shown[one] == shown[other])[both], (shown[one] == own)[both])
-        counts[_WORDS] = _of_equal_words(words, shown[0], own, changed[0] & changed[1])
+        some = changed[0] & changed[1]
+        counts[_WORDS] = _of_equal_words(words, shown[0], own, some)
+        possible, ranks = self._possible(released)
+        counts |= _of_ranks(words, ranks, drawn.ranks, some & (ranks > 0) & (drawn.ranks > 0))
         p = {fault: _p_of(*count, two_sided=fault in _TWO_SIDED) for fault, count in counts.items()}
+        n_impossible = int((~possible).sum())
         return check_result(
             self,
-            [fault for fault, value in p.items() if value < FALSE_ALARM / len(p)],
-            len(p),
+            [
+                *([_IMPOSSIBLE.format(n_impossible)] if n_impossible else []),
+                *(fault for fault, value in p.items() if value < FALSE_ALARM / len(p)),
+            ],
+            len(p) + 1,
             settings={"level": FALSE_ALARM},
             details={
                 "words": len(words),
                 **{f"words compared: {k}": sum(counts[fault]) for fault, k in _COMPARED.items() if fault in counts},
             },
         )
+
+    def _possible(self, released: RepeatedTexts) -> tuple[np.ndarray, np.ndarray]:
+        """Whether the mechanism can write each surrogate of the first release, and its rank or 0, shape (n_draws,)."""
+        mechanism, draws, shown = self._mechanism, released.draws, released.releases[0]
+        space, moves = mechanism.releases(), mechanism.moves
+        actions, rows = mechanism.policy.actions(draws.words)
+        casing = np.array([casing_pattern(token) if mechanism.keep_casing else 0 for token in released.originals])
+        # A limit of replacements leaves tokens as they are.
+        left = np.array([one == other for one, other in zip(released.originals, shown, strict=True)], dtype=bool)
+        possible, ranks = left & (draws.not_chosen > 0.0), np.zeros(len(draws), dtype=np.int64)
+        for i in np.flatnonzero(actions == SHAPE).tolist():
+            possible[i] |= shape_chance(draws.words[i], [shown[i]]) > 0.0
+        for pattern in np.unique(casing).tolist():
+            some = np.flatnonzero((casing == pattern) & (actions < SHAPE))
+            number = space.of_tokens([shown[i] for i in some.tolist()])
+            found = np.isin(number, space.of_rows(np.arange(len(mechanism.vocabulary)), pattern))
+            near = np.flatnonzero(actions[some] == MOVE)
+            if hasattr(moves, "support") and len(near):
+                targets, places = moves.support(rows[some[near]])  # shape: (n_near, N)
+                is_target = (space.of_rows(targets, pattern) == number[near][:, None]) & (targets >= 0)
+                found[near] = is_target.any(axis=1)
+                ranks[some[near]] = np.where(is_target, places, 0).max(axis=1)
+            possible[some] |= found
+        return possible, ranks
 
     def _nearer(
         self, words: Sequence[str], shown: Sequence[str], own: Sequence[str], some: np.ndarray
@@ -192,12 +234,27 @@ def _counted(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
 
 def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> tuple[int, int]:
     """Counts as in `_counted` for disjoint pairs of draws of one word: whether both surrogates are equal."""
+    first, second = _pairs_of_words(words, some)
+    return _counted(shown[first] == shown[second], shown[first] == own[second])
+
+
+def _of_ranks(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> dict[str, tuple[int, int]]:
+    """Counts for pairs of draws of one word: whether both ranks are even or odd, and which rank is nearer."""
+    first, second = _pairs_of_words(words, some)
+    theirs, ours = (shown[first] - of[second] for of in (shown, own))
+    return {
+        _PARITY: _counted(theirs % 2 == 0, ours % 2 == 0),
+        _NEAR: _counted(np.abs(theirs) < np.abs(ours), np.abs(ours) < np.abs(theirs)),
+    }
+
+
+def _pairs_of_words(words: Sequence[str], some: np.ndarray) -> np.ndarray:
+    """Disjoint pairs of draws of one word, shape (2, n_pairs)."""
     members: dict[str, list[int]] = defaultdict(list)
     for i in np.flatnonzero(some).tolist():
         members[words[i]].append(i)
     pairs = [pair for rows in members.values() for pair in zip(rows[::2], rows[1::2], strict=False)]
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return _counted(shown[first] == shown[second], shown[first] == own[second])
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
 
 def _p_of(ours: int, theirs: int, *, two_sided: bool) -> float:

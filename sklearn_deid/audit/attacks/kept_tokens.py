@@ -20,11 +20,12 @@ from .kept_by_property import parts_by_property, tails_of_parts, word_properties
 from .reidentification import known_table
 from .word_draws import WordDraws
 
-# Probability that an intact release raises the alarm: half of it for the labels, and a sixth each for the patients, the
-# sentences and the properties of the words.
+# Probability that an intact release raises the alarm: half of it for the labels and for too few words, and a sixth each
+# for the patients, the sentences and the properties of the words.
 FALSE_ALARM = 5e-4
 _POSITIVE_BAR = 0.99
 _N_SIMULATED = 3
+_FEWER = "Fewer words draw themselves than stated: a surrogate tells what its original is not."
 # From this mean probability on, the mechanism leaves nearly every word, and no count can be too large.
 _NOTHING_MOVES = 0.9
 
@@ -34,7 +35,8 @@ class KeptTokensAttack(AuditAttack):
 
     A mechanism may draw the word itself: one of N neighbours is the word. The number of unchanged words is then a sum
     of independent Bernoulli variables with known probabilities. The attack computes the exact tail probability of the
-    count, for each label, each patient, each sentence and for all together. The attack also bounds the tail probability
+    count, for each label, each patient, each sentence and for all together, and the probability of so few in all. The
+    attack also bounds the tail probability
     for the words of each length, first letter and kind of characters, and for the words below or above a length, a
     frequency or a place in the release. If one of these probabilities is below its part of ``FALSE_ALARM``, the release
     shows words that the mechanism did not draw, and the result is invalid.
@@ -119,7 +121,7 @@ class KeptTokensAttack(AuditAttack):
             Draws of the release, from `draws_of_text`.
         """
         chances = self._chances(released)
-        threshold = FALSE_ALARM / 2 / (len(np.unique(released.label_ids)) + 1)
+        threshold = FALSE_ALARM / 2 / (len(np.unique(released.label_ids)) + 2)
         counts = _counts(released, chances)
         worst = _worst(released, chances) | _worst_part(released, chances)
         alarms = [
@@ -127,14 +129,16 @@ class KeptTokensAttack(AuditAttack):
             for name, of in [*counts.items(), *worst.items()]
             if of["tail"] < of.get("level", threshold)
         ]
-        fault = f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."
+        faults = [f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."]
+        if not alarms:
+            faults = [_FEWER] * (_lower_tail(released, chances) < threshold)
         return self.result(
             Estimate.from_hits(released.kept, released.groups, self.confidence),
             float(chances.mean()),
             # Positive control: the same comparison, with the original text as the release.
             Estimate.exact(float(_tail(len(released), chances) < threshold or chances.mean() >= _NOTHING_MOVES)),
             _POSITIVE_BAR,
-            faults=(fault,) if alarms else (),
+            faults=tuple(faults),
             settings={"false_alarm": FALSE_ALARM},
             details={
                 "by label": counts,
@@ -268,6 +272,15 @@ def _tail(n_kept: int, chances: np.ndarray) -> float:
         return tail_of_sum(n_kept, chances[0])
     n_simulated = int(chances.sum())
     return float(binom.sf(n_kept - 1, n_kept + n_simulated, 1.0 / (1 + len(chances))))
+
+
+def _lower_tail(released: WordDraws, chances: np.ndarray) -> float:
+    """Upper bound of the probability of at most as many unchanged words, over draws whose probability is exact."""
+    exact = (released.not_chosen == 0.0) & np.array([len(forms) == 1 for forms in released.spellings], dtype=bool)
+    n_kept, chances = int(released.kept[exact].sum()), chances[:, exact]
+    if len(chances) == 1:
+        return 1.0 - tail_of_sum(n_kept + 1, chances[0])
+    return float(binom.cdf(n_kept, n_kept + int(chances.sum()), 1.0 / (1 + len(chances))))
 
 
 def tail_of_sum(at_least: int, probabilities: np.ndarray) -> float:

@@ -84,7 +84,7 @@ class ReleasedSurrogates:
         # Not by the estimator itself: one that keeps words, or has one key, would keep or repeat them here too.
         library = SurrogatePseudonymizer(**{**parameters, "random_state": None})
         own = [library.fit_transform(data.X, data.y, data.groups) for _ in range(_N_OWN)]
-        words = [_folded(one.data) for one in (data.X, self.released, again, *own)]
+        words = [one.data.astype(str) for one in (data.X, self.released, again, *own)]
         some = (labels != "") & np.array([any(map(str.isalnum, word)) for word in words[0]], dtype=bool)
         sentences = np.repeat(np.arange(len(data.X)), data.X.lengths)
         patients = sentences if data.groups is None else np.unique(data.groups, return_inverse=True)[1][sentences]
@@ -110,7 +110,3 @@ class ReleasedSurrogates:
             drawing.random_state = (self.data.seed + number) % 2**32 if is_seeded else None
             out.append(drawing.sample(X, y, groups))
         return out
-
-
-def _folded(words: np.ndarray) -> np.ndarray:
-    return np.array([str(word).casefold() for word in words], dtype=object)

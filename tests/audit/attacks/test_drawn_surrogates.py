@@ -89,9 +89,36 @@ def test_a_label_of_eight_patients_that_was_left_is_named():
     assert any("originals were left" in issue for issue in report.blocking_issues)
 
 
+class Unseen(SurrogatePseudonymizer):
+    """A character of no width tells that the original has an even number of letters."""
+
+    def sample(self, X, y=None, groups=None):
+        made, phi = super().sample(X, y, groups), [tag != "O" for tags in y for tag in tags]
+        words = [
+            new + "\u200b" * (some and len(own) % 2 == 0) for own, new, some in zip(X.data, made.data, phi, strict=True)
+        ]
+        return TokenSequences(np.array(words, dtype=object), X.offsets)
+
+
+class Capitals(SurrogatePseudonymizer):
+    """Capitals tell that the original begins with one of the first letters of the alphabet."""
+
+    def sample(self, X, y=None, groups=None):
+        made, phi = super().sample(X, y, groups), [tag != "O" for tags in y for tag in tags]
+        pairs = zip(X.data, made.data, phi, strict=True)
+        words = [new.upper() if some and own[:1].lower() < "m" else new for own, new, some in pairs]
+        return TokenSequences(np.array(words, dtype=object), X.offsets)
+
+
 @pytest.mark.parametrize(
     ("kind", "fault"),
-    [(OneNote, "originals were left"), (Twentieth, "originals were left"), (OneKey, "Two calls draw")],
+    [
+        (OneNote, "originals were left"),
+        (Twentieth, "originals were left"),
+        (OneKey, "Two calls draw"),
+        (Unseen, "cannot be seen"),
+        (Capitals, "another casing than their originals"),
+    ],
 )
 def test_faults_are_named(kind, fault, data):
     report = auditor("drawn_surrogates").audit(kind(locale="en").fit(*data), *data)

@@ -38,7 +38,7 @@ class Changed(NeighborPseudonymizer):
         new = made.data.copy()
         near, _ = self.mechanism_.moves.support(rows[some])
         for i, candidates in zip(some.tolist(), near, strict=True):
-            new[i] = self.mechanism_.write(self.mechanism_.vocabulary[self.one_of(candidates)], words[i], False)
+            new[i] = self.mechanism_.write(self.mechanism_.vocabulary[self.one_of(candidates)], words[i])
         return TokenSequences(new, X.offsets)
 
 
@@ -73,6 +73,38 @@ class Forked(Changed):
         return candidates[1 + int(np.random.random() * 11)]
 
 
+class Parity(Changed):
+    """Ranks are even for every second word, and odd for the others."""
+
+    def one_of(self, candidates):
+        return candidates[1 + 2 * np.random.default_rng().integers(5) + candidates[0] % 2]
+
+
+class Halves(Changed):
+    """Near words for every second word, and far ones for the others: on the mean as near as stated."""
+
+    def one_of(self, candidates):
+        return candidates[1 + np.random.default_rng().integers(5) + 6 * (candidates[0] % 2)]
+
+
+class Cased(NeighborPseudonymizer):
+    """Capitals tell that the original has an even number of letters."""
+
+    def sample(self, X, y=None, groups=None):
+        made = super().sample(X, y, groups)
+        even = np.array([len(word) % 2 == 0 and tag != "O" for word, tag in zip(X.data, y.data, strict=True)])
+        return TokenSequences(np.where(even, np.array([w.upper() for w in made.data], object), made.data), X.offsets)
+
+
+class Elsewhere(NeighborPseudonymizer):
+    """Each tenth surrogate is no neighbour of its word."""
+
+    def sample(self, X, y=None, groups=None):
+        made = super().sample(X, y, groups).data.copy()
+        made[np.flatnonzero([tag != "O" for tag in y.data])[::10]] = "Heliotrope"
+        return TokenSequences(made, X.offsets)
+
+
 class Repeated(NeighborPseudonymizer):
     def sample(self, X, y=None, groups=None):
         own, self.random_state = self.random_state, 3
@@ -96,6 +128,10 @@ class Raw(NeighborPseudonymizer):
         (OfTheWord, "A word has the same surrogate"),
         (Forked, "forked processes draw the same"),
         (Repeated, "Two calls draw the same surrogates"),
+        (Parity, "only even or only odd ranks"),
+        (Halves, "similar ranks"),
+        (Cased, "another casing than stated"),
+        (Elsewhere, "cannot draw"),
     ],
 )
 def test_other_draws_are_named(kind, fault, data):

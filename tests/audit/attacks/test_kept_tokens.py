@@ -95,6 +95,20 @@ def test_restored_words_are_named(kind, data):
     assert found(pseudonymizer, data, released).status == "ok"
 
 
+def test_words_that_never_draw_themselves_are_named(data):
+    """Each surrogate then rules its own word out: N is smaller than stated."""
+    X, y, groups = data
+    pseudonymizer = KINDS["near"].set_params(random_state=0).fit(X, y, groups)
+    again, words = pseudonymizer.sample(X, y, groups), None
+    for seed in range(1, 9):
+        more = pseudonymizer.set_params(random_state=seed).sample(X, y, groups).data
+        words = again.data if words is None else words
+        same = np.array([new.casefold() == own.casefold() for new, own in zip(words, X.data, strict=True)])
+        words = np.where(same, more, words)
+    result = found(pseudonymizer, data, TokenSequences(words, X.offsets))
+    assert "Fewer words draw themselves" in result.failures[0]
+
+
 @pytest.mark.parametrize("unit", ["one patient", "one sentence"])
 def test_words_of_one_note_are_named(unit, data):
     X, y, _ = data
