@@ -111,8 +111,9 @@ def _may_hold_texts(kind: Any) -> bool:
 
 
 def _text_type(frame: Any, name: str, pd: Any) -> Any:
-    has_text = name in frame.columns and isinstance(frame[name].dtype, pd.StringDtype)
-    return frame[name].dtype if has_text else object
+    # Dask cannot write a column of objects to parquet: it would not know the type of a partition without values.
+    kind = frame[name].dtype if name in frame.columns else None
+    return kind if isinstance(kind, pd.StringDtype) else pd.StringDtype()
 
 
 def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedactor) -> list[dict[str, Any]]:

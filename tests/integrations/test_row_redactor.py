@@ -150,6 +150,20 @@ def test_dask_frames_and_bags(rules):
         redact_dask(rules, dd.from_pandas(frame, npartitions=1), "note", reason_column="n")
 
 
+@pytest.mark.parametrize("kind", [object, "str", "category"])
+@pytest.mark.parametrize("notes", [["a", "b", "c\x00"], [None, None, None]])
+def test_a_dask_frame_can_be_written(rules, tmp_path, notes, kind):
+    """The reasons were objects, whose type Dask does not know, so that no redacted frame could be written."""
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"note": pd.Series(notes, dtype=kind)})
+    lazy = redact_dask(rules, dd.from_pandas(frame, npartitions=3), "note")
+    lazy.to_parquet(tmp_path, write_index=False, compute_kwargs={"scheduler": "synchronous"})
+    done = pd.read_parquet(tmp_path)
+    kept = [None if text is None or "\x00" in text else text for text in notes]
+    assert [None if pd.isna(text) else text for text in done["note"]] == kept
+    assert done["withheld"].notna().sum() == sum("\x00" in (text or "") for text in notes)
+
+
 @pytest.mark.parametrize(
     ("records", "message"),
     [
