@@ -80,7 +80,7 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
     import pyarrow as pa
 
     names = batch.schema.names
-    values = {name: batch.column(names.index(name)).to_pylist() for name in redactor.read_columns}
+    values = {name: _values(batch.column(names.index(name))) for name in redactor.read_columns}
     copied = [at for at, name in enumerate(names) if name not in redactor.columns]
     inner = (name for at in copied for name in names_inside(batch.schema.types[at]))
     if (alike := resembled(inner, redactor.columns, ())) is not None:
@@ -93,3 +93,17 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
         arrays[at] = pa.array(new[name], type=arrays[at].type)
     arrays.append(pa.array(new[redactor.reason_column], type=pa.string()))
     return pa.RecordBatch.from_arrays(arrays, names=[*names, redactor.reason_column])
+
+
+def _values(array: Any) -> list[Any]:
+    """Values of a column; bytes instead of a string that is not UTF-8, so that only its row is withheld."""
+    if str(array.type) not in ("string", "large_string", "string_view"):
+        return array.to_pylist()
+    return [_decoded(value) for value in array.cast("large_binary").to_pylist()]
+
+
+def _decoded(value: bytes | None) -> str | bytes | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return value

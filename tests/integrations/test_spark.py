@@ -39,6 +39,17 @@ def test_batches_keep_all_other_arrays(rules):
     assert [reason is not None for reason in whole.column(3).to_pylist()] == [False, False, True, False]
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_a_text_that_is_not_utf_8_is_withheld(rules, kind):
+    """One such row ended the job."""
+    texts = pa.array([b"Mail roe@example.org", b"\xffZyxwvutski", None], pa.binary()).view(pa.string())
+    batch = pa.RecordBatch.from_arrays([texts.cast(kind, safe=False)], names=["note"])
+    (done,) = arrow_redactor(RowRedactor(rules, "note"))([batch])
+    assert done.column(0).to_pylist() == ["Mail [EMAIL]", None, None]
+    assert [reason is not None for reason in done.column(1).to_pylist()] == [False, True, False]
+    assert "Zyx" not in str(done.column(1))
+
+
 # PySpark warns of pandas 3.
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_local_spark(rules, monkeypatch):
