@@ -5,6 +5,7 @@ You cannot import this module without its extra, because its class inherits from
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -147,11 +148,14 @@ def surrogate_operators(
 
 
 def _joined_over_spaces(text: str, spans: list[Span]) -> list[Span]:
-    """Join neighbours of one entity with only spaces between them, with the label of the first neighbour."""
+    """Join neighbours of one entity as the anonymizer does, with the label of the first neighbour.
+
+    Between them are only spaces, and perhaps a line feed, which ``$`` in the anonymizer's pattern passes over.
+    """
     joined: list[Span] = []
     for span in spans:
         between = text[joined[-1].end : span.start] if joined else ""
-        if between and not between.strip(" ") and joined[-1].category == span.category:
+        if re.fullmatch(" +\n?", between) and joined[-1].category == span.category:
             last = joined.pop()
             span = Span(last.start, span.end, last.label, category=last.category)
         joined.append(span)
