@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import socket
 import sys
 from ipaddress import ip_address
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from .._optional import import_optional
+from .._storage import bundle_digest
 from ..exceptions import DeidError
+from .failures import FATAL
 from .options import add_machine_options, count, model_folder, port, set_machine
 
 SUMMARY = "redact texts for other programs"
@@ -83,10 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     if arguments.token_file is not None:
         read_token(arguments.token_file)
+    model = str(model_folder(arguments.model))
     settings = ServiceSettings(
-        model=str(model_folder(arguments.model)),
+        model=model,
+        digest=bundle_digest(model),
         token_file=arguments.token_file,
-        is_local=arguments.socket is None and _is_loopback(arguments.host),
+        host=_in_brackets(arguments.host) if arguments.socket is None and _is_loopback(arguments.host) else None,
         max_bytes=arguments.max_bytes,
         rate=arguments.rate,
         timeout=float(arguments.timeout),
@@ -114,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
                 uvicorn.Server(uvicorn.Config(app, **quiet)).run(sockets=[listener])
             else:
                 del app
-                _run_workers(uvicorn, settings, listener, quiet)
+                return _run_workers(uvicorn, settings, listener, quiet)
         except KeyboardInterrupt:  # the server has ended, and repeats the signal that ended it
             pass
     finally:
@@ -124,9 +129,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _run_workers(uvicorn: Any, settings: Any, listener: socket.socket, quiet: dict[str, Any]) -> None:
-    """Share the listening socket among processes, which uvicorn starts, replaces and ends."""
+def _run_workers(uvicorn: Any, settings: Any, listener: socket.socket, quiet: dict[str, Any]) -> int:
+    """Share the listening socket among processes, which uvicorn starts, replaces and ends. Return the exit code."""
+    from ..integrations.service.worker import CANNOT_START
+
     os.environ.update(settings.to_environment())
+    failed: list[int] = []
+
+    def end(number: int, frame: Any) -> None:
+        failed.append(number)
+        signal.raise_signal(signal.SIGTERM)
+
+    signal.signal(CANNOT_START, end)
     uvicorn.run(
         "sklearn_deid.integrations.service.worker:make_worker",
         factory=True,
@@ -136,6 +150,7 @@ def _run_workers(uvicorn: Any, settings: Any, listener: socket.socket, quiet: di
         timeout_worker_healthcheck=_SECONDS_TO_ANSWER,
         **quiet,
     )
+    return FATAL if failed else 0
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -161,8 +176,25 @@ def _is_address(host: str) -> bool:
     return True
 
 
+def _is_left_over(path: Path) -> bool:
+    """Whether a file is a socket on which nobody listens, as a killed service leaves it."""
+    if not path.is_socket():
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        try:
+            client.connect(str(path))
+        except ConnectionRefusedError:
+            return True
+    return False
+
+
+def _in_brackets(host: str) -> str:
+    """Host as in a URL."""
+    return f"[{host}]" if ":" in host else host
+
+
 def _address(arguments: argparse.Namespace) -> str:
-    return arguments.socket if arguments.socket is not None else f"http://{arguments.host}:{arguments.port}"
+    return arguments.socket or f"http://{_in_brackets(arguments.host)}:{arguments.port}"
 
 
 def _listener(arguments: argparse.Namespace) -> socket.socket:
@@ -171,7 +203,9 @@ def _listener(arguments: argparse.Namespace) -> socket.socket:
         return socket.create_server((arguments.host, arguments.port), family=family)
     path = Path(arguments.socket)
     if path.exists():
-        raise DeidError("The socket exists already. Remove it if no service uses it.", path=str(path))
+        if not _is_left_over(path):
+            raise DeidError("The socket exists already. Remove it if no service uses it.", path=str(path))
+        path.unlink()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # The mask is set before the socket has its name: nobody else can ever open it.
     before = os.umask(0o177)

@@ -1,7 +1,9 @@
 """``serve``: who can reach it, and how it ends."""
 
 import asyncio
+import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -152,6 +154,39 @@ def test_workers_end_with_a_killed_service(rules, tmp_path):
     while any(map(is_running, children)) and time.monotonic() < end:
         time.sleep(0.05)
     assert len(children) >= 2 and not any(map(is_running, children))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
+def test_a_changed_model_ends_the_service(rules, tmp_path):
+    """uvicorn started one worker after the other for ever, and the exit code was that of a signal."""
+    path, model = tmp_path / "socket", tmp_path / "model"
+    shutil.copytree(rules, model)
+    command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(model), "--socket", str(path)]
+    with ExitStack() as stack, subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE) as process:
+        stack.callback(process.kill)
+        head = b"GET /recognizers HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+        assert b" 200 OK" in answer(connected(stack, path), head)
+        save(RuleTagger(recognizers=["email"]).fit([]), model, overwrite=True)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [one for one in children if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
+        os.kill(int(workers[0]), signal.SIGKILL)
+        err = process.communicate(timeout=PATIENCE)[1].decode()
+    assert (process.returncode, path.exists(), "The model has changed" in err) == (2, False, True)
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix sockets in Python")
+def test_a_socket_that_a_killed_service_left_is_replaced(run, rules, tmp_path, monkeypatch):
+    """The service did not come back after it was killed."""
+    import uvicorn
+
+    path = tmp_path / "socket"
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
+    with socket.socket(socket.AF_UNIX) as before:
+        before.bind(str(path))
+        before.listen()
+        assert run("serve", "--model", rules, "--socket", path)[0] == 2 and path.exists()
+    assert run("serve", "--model", rules, "--socket", path)[0] == 0 and not path.exists()
 
 
 def is_running(pid):

@@ -25,19 +25,10 @@ class GivenSpan(NamedTuple):
     score: float = 1.0
 
 
-def merged(spans: Iterable[GivenSpan]) -> list[GivenSpan]:
-    """Join spans that overlap, so that no character of any span remains.
-
-    Examples
-    --------
-    >>> [tuple(span) for span in merged([GivenSpan(0, 5, "PERSON", 0.9), GivenSpan(3, 8, "DATE", 0.5)])]
-    [(0, 8, 'PERSON', 0.9)]
-    """
-    return [_joined(group, group) for group in _groups(spans)]
-
-
 def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, Any]) -> dict[str, Any]:
     """Replace spans by the operator of their entity, of ``DEFAULT``, or by ``<ENTITY>``.
+
+    Spans that overlap are joined, so that no character of any span remains.
 
     If spans with different offsets overlap, the operator "keep" applies only if all these spans are kept, and a mask
     covers all characters. With separate rules, one operator could show characters that another operator hides.

@@ -33,8 +33,9 @@ _exceptions = import_optional("fastapi.exceptions", extra="serve", purpose="the 
 Request = _fastapi.Request
 
 _RECOGNIZER = "DeidRecognizer"
-# With 16, a note took a quarter more CPU time. With more, requests of others wait longer for a batch.
-_BATCH_LINES = 64
+# With 16, a note took a quarter more CPU time. With more, or with long notes, requests of others wait longer for a
+# batch, and a batch of the longest notes would not end within the time limit.
+_BATCH_LINES, _BATCH_BYTES = 64, 250_000
 
 
 def make_app(
@@ -160,11 +161,13 @@ class _Service:
         # One thread: taggers do not support several threads, and one thread uses all cores that torch is given.
         self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
         self._n_waiting = 0
+        self._check: asyncio.Future[Any] | None = None
         self._canary = canary(self._tagger.estimator)
 
     async def analyze(self, form: AnalyzeRequest) -> Any:
-        # A name that the service never gives, such as EMAIL, would find nothing, and the text would pass as clean.
-        if not set(form.entities or ()) <= {*self._entities, *PRESIDIO_ENTITIES.values()}:
+        # A name that the model never gives, such as EMAIL, would find nothing, and the text would pass as clean. Only
+        # a model that does not list its labels can give any.
+        if not set(form.entities or ()) <= set(self._entities or PRESIDIO_ENTITIES.values()):
             return _problem(422, "An entity is not known. GET /supportedentities lists those of the model.")
         texts = form.text if isinstance(form.text, list) else [form.text]
         found = await self._tag(texts)
@@ -180,7 +183,7 @@ class _Service:
         spans = [GivenSpan(one.start, one.end, one.entity_type, one.score) for one in form.analyzer_results]
         if any(not span.start < span.end <= len(form.text) for span in spans):
             return _problem(422, "A span lies outside of the text, or is empty.")
-        return _answer(anonymized(form.text, spans, form.anonymizers))
+        return _answer(anonymized(form.text, spans, form.anonymizers or {}))
 
     async def redact(self, form: RedactRequest) -> Any:
         found = await self._tag([form.text])
@@ -202,7 +205,10 @@ class _Service:
         return _responses.PlainTextResponse("The service is up.")
 
     async def ready(self) -> Any:
-        found = await self._work(partial(canary, self._tagger.estimator))
+        # One check for all who ask at the same time: without a token, they could fill the queue of the model.
+        if self._check is None or self._check.done():
+            self._check = asyncio.ensure_future(self._work(partial(canary, self._tagger.estimator)))
+        found = await asyncio.shield(self._check)
         if isinstance(found, Problem):
             return found.answer()
         problem = canary_problem(self._canary, found)
@@ -277,27 +283,32 @@ class _Service:
 
     async def _lines(self, request: Any) -> AsyncIterator[str]:
         waiting: list[Any] = []
+        size = 0
         async for line in self._given_lines(request):
             waiting.append(_note(line))
-            if len(waiting) == _BATCH_LINES:
+            size += len(line)
+            if len(waiting) == _BATCH_LINES or size >= _BATCH_BYTES:
                 yield await self._answered(waiting)
-                waiting = []
+                waiting, size = [], 0
         if waiting:
             yield await self._answered(waiting)
 
     async def _given_lines(self, request: Any) -> AsyncIterator[bytes]:
-        rest = b""
+        # Joined in place: a copy for each part of a long line would take a time that grows with its square.
+        rest = bytearray()
         async for part in request.stream():
-            *lines, rest = (rest + part).split(b"\n")
+            first, *lines = part.split(b"\n")
+            rest += first
             for line in lines:
-                if len(line) > self._limits.max_bytes:
+                if len(rest) > self._limits.max_bytes:
                     raise too_large(self._limits)
-                if line.strip():
-                    yield line
+                if rest.strip():
+                    yield bytes(rest)
+                rest[:] = line
             if len(rest) > self._limits.max_bytes:
                 raise too_large(self._limits)
         if rest.strip():
-            yield rest
+            yield bytes(rest)
 
     async def _answered(self, notes: list[Any]) -> str:
         texts = [note["text"] for note in notes if "text" in note]

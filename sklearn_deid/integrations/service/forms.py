@@ -78,7 +78,7 @@ class AnonymizeRequest(_Form):
 
     text: str
     analyzer_results: list[Found]
-    anonymizers: dict[str, Operator] = Field(default_factory=dict)
+    anonymizers: dict[str, Operator] | None = None
 
 
 class RedactRequest(_Form):

@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 import math
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -26,6 +27,7 @@ _STREAMS = ("/v1/batch",)
 # Clients whose rates are remembered.
 _MOST_CLIENTS = 10_000
 _MOST_DIGITS = 18
+_PORT = re.compile(":[0-9]*$")
 
 Message = MutableMapping[str, Any]
 
@@ -46,7 +48,7 @@ class ServiceLimits:
     rate : int, optional
         Requests of a client in a minute. None sets no limit.
     timeout : float, default=60.0
-        Seconds until a request times out.
+        Seconds in which a body, or a line of a batch, must arrive, and in which the model must answer.
     max_waiting : int, default=200
         Requests that may wait for the model at the same time.
     """
@@ -106,7 +108,7 @@ class Guard:
     def _refusal(self, scope: Any) -> tuple[int, str] | None:
         headers = {name.lower(): value for name, value in scope["headers"]}
         hosts = self.limits.hosts
-        host = headers.get(b"host", b"").decode("latin-1").rsplit(":", 1)[0] if b"host" in headers else ""
+        host = _PORT.sub("", headers.get(b"host", b"").decode("latin-1")).lower()
         if hosts is not None and host not in hosts:
             return 400, "The header Host names another host."
         if scope["path"] in _OPEN:
@@ -137,15 +139,22 @@ class Guard:
         return left >= 1
 
     def _limited(self, receive: Callable[[], Awaitable[Message]], route: str) -> Callable[[], Awaitable[Message]]:
-        seen, limit = 0, math.inf if route in _STREAMS else self.limits.max_bytes
+        is_stream = route in _STREAMS
+        limit = math.inf if is_stream else self.limits.max_bytes
+        seen, left = 0, self.limits.timeout
 
         async def limited() -> Message:
-            nonlocal seen
+            nonlocal seen, left
+            start = time.monotonic()
             try:
-                message = await asyncio.wait_for(receive(), self.limits.timeout)
+                message = await asyncio.wait_for(receive(), left)
             except asyncio.TimeoutError:
                 raise RequestRefused(408, "The rest of the request has not arrived.") from None
-            seen += len(message.get("body", b""))
+            body = message.get("body", b"")
+            # One time limit for all parts: a client that sends byte after byte would hold the service after a signal.
+            is_next_line = is_stream and b"\n" in body
+            left = self.limits.timeout if is_next_line else left - (time.monotonic() - start)
+            seen += len(body)
             if seen > limit:
                 raise too_large(self.limits)
             return message

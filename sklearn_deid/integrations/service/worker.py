@@ -7,12 +7,14 @@ import logging
 import os
 import signal
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
+from ..._storage import bundle_digest
 from ...exceptions import DeidError
 from .app import make_app
 from .guard import Guard, ServiceLimits
@@ -20,6 +22,10 @@ from .guard import Guard, ServiceLimits
 _VARIABLE = "SKLEARN_DEID_SERVICE"
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _SHORTEST_TOKEN = 16
+_LOG = logging.getLogger("sklearn_deid.service")
+#: Signal to the first process from a worker that cannot start. uvicorn has handlers for SIGUSR1 and SIGUSR2.
+CANNOT_START = getattr(signal, "SIGALRM", signal.SIGTERM)
+_SECONDS_TO_END, _STARTUP_FAILURE = 2.0, 3
 
 
 @dataclass(frozen=True)
@@ -30,13 +36,13 @@ class ServiceSettings:
 
     Parameters
     ----------
-    model : str
-        Path of the model.
+    model, digest : str
+        Path of the model, and the digest of the model at the start of the service.
     token_file : str or None
         File with the token.
-    is_local : bool
-        Whether the service listens on this computer only, so that the header ``Host`` of requests must name this
-        computer.
+    host : str or None
+        Address on which the service listens, if only this computer can reach it. The header ``Host`` of requests must
+        then name this computer.
     max_bytes, rate, timeout
         As in `ServiceLimits`.
     device : str
@@ -48,14 +54,15 @@ class ServiceSettings:
 
     Examples
     --------
-    >>> settings = ServiceSettings("my-model", None, True, 1_000_000, None, 60.0, "cpu", 1)
+    >>> settings = ServiceSettings("my-model", "1f", None, "127.0.0.1", 1_000_000, None, 60.0, "cpu", 1)
     >>> ServiceSettings.from_environment(settings.to_environment()) == settings
     True
     """
 
     model: str
+    digest: str
     token_file: str | None
-    is_local: bool
+    host: str | None
     max_bytes: int
     rate: int | None
     timeout: float
@@ -78,11 +85,13 @@ class ServiceSettings:
         Raises
         ------
         DeidError
-            If the token is too short or the model cannot be loaded.
+            If the token is too short, or the model cannot be loaded or has changed since the start.
         """
+        if bundle_digest(self.model) != self.digest:
+            raise DeidError("The model has changed since the service started. Restart the service.", path=self.model)
         limits = ServiceLimits(
             token=None if self.token_file is None else read_token(self.token_file),
-            hosts=_LOCAL_NAMES if self.is_local else None,
+            hosts=None if self.host is None else (*_LOCAL_NAMES, self.host.lower()),
             max_bytes=self.max_bytes,
             rate=self.rate,
             timeout=self.timeout,
@@ -110,21 +119,31 @@ def log_to_standard_error() -> None:
     """Write a line for each request: time, request id, path, code and duration, and no text."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    log = logging.getLogger("sklearn_deid.service")
-    log.handlers[:] = [handler]
-    log.setLevel(logging.INFO)
-    log.propagate = False
+    _LOG.handlers[:] = [handler]
+    _LOG.setLevel(logging.INFO)
+    _LOG.propagate = False
 
 
 def make_worker() -> Guard:
-    """Make the application in a worker process, from the environment that the first process has set."""
+    """Make the application in a worker process, from the environment that the first process has set.
+
+    If the worker cannot start, the whole service ends. uvicorn would start one worker after the other for ever.
+    """
     import torch
 
     _end_with_parent()
     settings = ServiceSettings.from_environment(os.environ)
     torch.set_num_threads(settings.threads)
     log_to_standard_error()
-    return settings.make()
+    try:
+        return settings.make()
+    except (DeidError, OSError) as error:
+        _LOG.error("A worker cannot start: %s", error)
+    if (parent := parent_process()) is not None and parent.pid is not None:
+        os.kill(parent.pid, CANNOT_START)
+        # uvicorn waits long for the answer of a worker that has ended, and hears no signal while it waits.
+        time.sleep(_SECONDS_TO_END)
+    raise SystemExit(_STARTUP_FAILURE)
 
 
 def _end_with_parent() -> None:

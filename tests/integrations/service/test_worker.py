@@ -2,10 +2,12 @@
 
 import logging
 from copy import copy
+from dataclasses import replace
 
 import pytest
 
 from sklearn_deid import RuleTagger, save
+from sklearn_deid._storage import bundle_digest
 from sklearn_deid.exceptions import DeidError
 
 pytest.importorskip("fastapi")
@@ -19,19 +21,38 @@ TOKEN = "a-secret-of-the-test"
 def settings(tmp_path):
     save(RuleTagger(recognizers=["date"]).fit([]), tmp_path / "model")
     (tmp_path / "token").write_text(f" {TOKEN}\n")
-    paths = str(tmp_path / "model"), str(tmp_path / "token")
-    return ServiceSettings(*paths, is_local=False, max_bytes=7, rate=None, timeout=3.0, device="cpu", threads=1)
+    paths = str(tmp_path / "model"), bundle_digest(tmp_path / "model"), str(tmp_path / "token")
+    return ServiceSettings(*paths, host=None, max_bytes=7, rate=None, timeout=3.0, device="cpu", threads=1)
 
 
-def test_a_worker_makes_the_application_of_its_environment(settings, monkeypatch):
+@pytest.fixture
+def environment(settings, monkeypatch):
     log = logging.getLogger("sklearn_deid.service")
     for name in ("handlers", "propagate", "level"):  # restored afterwards: other tests read the log
         monkeypatch.setattr(log, name, copy(getattr(log, name)))
     written = settings.to_environment()
-    assert TOKEN not in str(written) and ServiceSettings.from_environment(written) == settings
     for name, value in written.items():
         monkeypatch.setenv(name, value)
+    return written
+
+
+def test_a_worker_makes_the_application_of_its_environment(settings, environment):
+    assert TOKEN not in str(environment) and ServiceSettings.from_environment(environment) == settings
     assert "/redact" in make_worker().routes
+
+
+def test_a_worker_does_not_start_with_another_model(settings, environment, capsys):
+    """A worker that replaced another served the new model, and the others the old one."""
+    save(RuleTagger(recognizers=["email"]).fit([]), settings.model, overwrite=True)
+    with pytest.raises(SystemExit) as caught:
+        make_worker()
+    assert caught.value.code == 3 and "The model has changed since" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "[::ffff:127.0.0.1]"])
+def test_the_service_answers_at_its_own_address(settings, host):
+    """``--host 127.0.0.2`` refused every request, because the header named another host than localhost."""
+    assert host in replace(settings, host=host).make().limits.hosts
 
 
 def test_the_token_is_in_no_repr():
