@@ -80,7 +80,7 @@ def check_not_predicted(notes: Iterable[Document], path: str) -> None:
         )
     line = (
         f"All spans of {len(predicted)} of {len(annotated)} annotated notes have the confidence of a model, such as "
-        f"those of {predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, leave these notes out."
+        f"those of {predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, leave them out."
     )
     print(one_line(line), file=sys.stderr)
 
