@@ -126,6 +126,8 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:
         """Yield corrected marginals, some thousand tokens at a time."""
         check_is_fitted(self)
+        # Parameters may have changed since `fit`. With a strength of NaN, all tags would be "O".
+        check_constraints(self)
         X = check_sequences(X)
         parts = marginal_parts(self.estimator_, X, self._labels)
         if X.documents is None:

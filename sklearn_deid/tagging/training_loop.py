@@ -286,6 +286,10 @@ class SequenceNet(SkorchEstimator):
         """Yield rows, batch and emissions in order of length, without sentences that have no token."""
         device = resolve_device(self.device)
         self._set_training(False)
+        crf = {} if self.module_.crf is None else dict(self.module_.crf.named_parameters())
+        if weight_problem({name: scores.detach().cpu().numpy() for name, scores in crf.items()}) is not None:
+            # Finite emissions do not show these weights, and the best path of NaN scores can be "O" everywhere.
+            raise SequenceError("The CRF holds scores that are not finite, or too large. Train the tagger anew.")
         for units in LengthBucketSampler(dataset.unit_lengths, _TAGGING_CELLS, max_rows=_TAGGING_CELLS):
             batch = dataset.collate(units)[0].to(device)
             # No inference mode: the marginals of the CRF are gradients, and inference tensors allow none.

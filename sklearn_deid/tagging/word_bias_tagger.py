@@ -105,6 +105,7 @@ class WordBiasTagger(MarginalTagger, BaseEstimator):
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:
         """Yield shifted marginals, some thousand tokens at a time, because a long note needs much memory."""
         check_is_fitted(self)
+        check_constraints(self)  # parameters may have changed since `fit`
         X = check_sequences(X)
         if not all(isinstance(word, str) for word in X.data):
             raise SequenceError("WordBiasTagger reads words, not vectors of tokens.")

@@ -124,6 +124,15 @@ def test_a_larger_bias_of_all_words_never_tags_less():
     assert sum(tagged[0]) == 1 < sum(tagged[-1])
 
 
+@pytest.mark.parametrize("parameter", ["strength", "lowest"])
+def test_parameters_that_became_no_numbers_are_refused(parameter):
+    """All tags were "O" without an error."""
+    model = NotePriorTagger(Known(), share=0.4).fit([["sure"], ["plain"]], Y)
+    model.set_params(**{parameter: float("nan")})
+    with pytest.raises(ValueError, match=f"The '{parameter}' parameter of NotePriorTagger"):
+        model.predict(TokenSequences.from_rows([["sure"], ["likely"]]).with_documents([0, 0]))
+
+
 def test_an_empty_input_has_no_rows():
     empty = TokenSequences.from_rows([]).with_documents(np.zeros(0, dtype=int))
     assert len(NotePriorTagger(Known()).fit([["sure"], ["plain"]], Y).predict_proba(empty)) == 0

@@ -62,6 +62,19 @@ def test_scores_that_are_no_numbers_are_an_error(sentences):
             method(X)
 
 
+@pytest.mark.parametrize("name", ["start_transitions", "transitions", "end_transitions"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e30])
+def test_crf_scores_that_are_no_numbers_are_an_error(sentences, name, value):
+    """The emissions were finite, and the best path of NaN scores was "O" everywhere."""
+    X, y, _ = sentences
+    tagger = DeidTagger(**{**SMALL, "max_epochs": 1}).fit(X, y)
+    with torch.no_grad():
+        getattr(tagger.module_.crf, name).flatten()[0] = value
+    for method in (tagger.predict, tagger.predict_proba):
+        with pytest.raises(SequenceError, match="CRF holds scores that are not finite"):
+            method(X)
+
+
 def test_what_is_no_problem():
     fine = {"a": np.ones((2, 2)), "bias": np.zeros(3), "n": np.arange(4), "e": np.zeros((0, 3)), "h": np.ones(2, "f2")}
     assert weight_problem(fine) is None

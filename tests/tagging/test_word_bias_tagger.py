@@ -58,6 +58,11 @@ def test_a_word_of_a_higher_level_moves_more_and_at_most_by_50(wrapped, bias, mo
         assert np.log(sum(phi) / outside) == pytest.approx(np.log(7 / 3) + shifted, abs=1e-4)
 
 
+def test_a_bias_that_became_no_number_is_refused():
+    with pytest.raises(ValueError, match="The 'bias' parameter of WordBiasTagger"):
+        biased(-1.0).set_params(bias=float("nan")).predict(X)
+
+
 def test_a_strong_bias_keeps_listed_words_and_only_those():
     assert list(biased(-20.0).predict(X)) == [["O", "B-DOCTOR", "B-DOCTOR"], ["O"], ["O", "B-DOCTOR"]]
     assert list(biased(-20.0, words=WordSet.of(["BY"])).predict(X)[0]) == ["B-DOCTOR", "O", "B-DOCTOR"]
