@@ -50,7 +50,7 @@ class ProvenRules:
         if len(self._rules) < len(self.labels) or not all(0 < p < 1 for _, p in self.labels.values()):
             raise ValueError("A rule is unknown to this version, or its precision is not between 0 and 1.")
         # The labels appear in redacted notes, like the labels of a tagger.
-        problem = class_problem(f"B-{label}" for label in {label for label, _ in self.labels.values()})
+        problem = class_problem({"B-" + label for label, _ in labels.values()})
         if self.labels and problem is not None:
             raise ValueError(f"A rule has a label that cannot be used. {problem}")
 

@@ -62,7 +62,7 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
     likeness, rules = getattr(model, "likeness_", None), getattr(model, "rules_", None)
     state = {
         **{name: getattr(model, name) for name in ("batch_size", "labels", "on_error", "on_unlike")},
-        "categories": getattr(model, "categories_", {}),
+        "categories": _categories(getattr(model, "categories_", {})),
         "segmenter": model.segmenter if isinstance(model.segmenter, str) else "learned",
         "sentence_counts": _segmenter_state(model),
         "borders": {label: list(counts) for label, counts in getattr(model, "border_counts_", {}).items()},
@@ -70,6 +70,13 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
         "rules": {} if rules is None else rules.labels,
     }
     return state, [model.fitted_estimator()]
+
+
+def _categories(found: Mapping[Any, Any]) -> dict[str, str]:
+    """Check that labels and categories, which enter tables and files as the labels of tags do, are printable names."""
+    if not all(isinstance(name, str) and name.isprintable() for name in (*found, *found.values())):
+        raise BundleError("A category, or the label of a category, is not a name of printable characters.")
+    return dict(found)
 
 
 def _segmenter_state(model: NoteDeidentifier) -> dict[str, Any] | None:
@@ -91,7 +98,7 @@ def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) ->
     # return all PHI.
     on_unlike, labels, likeness = state.get("on_unlike", "warn"), state.get("labels", "all"), state.get("likeness")
     model = NoteDeidentifier(tagger, batch_size=state["batch_size"], labels=labels, on_error=state["on_error"])
-    model.estimator_, model.categories_ = tagger, dict(state["categories"])
+    model.estimator_, model.categories_ = tagger, _categories(state["categories"])
     # Models of version 0.1.0 have no entry: they were trained on the sentences of the rules.
     counts = state.get("sentence_counts")
     model.on_unlike, model.segmenter = on_unlike, str(state.get("segmenter", "rules"))
@@ -223,6 +230,10 @@ def _plain_figure(value: Any) -> Any:
 
 
 def _figure(value: Any) -> Any:
+    numbers = value if isinstance(value, list) else [value]
+    # Text of a forged report could act in a terminal.
+    if not all(number is None or isinstance(number, (int, float)) for number in numbers):
+        raise BundleError("A figure of the saved report is not a number.")
     if not isinstance(value, list):
         return value
     share, low, high = (math.nan if number is None else number for number in value[:3])

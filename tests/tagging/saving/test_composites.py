@@ -107,6 +107,9 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("fixed", lambda m: m["state"].update({"level": "character"})),
         ("fixed", lambda m: m["state"].update({"bias": float("nan")})),
         ("tuned", lambda m: m["state"]["report"].update({"nonsense": 1})),
+        ("tuned", lambda m: m["state"]["report"].update({"n_patients": "\x1b[2J"})),
+        ("tuned", lambda m: m["state"]["report"].update({"recall": "\x1b[2J"})),
+        ("tuned", lambda m: m["state"]["report"]["recall"].__setitem__(5, "\x1b[2J")),
         ("scaled", lambda m: m["state"].update({"temperature": 0})),
         ("biased", lambda m: m["state"].update({"bias": float("nan")})),
         ("biased", lambda m: m["state"].update({"bias": "-1"})),
@@ -128,6 +131,29 @@ def test_what_does_not_fit_together_is_refused(models, name, change, tmp_path):
     manifest, arrays = read_bundle(tmp_path / "m")
     manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
     change(manifest)
+    write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
+    with pytest.raises(BundleError):
+        load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("categories", [{"DATE": "\x1b[2J"}, {"DATE": 3}, {"DATE": {}}, {"\x1b[2J": "DATE"}, ["DATE"]])
+def test_a_category_is_a_printable_name(categories, tmp_path):
+    """Categories enter tables and files, as labels do, and were loaded as any JSON value."""
+    save(NoteDeidentifier(RuleTagger().fit([])), tmp_path / "m")
+    manifest, arrays = read_bundle(tmp_path / "m")
+    manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
+    manifest["state"]["categories"] = categories
+    write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
+    with pytest.raises(BundleError):
+        load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("label", [None, 3, True])
+def test_a_label_of_a_rule_is_a_name(label, tmp_path):
+    save(NoteDeidentifier(RuleTagger().fit([])), tmp_path / "m")
+    manifest, arrays = read_bundle(tmp_path / "m")
+    manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
+    manifest["state"]["rules"] = {"date-numeric": [label, 0.97]}
     write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
     with pytest.raises(BundleError):
         load(tmp_path / "m")
