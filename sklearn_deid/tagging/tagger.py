@@ -293,6 +293,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         "verbose": ["verbose"],
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
+        "optimizer": [callable],
+        "callbacks": [list, StrOptions({"disable"}), None],
     }
     _skorch_defaults = {"optimizer": torch.optim.NAdam, "callbacks": None, "warm_start": False, "verbose": 0}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
     Raises
     ------
     ValueError
-        If a weight is below 0 or not finite.
+        If a weight is no number, below 0 or not finite.
     """
     if class_weight is None:
         return None
@@ -111,8 +112,8 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
 
 
 def _check_weights(class_weight: dict[str, float], classes: np.ndarray) -> None:
-    """Refuse negative weights, which would invert the loss, and warn of keys that are not tags of the network."""
-    if not all(0 <= weight < math.inf for weight in class_weight.values()):
+    """Refuse negative weights, which would invert the loss, and warn of keys that are no tags of the network."""
+    if not all(isinstance(weight, Real) and 0 <= weight < math.inf for weight in class_weight.values()):
         raise ValueError("The weights in 'class_weight' of DeidTagger must be finite numbers of at least 0.")
     unused = sorted(map(str, set(class_weight).difference(classes)))
     if unused:

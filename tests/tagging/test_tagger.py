@@ -152,7 +152,7 @@ class TestParameters:
         with pytest.warns(UserWarning, match=r"weights of \['PATIENT'\], and the network has no such tags"):
             weighted.fit(X, y)
 
-    @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+    @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), "2"])
     def test_class_weight_is_a_finite_number_of_at_least_zero(self, sentences, weight):
         X, y, _ = sentences
         with pytest.raises(ValueError, match="finite numbers of at least 0"):
@@ -171,6 +171,8 @@ class TestParameters:
             ("max_epochs", 0),
             ("lr", 0.0),
             ("batch_size", -1),
+            ("optimizer", "adam"),
+            ("callbacks", 3),
             ("validation_fraction", 1.0),
             ("patience", 0),
             ("random_state", "seed"),
