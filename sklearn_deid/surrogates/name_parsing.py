@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from .folding import fold
 from .locale_words import LocaleWords
+from .titles import are_consonants, title_places
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
 # Letter before an apostrophe, as in O'Hara.
@@ -34,10 +35,7 @@ _FIRST_PARTICLES = (
 APOSTROPHES = ("'", "\u2019")
 _JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
-_RAISED = ("\u00aa", "\u00ba")
-_LONGEST_TITLE = 5
-# Shortest title that is also a surname, such as Heer.
-_SHORTEST_NAME = 3
+RAISED = ("\u00aa", "\u00ba")
 # HL7 separates the surname from the given name with a caret.
 _COMMAS = (",", "^")
 _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
@@ -123,8 +121,8 @@ def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
     (NamePart(kept), NamePart(kept), NamePart())
     """
     pieces = with_signs_apart(_PIECES.findall(text), words)
-    titles = long_titles(pieces, words)
-    roles = [KEPT if i in titles else _fixed_role(pieces, i, words) for i in range(len(pieces))]
+    titles = title_places(pieces, words)
+    roles = [KEPT if i in titles else _fixed_role(pieces, i, words, titles) for i in range(len(pieces))]
     if set(roles) <= {KEPT, ELIDED}:
         # "Van Le": a name of particles and titles alone would stay unchanged.
         roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
@@ -142,7 +140,7 @@ def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:
     """
     apart: list[str] = []
     for piece in pieces:
-        is_abbreviated = piece[-1] in _RAISED and len(piece) > 1 and fold(piece) not in words.titles
+        is_abbreviated = piece[-1] in RAISED and len(piece) > 1 and fold(piece) not in words.titles
         apart += [piece[:-1], piece[-1]] if is_abbreviated else [piece]
     return apart
 
@@ -150,36 +148,10 @@ def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:
 def whole_name(pieces: Sequence[str], i: int, words: LocaleWords) -> str | None:
     """Return the given name that a piece abbreviates, with or without a raised letter (M\u00aa, Fco.); else None."""
     raised = "".join(pieces[i + 1 : i + 3]).lstrip(".")[:1]
-    return words.abbreviated_names.get(fold(pieces[i] + (raised if raised in _RAISED else "")))
+    return words.abbreviated_names.get(fold(pieces[i] + (raised if raised in RAISED else "")))
 
 
-def long_titles(pieces: list[str], words: LocaleWords) -> set[int]:
-    """Positions of the pieces of titles with a stop or a hyphen inside, such as Dott.ssa, Dr.\u00aa and Priv.-Doz."""
-    found: set[int] = set()
-    for first in range(len(pieces)):
-        for last in range(min(len(pieces), first + _LONGEST_TITLE) - 1, first + 1, -1):
-            # "M.D. Smith" begins with initials.
-            is_behind_name = any(len(piece) > 1 and piece.isalpha() for piece in pieces[:first])
-            if _is_long_title(pieces[first : last + 1], words, is_behind_name):
-                found.update(range(first, last + 1))
-                break
-    return found
-
-
-def _is_long_title(pieces: list[str], words: LocaleWords, is_behind_name: bool) -> bool:
-    signs = "".join(piece for piece in pieces if not piece[0].isalpha())
-    joined = fold("".join(pieces))
-    if not signs or signs.strip(".-") or joined.replace(".", "") not in words.titles:
-        return False
-    first, *rest = (piece for piece in pieces if piece[0].isalpha())
-    # "J.R. Smith" has initials, although "Jr" is a title: a single letter is none of a title that has no stop there.
-    if "".join(rest) in "\u00aa\u00ba":
-        return True
-    has_letter = any(len(piece) == 1 for piece in (first, *rest))
-    return is_behind_name and joined in words.bare("titles") if has_letter else True
-
-
-def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
+def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int]) -> str:
     """Role of a piece that does not depend on the other words; empty for words that may be names."""
     piece = pieces[i]
     if piece.isdigit():
@@ -199,12 +171,10 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
         return KEPT
     if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
-    if not is_alone and _may_be_title(pieces, i) and _is_title(pieces, i, words):
-        return KEPT
     # Capitalised particles, and particles of names in capitals.
     may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]).isspace()
     # At the end, the word is the name ("Anh Le"), unless the surname comes first ("Cruz, Juan De La").
-    behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and not _is_title(pieces, k, words)]
+    behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and k not in titles]
     may_end = bool(behind) or "," in "".join(pieces[:i])
     if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin) and may_end:
         return KEPT
@@ -221,38 +191,6 @@ def _is_short_particle(pieces: list[str], i: int, words: LocaleWords) -> bool:
     return (
         pieces[i - 1 : i] != [] and pieces[i - 1][-1] in "/'\u2019" or "".join(pieces[i + 1 : i + 2])[:1] in (".", "/")
     )
-
-
-def _is_placed_as_surname(pieces: list[str], i: int, words: LocaleWords) -> bool:
-    """Whether a title is in the position of a surname: Jan de Heer; Heer, Jan; Anna Pfleger-Linden."""
-    piece = pieces[i]
-    listed = [title for title in words.block("titles") if fold(title) == fold(piece)]
-    if len(piece) < _SHORTEST_NAME or not any(map(str.istitle, listed)):
-        return False
-    before, behind = "".join(pieces[max(i - 1, 0) : i]), "".join(pieces[i + 1 : i + 2])
-    if before[-1:] == "-" or behind[:1] == "-" or (i == 0 and behind[:1] in _COMMAS):
-        return True
-    letters = "".join(pieces)
-    is_like_name = piece.istitle() or letters.isupper() or letters.islower()
-    has_name_behind = any(other[0].isalpha() and fold(other) not in words.titles for other in pieces[i + 1 :])
-    return is_like_name and before in (" ", "\n", ". ") and not has_name_behind and behind[:1] != "."
-
-
-def _may_be_title(pieces: list[str], i: int) -> bool:
-    """Whether a word of the list of titles is a title in this name; "D" and "M" are titles only with a full stop."""
-    has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
-    return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1][0] == ".")
-
-
-def _is_title(pieces: list[str], i: int, words: LocaleWords) -> bool:
-    """Whether a word of the list of titles is neither written nor placed as a surname."""
-    is_listed = fold(pieces[i]) in words.titles
-    return is_listed and not _is_surname_like(pieces[i], words) and not _is_placed_as_surname(pieces, i, words)
-
-
-def _is_surname_like(piece: str, words: LocaleWords) -> bool:
-    """Whether a degree, which is listed in capitals, is written like a name: Kim Do, but Ann Smith DO."""
-    return piece.istitle() and piece not in words.block("titles") and piece.upper() in words.block("titles")
 
 
 def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:
@@ -411,17 +349,6 @@ def _has_initials_in_front(
     is_surname = role_of(fold(behind)) == SURNAME or (words.is_surname(behind) and not words.may_be_given_name(behind))
     is_told = not behind.isupper() and (is_surname or (len(piece) == 2 and are_consonants(piece)))
     return is_told and _initials_or_name(piece, words, role_of) == INITIALS
-
-
-def are_consonants(piece: str) -> bool:
-    """Whether capitals cannot be spoken as a name; `written_form` states it.
-
-    Examples
-    --------
-    >>> are_consonants("JB"), are_consonants("UTE")
-    (True, False)
-    """
-    return not set(fold(piece)) & set("aeiouy")
 
 
 def _initials_or_name(piece: str, words: LocaleWords, role_of: Callable[[str], str | None]) -> str:

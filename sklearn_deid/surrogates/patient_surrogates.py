@@ -16,6 +16,7 @@ from .patient_chance import PatientChance
 from .person_surrogates import PersonSurrogates
 from .place_surrogates import PlaceSurrogates
 from .surrogate_settings import SurrogateSettings
+from .titles import is_title
 
 NAMES = ("person", "given name", "surname")
 PLACES = ("place", "region", "country", "postcode")
@@ -90,7 +91,6 @@ class PatientSurrogates:
         # Birth dates have the same offset as the ages, so that both agree in the new note.
         self._dates = DateSurrogates(days, words, years)
         self._birth_words = tuple(words.numbered("birth words"))
-        self._titles = words.titles
         self._rules: dict[str, Callable[[Mention], str | None]] = {
             **dict.fromkeys(NAMES, lambda m: self._people.surrogate(m.text, m.kind)),
             "title": self._title,
@@ -137,8 +137,7 @@ class PatientSurrogates:
         return self._rules[mention.kind](mention)
 
     def _title(self, mention: Mention) -> str | None:
-        words = fold(mention.text).replace(".", " ").replace("-", " ").split()
-        return mention.text if all(word in self._titles for word in words) else None
+        return mention.text if is_title(mention.text, self.words) else None
 
     def _sex(self, mention: Mention) -> str | None:
         sexes = self.words.numbered("sexes")

@@ -18,13 +18,14 @@ from .name_parsing import (
     INITIAL,
     INITIALS,
     KEPT,
+    RAISED,
     SURNAME,
     NamePart,
     fixed_parts,
     parse_name,
     whole_name,
 )
-from .own_names import new_word, with_vowel
+from .own_names import new_word, with_case, with_vowel
 from .patient_chance import PatientChance
 
 _LETTERS = "ABCDEFGHIJKLMNOPRSTUVW"
@@ -111,8 +112,9 @@ class PersonSurrogates:
         sex = self._sex(parts)
         surnames = tuple(self.known.canonical(SURNAME, part.text) for part in parts if part.role == SURNAME)
         written = [self._written(part, sex, surnames) for part in parts]
-        for i, letter in (self._short_names(parts) | self._bare_initials(parts)).items():
+        for i, letter in self._bare_initials(parts).items():
             written[i] = _like(parts[i].text, letter)
+        self._write_short_names(parts, written)
         for i, part in enumerate(parts):
             if part.role == ELIDED:
                 name = "".join(self.known.canonical(SURNAME, one.text) for one in parts[i + 2 : i + 3])
@@ -239,14 +241,20 @@ class PersonSurrogates:
             for role, name in names
         )
 
-    def _short_names(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
-        """Letters for abbreviations of public names (M\u00aa), by position; the same as for the whole name."""
+    def _write_short_names(self, parts: tuple[NamePart, ...], written: list[str]) -> None:
+        """Write abbreviations of public names by the surrogate of the whole name: its letter, or all of it for M\u00aa.
+
+        A raised letter is the end of a certain name: behind another letter, it would abbreviate no name.
+        """
         texts = [part.text for part in parts]
-        found = {}
         for i, part in enumerate(parts):
-            if part.role == INITIAL and (name := whole_name(texts, i, self._words)):
-                found[i] = self._name(GIVEN, self.known.canonical(GIVEN, name), self._words.sex_of(name))[0]
-        return found
+            if part.role != INITIAL or (short := whole_name(texts, i, self._words)) is None:
+                continue
+            name = self._name(GIVEN, self.known.canonical(GIVEN, short), self._words.sex_of(short))
+            written[i] = _like(texts[i], name[0])
+            raised = next((k for k in (i + 1, i + 2) if texts[k : k + 1] and texts[k][0] in RAISED), None)
+            if raised is not None and "".join(texts[i + 1 : raised]) in ("", "."):
+                written[i : raised + 1] = with_case(name, texts[i]) if len(texts[i]) > 1 else name, *[""] * (raised - i)
 
     def _bare_initials(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
         """Letters for initials with full stops and without a name (J.Q.A.), by position, the same as for JQA."""

@@ -9,13 +9,14 @@ from .folding import fold
 from .institution_surrogates import LONGEST_CODE, WARDS
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
-from .name_parsing import are_consonants, long_titles, whole_name, with_signs_apart
+from .name_parsing import whole_name, with_signs_apart
 from .net_surrogates import HOSTS
 from .number_surrogates import SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, place_parts
 from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR
+from .titles import are_consonants, title_places
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
@@ -121,7 +122,7 @@ def _words_form(text: str, kind: str, words: LocaleWords) -> str:
     pieces = _PIECES.findall(text)
     if kind in NAMES:
         pieces = with_signs_apart(pieces, words)
-    titles = long_titles(pieces, words) if kind in NAMES else ()
+    titles = title_places(pieces, words) if kind in NAMES else ()
     form = "".join(fold(piece) if i in titles else _piece(piece, kind, words) for i, piece in enumerate(pieces))
     if kind in NAMES:
         whole = (name for i in range(len(pieces)) if (name := whole_name(pieces, i, words)))
