@@ -20,11 +20,6 @@ _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE
 _ENGLISH_ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa", "sant", "sainte")
 LONGEST_CODE = 5
-#: Words before the number of a ward or a room, which stay.
-WARDS = (
-    *("Ward", "Unit", "Floor", "Room", "Station", "Zimmer", "Planta", "Sala", "Habitaci\u00f3n", "Chambre", "Kamer"),
-    *("Afdeling", "Avdeling", "Stanza", "Reparto", "Quarto", "Enfermaria"),
-)
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
 _COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
 
@@ -34,7 +29,8 @@ class InstitutionSurrogates:
 
     A name keeps words such as "of", legal forms at its end (GmbH, S.A.) and, if the word lists contain them, the public
     words that name the kind of institution (Hospital, Clinic, Universidad). The other words of a name become towns,
-    names of people or new words, of the same number and casing; in institutions that are not hospitals, they become
+    names of people or new words, of the same number and casing. In names of hospitals, words of departments and words
+    before the number of a ward are also public, and a department without a number becomes another one. In institutions that are not hospitals, they become
     names of firms, and behind words such as "of" also fields of medicine. A town becomes the patient's surrogate of
     this town. If two names differ only in public words, except behind "of", their other words have the same surrogate.
 
@@ -79,14 +75,19 @@ class InstitutionSurrogates:
         return self._without_legal_form(text, FIRM if is_firm else INSTITUTION) + legal_form
 
     def _without_legal_form(self, text: str, kind: str) -> str:
+        if kind == INSTITUTION and is_ward(text, self._words):
+            return self.department(text)
         if _CODE.fullmatch(text) and " " not in text.strip():
             return random_of_form(text, self._chance.again("institution code", text))
-        forms = (*self._words.block("hospitals"), *self._words.block("institutions"))
-        heads = _all_heads(forms) | self._words.bare("institution abbreviations")
+        heads = _heads(self._words, "hospitals", "institutions") | self._words.bare("institution abbreviations")
+        wards: frozenset[str] = frozenset()
+        if kind == INSTITUTION:
+            wards = self._words.bare("wards")
+            heads |= ward_words(self._words) - wards
         parts = _PARTS.findall(self._names.with_elided(text))
         # If a longer word is in capitals, a short word in capitals is no code.
         may_be_code = not any(part.isupper() and len(part) > LONGEST_CODE for part in parts)
-        kept = [self._is_kept(parts, i, heads) for i in range(len(parts))]
+        kept = [self._is_kept(parts, i, heads) or _is_numbered(parts, i, wards) for i in range(len(parts))]
         if all(kept):
             return self._all_public(text, parts, kind)
         out: list[str] = []
@@ -110,7 +111,7 @@ class InstitutionSurrogates:
         chance = self._chance.again("department", fold(text))
         if any(map(str.isdigit, text)):
             words = [fold(word) for word in _WORDS.findall(text) if len(word) > 1]
-            is_public = all(word in self._ward_words() for word in words)
+            is_public = ward_words(self._words) | _heads(self._words, "hospitals") >= set(words)
             return _numbers_only(text, chance) if words and is_public else self._names.of_form(text, chance)
         return with_case(chance.pick(self._words.block("departments")), text)
 
@@ -189,16 +190,38 @@ class InstitutionSurrogates:
         drawn = self._names.drawn(kind, text, 1, _word_before(parts[:i]))
         return "".join((*parts[:i], with_case(drawn, parts[i]), *parts[i + 1 :]))
 
-    def _ward_words(self) -> frozenset[str]:
-        return frozenset(
-            fold(word) for ward in (*self._words.block("departments"), *WARDS) for word in _WORDS.findall(ward)
-        )
+
+def is_ward(text: str, words: LocaleWords) -> bool:
+    """Whether a text without a number has public words of departments and wards alone, such as Intensive Care Unit.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [is_ward(text, locale_words("en")) for text in ("ICU", "Surgical Ward", "Ward 3", "Alder Ward")]
+    [True, True, False, False]
+    """
+    named = set(map(fold, _WORDS.findall(text)))
+    own = named - words.particles
+    return bool(own) and not _has_digit(text) and own <= ward_words(words)
 
 
 @cache
-def _all_heads(forms: tuple[str, ...]) -> frozenset[str]:
+def ward_words(words: LocaleWords) -> frozenset[str]:
+    """Folded public words of departments, and of wards and rooms, which precede numbers."""
+    return _heads(words, "departments", "department words", "wards")
+
+
+@cache
+def _heads(words: LocaleWords, *blocks: str) -> frozenset[str]:
     """Folded words of public forms; no word of a note is kept."""
+    forms = (form for block in blocks for form in words.block(block))
     return frozenset(fold(word) for form in forms for word in _WORDS.findall(form))
+
+
+def _is_numbered(parts: list[str], i: int, wards: frozenset[str]) -> bool:
+    """Whether a word for wards precedes a number or a letter. Without one, Ward and Zimmer may be surnames."""
+    behind = "".join(parts[i + 2 : i + 3]) if parts[i + 1 : i + 2] == [" "] else ""
+    return fold(parts[i]) in wards and (_has_digit(behind) or (len(behind) == 1 and behind.isalpha()))
 
 
 def _end_of_run(parts: list[str], kept: list[bool], start: int) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from .folding import fold
-from .institution_surrogates import LONGEST_CODE, WARDS
+from .institution_surrogates import LONGEST_CODE, is_ward, ward_words
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import whole_name, with_signs_apart
@@ -23,7 +23,7 @@ _OPEN = ("age", "sex", "title")
 _SIGN_BY_SIGN = ("ip",)
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
-_HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "departments"}
+_HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "hospitals"}
 _OF_TOWNS = ("hospital", "institution")
 _SCHEMES = ("http", "https", "ftp")
 _LONGEST_TOWN = 4
@@ -83,7 +83,7 @@ def written_form(
         return text[:start] + "".join(map(_sign, _with_repeats(text[start:])))
     if kind == "phone":
         return _phone(text, guess_locale(text) if locale == "auto" else locale)
-    if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
+    if kind in _SIGN_BY_SIGN or (kind in _OF_TOWNS and _CODE.fullmatch(text) and not _is_ward(text, kind, locale)):
         return "".join(map(_sign, text))
     if kind in ("email", "username"):
         casing = " ".join(map(_casing, text.split("@")))
@@ -95,6 +95,10 @@ def written_form(
     if not is_whole:
         return _words_form(text, kind, words)
     return f"{_replaced_whole(text)}{_sign(text[:1])}{'F' if words.is_female_profession(text) else ''}"
+
+
+def _is_ward(text: str, kind: str, locale: str) -> bool:
+    return kind == HOSPITAL and is_ward(text, locale_words(guess_locale(text) if locale == "auto" else locale))
 
 
 def _replaced_whole(text: str) -> str:
@@ -212,7 +216,7 @@ def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
         return words.bare("street types") | words.bare("street tail words") | words.titles
     if kind in _HEADS:
         heads = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]+", form)]
-        wards = map(fold, WARDS) if kind == "department" else ()
+        wards = ward_words(words) if kind != "institution" else ()
         return frozenset((*heads, *wards)) | words.bare("institution abbreviations") | words.titles
     if kind in (*NAMES, "relative"):
         return words.titles | words.particles | frozenset(words.numbered("relatives")) | words.bare("relative words")
