@@ -28,7 +28,8 @@ formats:
   labelstudio   one .json file of tasks for Label Studio
   doccano       one .jsonl file for doccano; holds everything
   prodigy       one .jsonl file for Prodigy; holds everything
-  uima          a folder of .xmi files (UIMA CAS) for INCEpTION; needs the extra uima
+  uima          a folder of .xmi files (UIMA CAS) for INCEpTION; needs the extra uima. Also reads .json files
+                (UIMA CAS JSON 0.4)
   text          a folder of .txt files: the notes without annotations
 
 Some formats cannot hold everything: text holds no annotations, conll no overlapping ones. The command then

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError
 from ..text import Document
+from .checking import SourceLocation
+from .files import open_regular
+
+_CAS_JSON = re.compile(rb'\s*\{\s*"%(TYPES|FEATURE_STRUCTURES|VIEWS)"')
 
 # Readers yield the error of a broken document as a value. Raising it would end the reader and hide later documents.
 Item = Document | CorpusFormatError
@@ -30,6 +35,8 @@ class Format:
     write : callable
         ``write(document, lossy)`` returns the content for each suffix. The function raises CorpusFormatError if the
         format cannot store the document and ``lossy`` does not allow to drop information.
+    also_read : tuple of str, default=()
+        Further suffixes that only the reader takes. A file with such a suffix is a document of its own.
     one_document : bool, default=True
         Whether each document has its own files, named after its id. With False all documents are in one file.
     resumable : bool, default=True
@@ -55,6 +62,7 @@ class Format:
     suffixes: tuple[str, ...]
     read: Callable[[Path, str | None], Iterator[Item]]
     write: Callable[[Document, bool], Mapping[str, str]]
+    also_read: tuple[str, ...] = ()
     one_document: bool = True
     resumable: bool = True
     pack: Callable[[Path], bytes] | None = None
@@ -69,3 +77,15 @@ def has_suffix(*suffixes: str) -> Callable[[Sequence[Path]], bool]:
     """Function for ``recognise`` that returns whether any file has one of these suffixes."""
     # Suffixes are compared in lower case, because files from Windows often end in .TXT or .XML.
     return lambda files: any(file.suffix.lower() in suffixes for file in files)
+
+
+def is_cas_json(files: Sequence[Path]) -> bool:
+    """Whether the first ``.json`` file begins as UIMA CAS JSON, and not as the tasks of Label Studio."""
+    first = next((file for file in files if file.suffix.lower() == ".json"), None)
+    if first is None:
+        return False
+    try:
+        with open_regular(SourceLocation(str(first)), first) as stream:
+            return _CAS_JSON.match(stream.read(1000)) is not None
+    except OSError:
+        return False  # The reader names the problem.

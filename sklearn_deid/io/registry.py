@@ -87,14 +87,15 @@ def source_files(path: Path, fmt: Format) -> list[Path]:
     if not path.is_dir():
         return _files(path)
     # A suffix may have two parts, as .doccano.jsonl.
-    chosen = [file for file in _files(path) if file.name.lower().endswith(fmt.suffixes)]
+    endings = (*fmt.suffixes, *fmt.also_read)
+    chosen = [file for file in _files(path) if file.name.lower().endswith(endings)]
     if fmt.one_document:
         # A pair of files is one document. Its first file represents the pair.
-        first = fmt.suffixes[0]
-        stems = {file.stem for file in chosen if file.suffix.lower() == first}
-        chosen = [file for file in chosen if file.suffix.lower() == first or file.stem not in stems]
+        alone = (fmt.suffixes[0], *fmt.also_read)
+        stems = {file.stem for file in chosen if file.suffix.lower() == fmt.suffixes[0]}
+        chosen = [file for file in chosen if file.suffix.lower() in alone or file.stem not in stems]
     if not chosen:
-        raise CorpusFormatError(f"The folder holds no file ending in {' or '.join(fmt.suffixes)}.", path=str(path))
+        raise CorpusFormatError(f"The folder holds no file ending in {' or '.join(endings)}.", path=str(path))
     return sorted(chosen, key=lambda file: (file.stem, file.name))
 
 

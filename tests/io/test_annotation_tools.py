@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io import read_corpus, read_gold, write_corpus
+from sklearn_deid.io.formats import uima
 from sklearn_deid.text import Document, Span
 
 from .corpora_for_io import CONTROL, PIECES, put, there_and_back
@@ -195,6 +196,114 @@ def test_a_second_text_of_a_cas_is_not_lost(tmp_path):
     )
     put(tmp_path, {"n1.xmi": XMI.replace("<cas:View ", second), "TypeSystem.xml": TYPES.format("label")})
     with pytest.raises(CorpusFormatError, match="several texts"):
+        read_corpus(tmp_path, "uima")
+
+
+# As INCEpTION writes it; the first character of the text counts twice.
+CAS = {
+    "%TYPES": {
+        "webanno.custom.Phi": {
+            "%NAME": "webanno.custom.Phi",
+            "%SUPER_TYPE": "uima.tcas.Annotation",
+            "label": {"%NAME": "label", "%RANGE": "uima.cas.String"},
+        }
+    },
+    "%FEATURE_STRUCTURES": [
+        {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaNum": 1, "sofaID": "_InitialView", "mimeType": "text"},
+        {"%ID": 2, "%TYPE": "uima.tcas.DocumentAnnotation", "@sofa": 1, "begin": 0, "end": 12, "language": "x"},
+        {"%ID": 3, "%TYPE": "webanno.custom.Phi", "@sofa": 1, "begin": 3, "end": 6, "label": "PATIENT"},
+    ],
+    "%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3]}},
+}
+CAS["%FEATURE_STRUCTURES"][0]["sofaString"] = "\U0001f469 Ann came."
+
+
+def cas_with(place=None, /, **values):
+    """JSON of a CAS with other values in one of its feature structures."""
+    rows = [{**row, **values} if number == place else row for number, row in enumerate(CAS["%FEATURE_STRUCTURES"])]
+    return {**CAS, "%FEATURE_STRUCTURES": rows}
+
+
+@needs_cassis
+@pytest.mark.parametrize("name", ["uima", None])
+def test_a_cas_as_json(name, tmp_path):
+    """It was not well-formed XML, in a folder no .xmi, and without a format a broken file of Label Studio."""
+    expected = Document("n1", "\U0001f469 Ann came.", (Span(2, 5, "PATIENT"),))
+    path = put(tmp_path, {"n1.json": json.dumps(CAS, indent=2)}) / "n1.json"
+    assert read_corpus(path, name)[0] == read_corpus(tmp_path, name)[0] == expected
+    by_id = {str(row["%ID"]): row for row in CAS["%FEATURE_STRUCTURES"]}
+    put(tmp_path, {"n1.json": json.dumps({**CAS, "%FEATURE_STRUCTURES": by_id})})
+    assert read_corpus(path, name)[0] == expected
+    put(tmp_path, {"n1.json": json.dumps({**CAS, "%TYPES": {}}), "TypeSystem.xml": TYPES.format("label")})
+    assert read_corpus(path, name)[0] == expected
+    put(tmp_path, {"n2.xmi": XMI})
+    assert [note.doc_id for note in read_corpus(tmp_path, name)] == ["n1", "n2"]
+    put(tmp_path, {"n1.xmi": XMI})
+    with pytest.raises(CorpusFormatError, match="id occurs twice"):
+        read_corpus(tmp_path, name)
+
+
+@needs_cassis
+@pytest.mark.parametrize("mode", ["FULL", "MINIMAL"])
+def test_json_that_cassis_writes(mode, tmp_path):
+    """With the types of DKPro Core merged in, cassis refused its own file."""
+    import cassis
+
+    write_corpus([NOTE], tmp_path, "uima")
+    xmi = (tmp_path / "n1.xmi").read_text("utf-8")
+    cas = cassis.load_cas_from_xmi(xmi.partition("?>")[2], uima._dkpro_types())
+    put(tmp_path / "json", {"n1.json": cas.to_json(type_system_mode=cassis.typesystem.TypeSystemMode[mode])})
+    assert list(read_corpus(tmp_path / "json")) == [NOTE]
+
+
+@needs_cassis
+@pytest.mark.parametrize(
+    ("cas", "message"),
+    [
+        ([], "no UIMA CAS JSON 0.4"),
+        ({"_context": {}, "_views": {}}, "no UIMA CAS JSON 0.4"),
+        ({**CAS, "%FEATURE_STRUCTURES": []}, "no UIMA CAS"),
+        ({**CAS, "%TYPES": {}}, "whose types are known .TypeNotFoundError"),
+        ({**CAS, "%VIEWS": {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3, 4]}}}, "KeyError"),
+        (cas_with(0, sofaID="other"), "no text"),
+        (cas_with(0, sofaString=None, sofaURI="file:///etc/passwd"), "no text"),
+        (cas_with(1, **{"%TYPE": "uima.cas.Sofa", "sofaID": "b", "sofaNum": 2, "sofaString": "Bob"}), "several texts"),
+        (cas_with(1, **{"%ID": 3}), "same id"),
+        (cas_with(2, label=None), "no label.*number 1"),
+        (cas_with(2, label=""), "no label.*number 1"),
+        (cas_with(2, begin=1), "inside of a character.*number 1"),
+        (cas_with(2, end=99), "outside the text of 11 characters.*number 1"),
+        (cas_with(2, end=3), "empty.*number 1"),
+        (cas_with(2, begin="3"), "whole numbers.*number 1"),
+        (cas_with(2, begin=None), "whole numbers.*number 1"),
+        (cas_with(2, **{"%TYPE": "webanno.custom.Other"}), "TypeNotFoundError"),
+        (cas_with(2, **{"@sofa": 9}), "AttributeError"),
+    ],
+)
+def test_a_damaged_cas_as_json_is_refused(cas, message, tmp_path):
+    put(tmp_path, {"n1.json": json.dumps(cas)})
+    with pytest.raises(CorpusFormatError, match=message) as caught:
+        read_corpus(tmp_path, "uima")
+    assert caught.value.doc_id == "n1" and "Ann" not in str(caught.value) and caught.value.__context__ is None
+
+
+@needs_cassis
+@pytest.mark.parametrize("content", ["", '{"%TYPES": {}', '{"%TYPES": {}, "%TYPES": {}}', '{"%TYPES":' * 9999])
+def test_json_that_is_damaged_is_refused(content, tmp_path):
+    put(tmp_path, {"n1.json": content})
+    with pytest.raises(CorpusFormatError, match="The file (is not valid JSON|holds a repeated key).*document n1"):
+        read_corpus(tmp_path, "uima")
+
+
+@needs_cassis
+def test_offsets_of_xmi_inside_of_a_character_are_refused(tmp_path):
+    """The span began a character late, and a warning said so."""
+    put(tmp_path, {"n1.xmi": XMI.replace('begin="3"', 'begin="1"'), "TypeSystem.xml": TYPES.format("label")})
+    with pytest.raises(CorpusFormatError, match="inside of a character"):
+        read_corpus(tmp_path, "uima")
+    second = '<custom:Phi xmi:id="2" sofa="1" begin="3" end="6" label="B"/><cas:Sofa '
+    put(tmp_path, {"n1.xmi": XMI.replace("<cas:Sofa ", second)})
+    with pytest.raises(CorpusFormatError, match="same id"):
         read_corpus(tmp_path, "uima")
 
 

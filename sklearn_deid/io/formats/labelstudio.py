@@ -30,7 +30,7 @@ from ...exceptions import CorpusFormatError
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
 from ..files import decode, read_bytes
-from ..format import Format, Item
+from ..format import Format, Item, is_cas_json
 from ..strict_json import dump_line, dump_meta, parse_json
 from ..utf16_offsets import code_points_before
 
@@ -197,7 +197,7 @@ def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int,
 
 def _only_json(files: Sequence[Path]) -> bool:
     """Whether all files end in ``.json``. Other formats may have a file of settings beside their notes."""
-    return bool(files) and all(file.suffix.lower() == ".json" for file in files)
+    return bool(files) and all(file.suffix.lower() == ".json" for file in files) and not is_cas_json(files)
 
 
 FORMAT = Format(

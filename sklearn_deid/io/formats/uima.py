@@ -1,26 +1,31 @@
-"""UIMA CAS as XMI, for INCEpTION, WebAnno and other tools of UIMA; one ``.xmi`` file for each note.
+"""UIMA CAS, for INCEpTION, WebAnno and other tools of UIMA; one file for each note.
+
+The reader takes XMI (``.xmi``) and UIMA CAS JSON 0.4 (``.json``), which INCEpTION exports. The writer makes XMI, which
+all of these tools import.
 
 Spans are annotations of DKPro Core's type ``NamedEntity``, whose feature ``value`` is the label; INCEpTION has a layer
 of this type. The reader also takes annotations of a custom layer of INCEpTION (``webanno.custom.*``) with a feature
 ``value`` or ``label``. Custom layers need the file ``TypeSystem.xml`` beside the notes, as in INCEpTION's exports. A
-type that is not described is an error: a file with unknown annotations would look like a note without PHI.
+type that is not described is an error: a file with unknown annotations would look like a note without PHI. JSON
+describes its types itself, and needs the file only if it does not.
 
 Patient id, metadata, categories and confidences are one ``MetaDataStringField`` with the key ``sklearn-deid``. The
-details of a span apply as long as offsets and label are unchanged. XMI counts UTF-16 units, which are converted. XML
+details of a span apply as long as offsets and label are unchanged. A CAS counts UTF-16 units, which are converted. XML
 cannot hold most control characters, which the writer refuses.
 
 The reader refuses document type declarations before `cassis` sees the file, so that no entity is expanded. The format
 needs the extra ``uima`` (`dkpro-cassis`, Apache License 2.0).
 
 Source: OASIS (2009), "Unstructured Information Management Architecture (UIMA) Version 1.0"; XMI: Apache UIMA's
-reference, chapter "XMI CAS serialization".
+reference, chapter "XMI CAS serialization"; JSON: Apache UIMA, "JSON CAS serialization for UIMA 0.4".
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -29,15 +34,15 @@ from typing import Any
 from ..._optional import import_optional
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text
-from ..files import read_bytes
-from ..format import Format, Item, has_suffix
+from ..files import decode, read_bytes
+from ..format import Format, Item, has_suffix, is_cas_json
 from ..note_xml import decode_xml, parse_xml
 from ..strict_json import dump_meta, parse_json
 
 _ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
 _FIELD = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.MetaDataStringField"
 _KEY, _CUSTOM, _TYPES = "sklearn-deid", "webanno.custom.", "TypeSystem.xml"
-# What cassis and lxml raise for a file that is XML but no CAS; lxml's syntax error is one of Python.
+# What cassis and lxml raise for XML or JSON that is no CAS; lxml's syntax error is one of Python.
 _FAILURES = (
     SyntaxError,
     ValueError,
@@ -48,29 +53,33 @@ _FAILURES = (
     AssertionError,
     ArithmeticError,
 )
+# The warning of cassis for an offset that it keeps in UTF-16 units.
+_UNMAPPED = re.compile(r"Not mapping external offset \[(\d+)\]")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the document of a file."""
     place = SourceLocation(str(path), path.stem)
-    content = decode_xml(place, read_bytes(place, path), encoding)
-    parse_xml(place, content, *(lambda *event: None,) * 3)  # raises on a document type declaration
     cassis = _cassis()
-    types = _type_system(cassis, place, path.with_name(_TYPES))
+    of_content = _json_loader if path.suffix.lower() == ".json" else _xmi_loader
+    load = of_content(cassis, place, path, encoding)
     cas, failure = None, ""
-    try:
-        cas = cassis.load_cas_from_xmi(_without_declaration(content), types)
-    # The errors of cassis can quote the file, so only their kind is shown.
-    except (*_FAILURES, cassis.typesystem.TypeNotFoundError) as error:
-        failure = type(error).__name__
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            cas = load()
+        # The errors of cassis can quote the file, so only their kind is shown.
+        except (*_FAILURES, cassis.typesystem.TypeNotFoundError) as error:
+            failure = type(error).__name__
     if cas is None or not isinstance(cas.sofa_string, str):
         raise place.error(
             f"The file is no UIMA CAS whose types are known ({failure or 'no text'}). Is {_TYPES} beside it?"
         )
     if len(cas.sofas) > 1:
         raise place.error("The CAS has several texts. Keep the view of the note only: the others would be missing.")
-    yield _document(place, path.stem, cas)
+    unmapped = [_UNMAPPED.match(str(warning.message)) for warning in caught]
+    yield _document(place, path.stem, cas, {int(found[1]) for found in unmapped if found})
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
@@ -97,6 +106,37 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         # In ASCII, with all other characters escaped: XML changes or refuses some of them.
         cas.add(types.get_type(_FIELD)(begin=0, end=0, key=_KEY, value=json.dumps(kept)))
     return {".xmi": cas.to_xmi()}
+
+
+def _xmi_loader(cassis: Any, place: SourceLocation, path: Path, encoding: str | None) -> Callable[[], Any]:
+    content = decode_xml(place, read_bytes(place, path), encoding)
+    ids: list[str] = []
+    # The parser raises on a document type declaration.
+    parse_xml(place, content, lambda name, found: ids.append(found.get("xmi:id", "")), *(lambda *event: None,) * 2)
+    _check_ids(place, [xmi_id for xmi_id in ids if xmi_id])
+    types = _type_system(cassis, place, path.with_name(_TYPES))
+    return lambda: cassis.load_cas_from_xmi(_without_declaration(content), types)
+
+
+def _json_loader(cassis: Any, place: SourceLocation, path: Path, encoding: str | None) -> Callable[[], Any]:
+    content = decode(place, read_bytes(place, path), encoding or "utf-8")
+    data = parse_json(place, content, "The file")
+    structures = data.get("%FEATURE_STRUCTURES") if isinstance(data, dict) else None
+    if not isinstance(structures, list | dict):
+        raise place.error("The file is no UIMA CAS JSON 0.4. Export it from INCEpTION in this format, or as XMI.")
+    if isinstance(structures, list):
+        _check_ids(place, [str(found.get("%ID")) for found in structures if isinstance(found, dict)])
+    if data.get("%TYPES"):
+        # Not merged with those of DKPro Core: versions of one type would exclude each other.
+        return lambda: cassis.load_cas_from_json(content)
+    types = _type_system(cassis, place, path.with_name(_TYPES))
+    return lambda: cassis.load_cas_from_json(content, types, merge_typesystem=False)
+
+
+def _check_ids(place: SourceLocation, ids: Sequence[str]) -> None:
+    """Refuse a repeated id: cassis keeps the last annotation of an id, and the others would be missing."""
+    if len(set(ids)) != len(ids):
+        raise place.error("Two parts of the CAS have the same id.")
 
 
 def _without_declaration(content: str) -> str:
@@ -133,7 +173,7 @@ def _type_system(cassis: Any, place: SourceLocation, path: Path) -> Any:
     return merged
 
 
-def _document(place: SourceLocation, doc_id: str, cas: Any) -> Document:
+def _document(place: SourceLocation, doc_id: str, cas: Any, unmapped: set[int]) -> Document:
     text = cas.sofa_string
     check_text(place, text)
     kept = _kept(place, cas)
@@ -143,13 +183,18 @@ def _document(place: SourceLocation, doc_id: str, cas: Any) -> Document:
         known.setdefault(tuple(row[:3]), []).append(row[3:])
     spans = []
     for number, (found, label) in enumerate(_annotations(place, cas), start=1):
-        annotation_id = f"number {number}"
+        annotation_id, start, end = f"number {number}", found.begin, found.end
         if not isinstance(label, str):
             raise place.error("The annotation has no label.", annotation_id)
-        check_covered(place, annotation_id, text, found.begin, found.end)
-        own = known.get((found.begin, found.end, label))
+        if type(start) is not int or type(end) is not int:
+            raise place.error("The annotation needs whole numbers as 'begin' and 'end'.", annotation_id)
+        check_covered(place, annotation_id, text, start, end)
+        if not unmapped.isdisjoint((start, end)):
+            raise place.error("The annotation begins or ends inside of a character (in UTF-16 units).", annotation_id)
+        check_label(place, annotation_id, label)
+        own = known.get((start, end, label))
         category, confidence = own.pop(0) if own else (None, None)
-        spans.append(Span(found.begin, found.end, label, category, confidence))
+        spans.append(Span(start, end, label, category, confidence))
     return Document(doc_id, text, tuple(spans), kept.get("patient_id"), kept.get("meta") or {})
 
 
@@ -169,7 +214,8 @@ def _annotations(place: SourceLocation, cas: Any) -> list[tuple[Any, Any]]:
 
 def _kept(place: SourceLocation, cas: Any) -> dict[str, Any]:
     """Patient id, metadata and details of spans that `write` has put into the file."""
-    lines = [field.value for field in cas.select(_FIELD) if field.key == _KEY]
+    fields = cas.select(_FIELD) if cas.typesystem.contains_type(_FIELD) else []
+    lines = [field.value for field in fields if field.key == _KEY]
     kept = parse_json(place, lines[0] or "", "The field of this library") if lines else {}
     is_form = (
         isinstance(kept, dict)
@@ -194,4 +240,11 @@ def _is_detail(row: Any) -> bool:
     )
 
 
-FORMAT = Format("uima", (".xmi",), read, write, recognise=has_suffix(".xmi"))
+FORMAT = Format(
+    "uima",
+    (".xmi",),
+    read,
+    write,
+    also_read=(".json",),
+    recognise=lambda files: has_suffix(".xmi")(files) or is_cas_json(files),
+)
