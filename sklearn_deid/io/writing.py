@@ -38,7 +38,7 @@ def write_corpus(
     "docbin"          a file             nothing is lost; for spaCy, with named entities where spans overlap not
     "i2b2"            a folder           confidence; control characters other than tab, LF and CR (raises)
     "meddocan-xml"    a folder           confidence; control characters other than tab, LF and CR (raises)
-    "brat"            a folder           confidence and category; labels with white space (raises)
+    "brat"            a folder           category; labels with white space (raises)
     "conll"           a file             confidence and category; labels with white space, spans that do not begin and
                                          end with tokens, overlapping spans (raise)
     "labelstudio"     a file             category

@@ -199,6 +199,34 @@ def test_a_second_text_of_a_cas_is_not_lost(tmp_path):
         read_corpus(tmp_path, "uima")
 
 
+def test_a_changed_span_of_brat_loses_its_confidence(tmp_path):
+    """All spans had lost theirs."""
+    write_corpus([NOTE], tmp_path, "brat")
+    lines = (tmp_path / "n1.ann").read_text("utf-8").splitlines(keepends=True)
+    assert lines[-1] == "#3\tConfidence T1\t0.5 (PATIENT 2 9)\n"
+    assert read_corpus(tmp_path, "brat")[0].spans[0] == Span(2, 9, "PATIENT", None, 0.5)
+    put(tmp_path, {"n1.ann": "".join(reversed(lines)).replace("\n", "\r\n")})
+    assert read_corpus(tmp_path, "brat")[0].spans[0] == Span(2, 9, "PATIENT", None, 0.5)
+    for changed in ("T1\tPATIENT 2 5\tAnn\n", "T1\tDOCTOR 2 9\tAnn Roe\n"):
+        put(tmp_path, {"n1.ann": "".join([changed, *lines[1:]])})
+        assert read_corpus(tmp_path, "brat")[0].spans[0].confidence is None
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "AnnotatorNotes T1\t0.5 (A 0 3)",
+        "AnnotatorNotes T1\tConfidence T1\t0.5",
+        *(f"Confidence T1\t{value}" for value in ("high", "0.5", "2 (A 0 3)", "nan (A 0 3)", "-0.5 (A 0 3)", "")),
+        "Confidence T2\t0.5 (A 0 3)",
+        "Confidence R1\t0.5 (A 0 3)",
+    ],
+)
+def test_a_note_of_an_annotator_is_no_confidence(note, tmp_path):
+    put(tmp_path, {"n1.txt": "Ann", "n1.ann": f"T1\tA 0 3\tAnn\n#1\t{note}\n#2\tMeta DOCUMENT\t{{}}\n"})
+    assert read_corpus(tmp_path, "brat")[0] == Document("n1", "Ann", (Span(0, 3, "A"),))
+
+
 # As INCEpTION writes it; the first character of the text counts twice.
 CAS = {
     "%TYPES": {

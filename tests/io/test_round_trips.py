@@ -44,7 +44,7 @@ def test_xml_gives_back_documents_and_categories(name):
 
 
 @quick
-@given(corpora(pieces=PIECES + CONTROL))
+@given(corpora(pieces=PIECES + CONTROL, labels=["A", "b)", "(C"], confidences=True))
 def test_brat_gives_back_documents(corpus):
     assert there_and_back(corpus, "brat") == by_id(corpus)
 
@@ -103,7 +103,7 @@ def test_control_characters_that_xml_has_no_form_for(name, tmp_path):
 def test_confidence_is_dropped_where_documented():
     document = Document("n", "Ann", (Span(0, 3, "A", "NAME", 0.5),))
     assert there_and_back([document], "i2b2")[0].spans == (Span(0, 3, "A", "NAME"),)
-    assert there_and_back([document], "brat")[0].spans == (Span(0, 3, "A"),)
+    assert there_and_back([document], "brat")[0].spans == (Span(0, 3, "A", None, 0.5),)
 
 
 @pytest.mark.parametrize(

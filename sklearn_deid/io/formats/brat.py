@@ -6,9 +6,11 @@ writer write line breaks inside the covered text as spaces. The ``.txt`` file is
 its code points, including a byte order mark. If the offsets of a corpus do not count the mark, read the corpus with
 ``encoding="utf-8-sig"``.
 
-brat has no place for patient ids and metadata. The writer stores them as JSON in note lines without an annotation
-(``#1<TAB>PatientId DOCUMENT<TAB>"p1"``). brat and other tools show or ignore these lines. The format does not store the
-category and confidence of a span; ``label_scheme=`` restores the category from the label.
+brat has no place for patient ids, metadata and confidences. The writer stores patient and metadata as JSON in note
+lines without an annotation (``#1<TAB>PatientId DOCUMENT<TAB>"p1"``), and the confidence of a span in a note of the span
+(``#3<TAB>Confidence T1<TAB>0.87 (DOCTOR 8 15)``). The confidence applies as long as label and offsets are unchanged.
+brat and other tools show or ignore these lines. The format does not store the category of a span; ``label_scheme=``
+restores the category from the label. Notes of annotators (``AnnotatorNotes``) are not read: they can quote the text.
 
 Source: Stenetorp et al. (2012), "brat: a Web-based Tool for NLP-Assisted Text Annotation", EACL demonstrations; the
 format is described in brat's manual under "standoff format".
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ...exceptions import CorpusFormatError
@@ -29,6 +32,10 @@ from ..strict_json import dump_line, dump_meta, parse_meta, parse_patient
 
 # Far more than any note has.
 _MOST_LINES = 200_000
+# The label and the offsets in brackets are those of the span as it was written.
+_CONFIDENCE = re.compile(
+    r"#[0-9]{1,9}\tConfidence (T[0-9]{1,9})\t([0-9](?:\.[0-9]{1,20})?(?:e-[0-9]{1,3})?) \((.*)\)\r?"
+)
 _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
 # Relations, events, attributes, modifications, normalizations, equivalences and notes.
 _NO_SPAN = tuple("REAMN*#")
@@ -55,19 +62,24 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """Content of the two files: the unchanged note, and a T line for each span."""
     place, lines = SourceLocation(None, document.doc_id), []
+    notes: list[str] = []
     for number, span in enumerate(document.spans, start=1):
         check_label(place, f"T{number}", span.label, spaces=False)
         if ";" in span.label:
             raise place.error("brat takes a semicolon for the border of two fragments. Rename the label.", f"T{number}")
         covered = flatten(document.text[span.start : span.end])
-        lines.append(f"T{number}\t{span.label} {span.start} {span.end}\t{covered}\n")
+        written = f"{span.label} {span.start} {span.end}"
+        lines.append(f"T{number}\t{written}\t{covered}\n")
+        if span.confidence is not None:
+            # The first two notes are those of the document.
+            notes.append(f"#{len(notes) + 3}\tConfidence T{number}\t{span.confidence} ({written})\n")
     if document.patient_id is not None:
         # brat keeps notes (#) of annotators. Patient and metadata are written in this form, because brat has no fields
         # for them.
         lines.append(f"#1\tPatientId DOCUMENT\t{dump_line(document.patient_id)}\n")
     if document.meta:
         lines.append(f"#2\tMeta DOCUMENT\t{dump_meta(document)}\n")
-    return {".txt": document.text, ".ann": "".join(lines)}
+    return {".txt": document.text, ".ann": "".join([*lines, *notes])}
 
 
 def _partner_of(path: Path, suffix: str) -> Path | None:
@@ -83,8 +95,8 @@ def _has_annotations(files: Sequence[Path]) -> bool:
 
 
 def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Document:
-    spans: list[Span] = []
-    seen: set[str] = set()
+    spans: dict[str, Span] = {}
+    confidences: dict[tuple[str, str], float] = {}
     patient, meta = None, {}
     for number, line in read_lines(path, encoding):
         if isinstance(line, CorpusFormatError):
@@ -93,18 +105,23 @@ def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Docum
             raise place.error(f"The annotations have more than {_MOST_LINES} lines. Split the file into notes.")
         if line.startswith("T"):
             annotation_id, span = _parse_span(place, text, line, number)
-            if annotation_id in seen:
+            if annotation_id in spans:
                 raise place.error("The annotation id occurs twice.", annotation_id, span.start, span.end)
-            seen.add(annotation_id)
-            spans.append(span)
+            spans[annotation_id] = span
         elif line.startswith("#1\tPatientId DOCUMENT\t"):
             patient = parse_patient(place, line.split("\t", 2)[2])
         elif line.startswith("#2\tMeta DOCUMENT\t"):
             meta = parse_meta(place, line.split("\t", 2)[2])
+        elif (note := _CONFIDENCE.fullmatch(line)) and float(note[2]) <= 1:
+            confidences[note[1], note[3]] = float(note[2])
         # A span behind a blank, a quotation mark or a byte order mark would be missing from the note.
         elif line.strip() and not line.startswith(_NO_SPAN):
             raise place.error(f"Line {number} is no annotation of brat.")
-    return Document(path.stem, text, tuple(spans), patient, meta)
+    found = [
+        replace(span, confidence=confidences.get((annotation_id, f"{span.label} {span.start} {span.end}")))
+        for annotation_id, span in spans.items()
+    ]
+    return Document(path.stem, text, tuple(found), patient, meta)
 
 
 def _parse_span(place: SourceLocation, text: str, line: str, number: int) -> tuple[str, Span]:
