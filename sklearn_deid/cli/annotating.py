@@ -15,6 +15,7 @@ from .._storage import bundle_digest
 from ..exceptions import CorpusFormatError, DeidError, UnlikeNoteWarning, WithheldWarning
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import TRANSFER_ENCODINGS, Document, Span, known_id
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
@@ -50,12 +51,10 @@ class Account:
         """Number of notes that are finished, skipped or withheld."""
         return self.done + self.skipped + len(self.withheld)
 
-    def lines(self, what: str) -> list[str]:
-        """Lines of the report at the end of a run. ``what`` names the finished notes, such as "notes redacted"."""
+    def lines(self, what: str, verb: str = "redacted") -> list[str]:
+        """Lines of the report at the end of a run. ``what`` names a finished thing, such as "note"."""
         skipped = f", {self.skipped} were finished before" if self.skipped else ""
-        # "notes redacted" has its number in front: one is "1 note redacted".
-        counted = f"{self.done} {what if self.done != 1 else what.replace('notes', 'note', 1)}"
-        head = f"{counted}, {len(self.withheld)} withheld{skipped}."
+        head = f"{counted(self.done, what)} {verb}, {len(self.withheld)} withheld{skipped}."
         withheld = [one_line(f"  withheld: {error}") for error in self.withheld]
         return [head, *withheld, *(one_line(f"  unlike the training notes: {error}") for error in self.unlike)]
 
@@ -324,11 +323,12 @@ def collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
 
 
 def _report(account: Account, source: NoteSource, verb: str) -> None:
-    lines = account.lines(f"notes {verb}")
+    lines = account.lines("note", verb)
     aside = source.left_aside()
     # Files with other endings may be notes, too. Their number shows that a format was wrong.
     if aside:
-        lines.append(f"{len(aside)} other files and sub-folders of the input folder were not read.")
+        left = counted(len(aside), "other file or sub-folder", "other files and sub-folders")
+        lines.append(f"{left} of the input folder {'was' if len(aside) == 1 else 'were'} not read.")
     if verb == "redacted" and any(name.lower().endswith((".docx", ".html", ".htm")) for name in aside):
         lines.append("Word and HTML files are read with --documents.")
     print(*lines, sep="\n", file=sys.stderr)
@@ -337,13 +337,17 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
 def report_unread(n: int) -> None:
     """Report the number of outputs of an earlier run whose notes no longer exist, such as the notes of a patient."""
     if n:
-        line = f"{n} outputs of the earlier run stay whose notes are not there any more, or can no longer be read."
+        kept = counted(
+            n, "output of the earlier run stays whose note is", "outputs of the earlier run stay whose notes are"
+        )
+        line = f"{kept} not there any more, or can no longer be read."
         print(f"{line} Use --overwrite to write the output anew without them.", file=sys.stderr)
 
 
 def _report_missing(reviewed: set[str]) -> None:
     line = (
-        f"{len(reviewed)} reviewed notes were not among the notes, such as {min(reviewed)!r}. If their ids or file "
+        f"{counted(len(reviewed), 'reviewed note was', 'reviewed notes were')} not among the notes, such as "
+        f"{min(reviewed)!r}. If their ids or file "
         "names have changed, the notes did not get the spans of the reader."
     )
     print(one_line(line), file=sys.stderr)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from .audit_redacted import add_redacted_options, run_redacted
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import check_new
 from .options import add_machine_options, add_quiet, add_seed, count, score, set_machine
@@ -174,7 +175,7 @@ def show_report(report: AuditReport) -> None:
 
     low, high = map(two_digits, report.score_interval)
     # The patients of a recorded exchange are not known.
-    patients = "" if report.n_patients is None else f" of {report.n_patients} patients"
+    patients = "" if report.n_patients is None else f" of {counted(report.n_patients, 'patient')}"
     print(f"Score: {low} (up to {high}), on {report.n_sentences} sentences{patients}.")
     if report.worst is not None:
         print(one_line(f"Worst attack: {report.worst.name}."))

@@ -9,6 +9,7 @@ from pathlib import Path
 from .._atomic import write_file
 from ..exceptions import DataNotFoundError, DeidError
 from .annotating import load_deidentifier
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_source import NoteSource
 from .notes_table import notes_table
@@ -51,12 +52,12 @@ def run_redacted(arguments: argparse.Namespace) -> int:
         labels = ", ".join(f"{label} {n}" for label, n in report.counts(attacker).items()) or "nothing"
         print(f"{attacker}: found in {report.notes_with(attacker)} of {report.n_notes} notes: {labels}")
     if report.n_named_ids:
-        print(f"names: in the ids or file names of {report.n_named_ids} notes. Use redact --number-outputs.")
+        print(f"names: in the ids or file names of {counted(report.n_named_ids, 'note')}. Use redact --number-outputs.")
     for kind, found in report.anonymity.items():
         smallest = "-" if found.k is None else found.k
         print(
             f"{kind}: readable for {found.n_patients} of {report.n_patients} patients, smallest group {smallest}, "
-            f"{found.n_below} patients in groups of fewer than {report.least_k}"
+            f"{counted(found.n_below, 'patient')} in groups of fewer than {report.least_k}"
         )
     return SOME_WITHHELD if report.found or report.n_named_ids else DONE
 

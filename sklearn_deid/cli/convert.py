@@ -9,6 +9,7 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, completed_ids, iter_documents, write_corpus
 from ..io.registry import unanswered_ids
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteOutput, check_apart
 from .options import add_encoding, add_label_scheme, output_path
@@ -88,10 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
     # All notes are read and checked before the first one is written.
     result = read_annotated(arguments, gold=_is_partly_annotated(arguments))
     write_corpus(result.corpus, target, arguments.to, lossy=arguments.lossy, overwrite=arguments.overwrite)
-    print(f"{len(result.corpus)} notes converted, {len(result.errors)} left out.")
+    print(f"{counted(len(result.corpus), 'note')} converted, {len(result.errors)} left out.")
     if FORMATS[arguments.to].one_document:
         before = completed_ids(target, arguments.to) - {note.doc_id for note in result.corpus}
         if before:  # a later command reads them as notes of this corpus
-            print(f"{len(before)} notes that were in DST before stay there beside them.", file=sys.stderr)
+            kept = counted(len(before), "note that was in DST before stays", "notes that were in DST before stay")
+            print(f"{kept} there beside them.", file=sys.stderr)
     show_left_out(result.errors)
     return SOME_WITHHELD if result.errors else DONE

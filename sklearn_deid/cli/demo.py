@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..exceptions import DeidError
 from ..text import Corpus, redact
+from .counting import counted
 from .failures import DONE
 from .options import add_machine_options, add_quiet, add_seed, count, set_machine
 
@@ -72,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     if len(notes.patients) < 2:
         raise DeidError("--notes must be at least 6, so that there are notes of two patients.")
     train, held_out = hold_out_patients(notes, _HELD_OUT, arguments.seed)
-    print(f"Training on {len(train)} generated notes of {len(train.patients)} patients, which takes about a minute.")
+    size = f"{counted(len(train), 'generated note')} of {counted(len(train.patients), 'patient')}"
+    print(f"Training on {size}, which takes about a minute.")
     # Not from the starter, which knows the templates of generated notes: the scores would say even less.
     deidentifier = fit_deidentifier(
         train,
@@ -122,7 +124,8 @@ def _show_scores(held_out: Corpus, predicted: Corpus) -> None:
 
     report = deid_report(held_out, predicted, output="dict")
     tokens = report["binary_token"]
-    print(f"\n{'-' * 100}\n\nScores on {len(held_out)} generated notes of {len(held_out.patients)} other patients:\n")
+    size = f"{counted(len(held_out), 'generated note')} of {counted(len(held_out.patients), 'other patient')}"
+    print(f"\n{'-' * 100}\n\nScores on {size}:\n")
     print(f"{'annotations':<14}{'precision':>10}{'recall':>10}{'f1':>10}{'number':>10}{'missed':>10}")
     for name, scores in [*report["by_category"].items(), ("all", report["strict"])]:
         measures = "".join(f"{rounded(scores[measure], 3):>10}" for measure in ("precision", "recall", "f1"))

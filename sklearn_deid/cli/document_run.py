@@ -14,6 +14,7 @@ from ..io.documents.opening import DOCUMENT_SUFFIXES, REFUSED_SUFFIXES
 from ..surrogates import Replacement
 from ..text import Document, Span
 from .annotating import Account, report_unread, results_of
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteState, changed_file, existing_output, foreign_file
 from .numbering import OutputNumbers, hide_order, hide_time, put_back
@@ -274,6 +275,8 @@ class _DocumentRun:
 
     def report(self) -> None:
         """Print the account of the run."""
-        lines = self.account.lines("files redacted")
-        lines += [f"{self.n_folders} sub-folders and hidden files were not read."] if self.n_folders else []
+        lines = self.account.lines("file")
+        if self.n_folders:
+            aside = counted(self.n_folders, "sub-folder or hidden file was", "sub-folders and hidden files were")
+            lines.append(f"{aside} not read.")
         print(*lines, sep="\n", file=sys.stderr)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
+from .counting import counted
 from .failures import DONE
 from .federate_audit import add_audit_step
 from .federate_masks import add_mask_steps
@@ -134,7 +135,8 @@ def site(arguments: argparse.Namespace) -> int:
     unknown = {span.label for document in corpus for span in document.spans} - set(agreement.labels)
     if unknown:
         raise DeidError(
-            f"The notes have {len(unknown)} labels that the agreement does not name, such as {min(unknown)!r}."
+            f"The notes have {counted(len(unknown), 'label')} that the agreement does not name, such as "
+            f"{min(unknown)!r}."
         )
     if agreement.n_parts > 1:
         check_parts(agreement, settings, len(corpus.to_sentences().X))
@@ -162,7 +164,8 @@ def _seed_of(path: Path) -> int:
 
 def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus: Any, promise: str) -> None:
     """Print what the officer of the site reads before the first session."""
-    print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
+    size = f"{counted(len(corpus), 'note')} of {counted(len(corpus.patients), 'patient')}"
+    print(f"Site prepared: {size}, {counted(corpus.n_spans, 'annotation')}.")
     share = f"{settings.upload_fraction:.0%} of the parameters' updates"
     print(f"After each epoch at most {share} are sent, to the server of {agreement.project}.")
     if not agreement.mask_keys:
@@ -227,7 +230,7 @@ def model(arguments: argparse.Namespace) -> int:
     agreement, checkpoint = server_checkpoint(arguments.kit)
     state = ParameterServer.load(checkpoint)
     save(agreement.tagger_with(state.parameters, state.model), arguments.output, overwrite=arguments.overwrite)
-    print(f"Model saved in {arguments.output}, after {state.version} updates.")
+    print(f"Model saved in {arguments.output}, after {counted(state.version, 'update')}.")
     return DONE
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from ..surrogates.locale_words import LOCALES
+from .counting import counted
 from .failures import DONE
 from .federate_sharing import add_aggregation
 from .options import LABEL_SCHEMES, count, named_value, not_negative, port, positive, seed, settings_of
@@ -54,8 +55,9 @@ def plan(arguments: argparse.Namespace) -> int:
     write_session(Path(arguments.folder, "session"), rules)
     # Quotient rounded up: the last session may have fewer epochs.
     n_sessions = -(-agreement.n_epochs // rules.n_epochs)
-    print(f"Federation of {len(agreement.sites)} sites written to {arguments.folder}")
-    print(f"{agreement.n_epochs} local epochs in {n_sessions} sessions; {len(agreement.labels)} labels.")
+    print(f"Federation of {counted(len(agreement.sites), 'site')} written to {arguments.folder}")
+    epochs, sessions = counted(agreement.n_epochs, "local epoch"), counted(n_sessions, "session")
+    print(f"{epochs} in {sessions}; {counted(len(agreement.labels), 'label')}.")
     rate, start = agreement.tagger_to_train().lr, agreement.tagger.get("warm_start_from")
     print(f"Learning rate {rate:g}; first weights: {start or 'random'}.")
     print(_how_updates_travel(agreement))

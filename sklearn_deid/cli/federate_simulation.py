@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DeidError
+from .counting import counted
 from .failures import DONE
 from .options import ANNOTATED, add_machine_options, add_seed, count, set_machine
 from .options import add_command as add
@@ -51,7 +52,8 @@ def simulate(arguments: argparse.Namespace) -> int:
     parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
     tagger = DeidTagger(hidden_size=arguments.hidden_size, device=device)
     scored = test.to_sentences()
-    print(f"{len(sites)} sites with {', '.join(str(len(corpus)) for corpus in sites)} notes; {len(test)} test notes.")
+    sizes = ", ".join(str(len(corpus)) for corpus in sites)
+    print(f"{len(sites)} sites with {sizes} notes; {counted(len(test), 'test note')}.")
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": arguments.seed}
     results = {name: _trained(tagger, name, parts, arguments, options) for name in ("local", "fedavg", "centralized")}
     for number, f1 in enumerate(results["local"].score_workers(scored.X, scored.y), start=1):

@@ -12,6 +12,7 @@ import numpy as np
 from ..exceptions import CorpusFormatError, DeidError
 from ..text import Document, get_label_scheme, unreadable_reason
 from .annotating import collected_reasons, load_deidentifier
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
@@ -44,7 +45,9 @@ exit codes: 0 all notes are in the page, 1 some withheld, 2 failed, 130 interrup
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("notes", metavar="NOTES", help="a file or a folder")
-    parser.add_argument("--model", metavar="FOLDER", help="model folder (default: show the annotations of NOTES)")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="model folder, or starter-en (default: show the annotations of NOTES)"
+    )
     parser.add_argument("--output", required=True, metavar="WORK", help="folder for review.html")
     add_note_format(parser)
     add_encoding(parser)
@@ -79,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = SurrogateEngine() if arguments.surrogates else None
     write_review_page(path, notes, labels, surrogates=engine)
-    print(f"{len(notes)} notes are in {path}, {len(withheld)} withheld. Open the page in a browser.")
+    shown = counted(len(notes), "note is", "notes are")
+    print(f"{shown} in {path}, {len(withheld)} withheld. Open the page in a browser.")
     show_left_out(withheld)
     return SOME_WITHHELD if withheld else DONE
 

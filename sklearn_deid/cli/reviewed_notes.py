@@ -13,6 +13,7 @@ from ..exceptions import DeidError, WithheldWarning
 from ..io import iter_documents
 from ..io.registry import unanswered_ids
 from ..text import Document, Span, unreadable_reason
+from .counting import counted
 from .failures import one_line
 from .label_texts import check_labels
 from .reading import is_predicted
@@ -68,14 +69,16 @@ class ReviewedNotes:
         """
         if self._predicted:
             line = (
-                f"All spans of {len(self._predicted)} reviewed notes have the confidence of a model, such as those of "
-                f"{self._predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, name the file "
-                "that the reader saved."
+                f"All spans of {counted(len(self._predicted), 'reviewed note')} have the confidence of a model, such "
+                f"as those of {self._predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, "
+                "name the file that the reader saved."
             )
             print(one_line(line), file=sys.stderr)
         if self._unchanged:
+            has = counted(len(self._unchanged), "reviewed note has", "reviewed notes have")
+            was = "was" if len(self._unchanged) == 1 else "were"
             line = (
-                f"{len(self._unchanged)} reviewed notes have no span and were written unchanged, such as "
+                f"{has} no span and {was} written unchanged, such as "
                 f"{self._unchanged[0]!r}. If nobody has read them, take them out of the reviewed notes."
             )
             print(one_line(line), file=sys.stderr)

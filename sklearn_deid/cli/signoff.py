@@ -21,6 +21,7 @@ from ..io import read_gold
 from ..surrogates import SURROGATE
 from ..text import Document, get_label_scheme, unreadable_reason
 from .audit_redacted import check_release
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .label_texts import check_labels
 from .note_output import check_apart, check_new
@@ -254,7 +255,8 @@ def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Docume
     missing = [doc_id for doc_id in sample if doc_id not in read]
     if missing:
         # A bound from the notes that the reader liked to finish would be wrong.
-        raise DeidError(f"{len(missing)} notes of the sample are not finished; this is the first.", doc_id=missing[0])
+        unfinished = counted(len(missing), "note of the sample is", "notes of the sample are")
+        raise DeidError(f"{unfinished} not finished; this is the first.", doc_id=missing[0])
     # The record counts the leaks of each label.
     check_labels(read.values())
     foreign = sorted(read.keys() - set(sample))

@@ -38,7 +38,7 @@ exit codes: 0 chosen, 1 chosen, but some notes cannot be processed, 2 failed, 13
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("raw", metavar="NOTES", help="a file or a folder of notes that are not annotated yet")
-    parser.add_argument("--model", required=True, metavar="FOLDER", help="model folder")
+    parser.add_argument("--model", required=True, metavar="MODEL", help="model folder, or starter-en")
     parser.add_argument("--output", type=output_path, required=True, metavar="OUT", help=".jsonl file to write")
     parser.add_argument("--notes", type=count, default=20, metavar="N", help="number of notes (default: 20)")
     parser.add_argument("--exclude", metavar="FILE", help="annotated notes, which are not chosen again")

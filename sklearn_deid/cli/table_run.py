@@ -247,7 +247,7 @@ class _TableRun:
 
     def report(self) -> None:
         """Print the account of the run."""
-        lines = self.account.lines("texts redacted")
+        lines = self.account.lines("text")
         if self.is_complete:
             lines += [
                 f"  no text in the field {name} of the profile. A text elsewhere was copied: check the spelling."

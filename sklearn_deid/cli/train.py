@@ -11,6 +11,7 @@ from typing import Any
 
 from ..exceptions import BundleError, DeidError
 from ..text import Corpus, Document
+from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .label_texts import check_labels
 from .note_source import NoteSource
@@ -263,15 +264,19 @@ def _raw_notes(arguments: argparse.Namespace, corpus: Corpus) -> tuple[list[Docu
     # Held-out notes are annotated notes, and would be learned from otherwise.
     known = {document.text for document in corpus}
     kept = [document for document in notes if document.text not in known]
-    print(f"Raw notes: {len(notes)} were read, and {len(notes) - len(kept)} of them are annotated.")
+    annotated = counted(len(notes) - len(kept), "of them is", "of them are")
+    print(f"Raw notes: {counted(len(notes), 'was', 'were')} read, and {annotated} annotated.")
     return kept, errors
 
 
 def _raw_account(counts: dict[str, int], n_unread: int) -> str:
     used = (
-        f"{counts['used sentences']} of {counts['sentences']} sentences of {counts['read']} raw notes were learned from"
+        f"{counts['used sentences']} of {counts['sentences']} sentences of {counted(counts['read'], 'raw note')} were "
+        "learned from"
     )
-    return f"Raw notes: {used}; {counts['left out'] + n_unread} notes were left out because they are no readable text."
+    n_left = counts["left out"] + n_unread
+    left = counted(n_left, "note was left out because it is", "notes were left out because they are")
+    return f"Raw notes: {used}; {left} no readable text."
 
 
 def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpus | None]:
@@ -319,6 +324,5 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
 
 
 def _size(corpus: Corpus) -> str:
-    counts = {"note": len(corpus), "patient": len(corpus.patients), "annotation": corpus.n_spans}
-    notes, patients, annotations = (f"{n} {name}" + "s" * (n != 1) for name, n in counts.items())
-    return f"{notes} of {patients} with {annotations}"
+    notes, patients = counted(len(corpus), "note"), counted(len(corpus.patients), "patient")
+    return f"{notes} of {patients} with {counted(corpus.n_spans, 'annotation')}"

@@ -62,7 +62,7 @@ def test_names_of_files_are_read(run, tmp_path):
     (tmp_path / "release" / "zyxwvut_ann.txt").write_text("No pain.")
     (tmp_path / "names.txt").write_text("Zyxwvut\n")
     code, out, _ = run("audit", "--redacted", tmp_path / "release", "--names", tmp_path / "names.txt")
-    assert (code, "names: in the ids or file names of 1 notes" in out, "yxwvut" in out) == (1, True, False)
+    assert (code, "names: in the ids or file names of 1 note." in out, "yxwvut" in out) == (1, True, False)
 
 
 @pytest.mark.parametrize("more", [{"meta": {"by": "Zyxwvut"}}, {"patient_id": "Zyxwvut"}])

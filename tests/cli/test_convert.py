@@ -79,8 +79,8 @@ def test_notes_that_stay_in_a_folder_are_counted(run, tmp_path):
     command = ["convert", tmp_path / "b.jsonl", tmp_path / "out", "--to", "brat", "--overwrite"]
     assert run(*command) == (
         0,
-        "1 notes converted, 0 left out.\n",
-        "1 notes that were in DST before stay there beside them.\n",
+        "1 note converted, 0 left out.\n",
+        "1 note that was in DST before stays there beside them.\n",
     )
 
 

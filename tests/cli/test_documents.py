@@ -82,7 +82,7 @@ def test_names_that_are_one_on_the_disk_lose_no_file(run, rules, tmp_path, monke
     out = tmp_path / "out"
     code, _, err = run("redact", folder, "--model", rules, "--output", out, "--quiet", "--documents")
     assert (code, contents(out)) == (1, {"a.txt": b"A.txt [EMAIL]"})
-    assert "1 files redacted, 1 withheld." in err and "Another file has this name already" in err
+    assert "1 file redacted, 1 withheld." in err and "Another file has this name already" in err
 
 
 def test_one_file_needs_no_option(redact, notes, tmp_path):
@@ -126,7 +126,7 @@ def test_interrupted_run_goes_on(redact, notes, tmp_path, monkeypatch):
     assert "outputs of the earlier run" not in redact("--documents", "--resume")[2]
     assert list(contents(tmp_path / "out")) == ["a.docx", "b.html", "c.txt"]
     (notes / "c.txt").unlink()
-    assert "1 outputs of the earlier run stay" in redact("--documents", "--resume")[2]
+    assert "1 output of the earlier run stays" in redact("--documents", "--resume")[2]
 
 
 def test_files_of_other_origin_are_refused(redact, tmp_path):

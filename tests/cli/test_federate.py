@@ -116,7 +116,7 @@ def test_a_median_is_agreed_on_by_three_sites(federation, capsys):
 def test_site_keeps_its_settings(federation, capsys):
     assert site("--upload-fraction", "0.25", "--clip", "0.5") == 0
     out = capsys.readouterr().out
-    assert "2 notes of 1 patients" in out
+    assert "2 notes of 1 patient," in out
     assert "at most 25%" in out
     assert "without noise" in out
     settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")

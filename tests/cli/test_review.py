@@ -108,7 +108,7 @@ def reviewed(notes, tmp_path):
 def test_reviewed_notes_leave_with_the_spans_of_the_reader(run, raw, model, notes, reviewed, tmp_path):
     command = ["redact", raw, "--output", tmp_path / "out", "--reviewed", reviewed, "--model", model]
     code, _, err = run(*command)
-    assert (code, f"1 reviewed notes have no span and were written unchanged, such as '{notes[0].doc_id}'" in err) == (
+    assert (code, f"1 reviewed note has no span and was written unchanged, such as '{notes[0].doc_id}'" in err) == (
         0,
         True,
     )
@@ -164,7 +164,7 @@ def test_a_renamed_note_is_noticed(run, raw, model, notes, reviewed, tmp_path):
     command = ["redact", raw, "--output", tmp_path / "out", "--reviewed", reviewed, "--model", model]
     for options in ([], ["--resume"]):
         code, _, err = run(*command, *options)
-        assert (code, f"1 reviewed notes were not among the notes, such as '{notes[0].doc_id}'" in err) == (1, True)
+        assert (code, f"1 reviewed note was not among the notes, such as '{notes[0].doc_id}'" in err) == (1, True)
     (raw / "renamed.txt").rename(raw / f"{notes[0].doc_id}.txt")
     assert run(*command, "--overwrite")[0] == 0
     assert run(*command, "--resume")[0] == 0, "skipped notes came, too"

@@ -252,7 +252,7 @@ def test_a_table_that_names_no_or_two_patients_is_refused(run, redacted, tmp_pat
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda notes: notes[1:], "1 notes of the sample are not finished"),
+        (lambda notes: notes[1:], "1 note of the sample is not finished"),
         (
             lambda notes: [replace(notes[0], text=notes[0].text + "x"), *notes[1:]],
             "differs from the text of the release",

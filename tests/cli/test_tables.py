@@ -456,7 +456,7 @@ def test_hl7_messages(run, rules, tmp_path, monkeypatch):
         (tmp_path / "two.hl7").write_bytes(good + good.replace(b"Mail", b"B-1"))
         options[3] = tmp_path / "two-out.hl7"
         code, _, err = run("redact", tmp_path / "two.hl7", "--hl7", *options)
-    assert code == 1 and "1 texts redacted, 1 withheld." in err and "over two fields" in err
+    assert code == 1 and "1 text redacted, 1 withheld." in err and "over two fields" in err
     assert (tmp_path / "two-out.hl7").read_bytes() == good.replace(b"roe@example.org", b"[EMAIL]")
     profile = tmp_path / "profile.json"
     for wrong in ("[]", '{"OBX": []}', '{"MSH-3": []}', '{"OBX-5": ["tx"]}', "{"):

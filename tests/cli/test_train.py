@@ -93,10 +93,8 @@ def test_raw_notes_are_learned_from_and_counted(run, notes, gold, tmp_path, monk
     (folder / "d.txt").write_text("Zyx\x00")
     code, out, err = run("train", gold, "--unlabelled", folder, "--model", tmp_path / "m", *QUICK)
     assert code == 1
-    assert "Raw notes: 3 were read, and 1 of them are annotated." in out
-    assert (
-        "1 of 1 sentences of 1 raw notes were learned from; 2 notes were left out because they are no readable" in out
-    )
+    assert "Raw notes: 3 were read, and 1 of them is annotated." in out
+    assert "1 of 1 sentences of 1 raw note were learned from; 2 notes were left out because they are no readable" in out
     assert "Raw note left out" in err and "left out:" in err and "Zyx" not in out + err
     assert_no_note_text(out + err, notes)
     assert load(tmp_path / "m").annotate(["Seen by Dr. Birch."])
