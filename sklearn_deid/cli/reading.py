@@ -75,7 +75,7 @@ def check_not_predicted(notes: Iterable[Document], path: str) -> None:
         raise DeidError(
             "All spans have the confidence of a model, as in the output of tag and suggest. PHI that the model missed "
             "would count as no PHI. Correct the notes with 'review', and name the file that the reader saved. If "
-            "somebody has accepted all spans in another tool, convert the notes to brat, which holds no confidences.",
+            "somebody has accepted all spans in another tool, take the confidences out (in JSON lines: 'confidence').",
             path=path,
         )
     line = (

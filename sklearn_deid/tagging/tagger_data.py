@@ -112,7 +112,7 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
 
 
 def _check_weights(class_weight: dict[str, float], classes: np.ndarray) -> None:
-    """Refuse negative weights, which would invert the loss, and warn of keys that are no tags of the network."""
+    """Refuse negative weights, which would invert the loss, and warn of keys that are not tags of the network."""
     if not all(isinstance(weight, Real) and 0 <= weight < math.inf for weight in class_weight.values()):
         raise ValueError("The weights in 'class_weight' of DeidTagger must be finite numbers of at least 0.")
     unused = sorted(map(str, set(class_weight).difference(classes)))
