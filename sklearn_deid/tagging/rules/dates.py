@@ -54,6 +54,13 @@ def _day_and_month_length(text: str) -> int:
     return _numeric_length(text) * (len(re.findall(r"\d", text)) > 2)
 
 
+def _birth_length(text: str) -> int:
+    """Length of a year, or of a day, a month and a year of two or four digits without signs between them."""
+    digits = re.sub(r"\D", "", text)
+    is_date = len(digits) > 4 and _is_day_and_month(int(digits[:2]), int(digits[2:4]))
+    return len(text) * (len(digits) == 4 or is_date or digits[:2] in ("19", "20"))
+
+
 def _range_length(text: str) -> int:
     """Length of the days from the first to the last of a range that ends in a whole date, as in "12.-14.03.2019"."""
     first, *_ = re.findall(r"\d+", text)
@@ -114,6 +121,11 @@ _BEFORE_DAY = {
     "pt": "em|até|desde",
     "nl": r"op|vanaf|sinds|dd|d\.d",
 }
+# Words before a date of birth, which may have no separators: "DOB 03051950", "født 030350", "geb. 1950".
+_BORN = (
+    r"dob|d\.o\.b|birth(?:date|day)?|born|geb(?:oren|urtsdatum|datum)?|jahrgang|n[ée]e?(?: le| en)?|ddn|født|nacid[oa]|"
+    r"f\.? ?nac|nacimiento|nat[oa]|nascid[oa]|nascimento|dn"
+)
 # Names that rules had in saved models before all languages had the same rules.
 _NAMES = {("day-month", "es"): "fecha-dia-mes", ("month-year", "es"): "fecha-mes-ano", ("year", "es"): "fecha-solo-ano"}
 # Words between two days: "3 al 5 de mayo".
@@ -203,6 +215,13 @@ DATE_RULES = (
         "date-range",
         rf"{_FREE}{_DAY}(?:\.|([/.]){_DAY}\1?)?(?:-|(?<=\.)\s-\s){_DAY}([/.]){_DAY}\2(?:{_YEAR}(?!\d)|\d{{2}}{_END}(?!\.\d))",
         measure=_range_length,
+    ),
+    _date(
+        "date-of-birth",
+        rf"\b(?i:{_BORN})".replace(" ", r"\s")
+        + rf"[\s.:]{{1,3}}(?P<phi>\d\d\s?\d\d\s?(?:\d\d){{1,2}}|{_YEAR})(?!\d)(?![-./,:]\d){_NO_UNIT}",
+        priority=2,
+        measure=_birth_length,
     ),
     # "12/3-19" is 12 March.
     _date(

@@ -313,6 +313,17 @@ def test_borders(text, spans):
     assert [text[span.start : span.end] for span in find_phi(text)] == spans
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["DOB 03051950", "DOB: 03 05 1950", "geb. 030550", "født 1950", "né en 1950", "F. Nac: 03051950", "born 1950"],
+)
+def test_dates_of_birth_need_no_signs(text):
+    digits = "".join(sign for sign in text if sign.isdigit())
+    (span,) = find_phi(text, language="nb")
+    assert text[span.start : span.end].replace(" ", "") == digits
+    assert find_phi("DOB 99991950, born 3200 g, geb. 3051", language="de") == []
+
+
 def test_iban_needs_its_check_digits():
     assert covered("DE89 3704 0044 0532 0130 00 und", "de") == ".... .... .... .... .... .. und"
     assert covered("DE88 3704 0044 0532 0130 00", "it").startswith("DE88")
