@@ -48,7 +48,7 @@ class PrivacyLedger:
     >>> ledger = PrivacyLedger()
     >>> for _ in range(3):
     ...     ledger.add(PrivacyEvent("sparse-vector", epsilon=0.5))
-    >>> ledger.pure_epsilon()
+    >>> spent_epsilon(ledger, delta=1e-5)
     1.5
     >>> ledger.counts()
     [(PrivacyEvent(mechanism='sparse-vector', noise_multiplier=None, epsilon=0.5), 3)]
@@ -68,20 +68,6 @@ class PrivacyLedger:
     def counts(self) -> list[tuple[PrivacyEvent, int]]:
         """Each kind of event with its count. The pairs are the composition for an accountant."""
         return list(self._events.items())
-
-    def pure_epsilon(self) -> float | None:
-        """Total epsilon of all uploads by basic composition; None if an upload has Gaussian noise.
-
-        The sum is a valid upper bound for pure differential privacy (delta = 0), even if later uploads depend on
-        earlier uploads. Gaussian noise has no finite epsilon without a delta and needs an accountant.
-        """
-        total = 0.0
-        for event, count in self._events.items():
-            # Gaussian noise has no finite epsilon without a delta.
-            if event.epsilon is None:
-                return None
-            total += count * event.epsilon
-        return total
 
     def to_list(self) -> list[dict[str, Any]]:
         """Convert the ledger to JSON values."""

@@ -178,8 +178,7 @@ def check_masks(agreement: FederationConfig, settings: SiteSettings, name: str |
     """
     if settings.mask_key is None:
         raise ExchangeError("The agreement asks for masks. Make a key with 'federate key', and set up the site again.")
-    fractions = (settings.upload_fraction, settings.download_fraction)
-    if fractions != (1.0, 1.0) or settings.threshold > 0 or settings.error_feedback:
+    if not settings.shares_all:
         raise ExchangeError(
             "With masks, every site sends and fetches all parameters: leave out --upload-fraction, "
             "--download-fraction, --threshold and --error-feedback."

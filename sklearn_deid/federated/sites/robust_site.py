@@ -101,8 +101,7 @@ def check_robust(settings: SiteSettings) -> None:
         If a site would send or fetch a part of the parameters only. A value that is not sent counts as zero, and most
         sites would outvote the other sites with zeros.
     """
-    fractions = (settings.upload_fraction, settings.download_fraction)
-    if fractions != (1.0, 1.0) or settings.threshold > 0 or settings.error_feedback:
+    if not settings.shares_all:
         raise ExchangeError(
             "In common rounds, every site sends and fetches all parameters: leave out --upload-fraction, "
             "--download-fraction, --threshold and --error-feedback, or plan the federation with --aggregation mean and "

@@ -121,6 +121,12 @@ class SiteSettings:
         """Whether updates have noise, on their gradients or on their values; the server learns this property."""
         return self.patient_epsilon is not None or self.privacy() is not None
 
+    @property
+    def shares_all(self) -> bool:
+        """Whether the site sends and fetches all parameters, as common rounds and masks need."""
+        fractions = (self.upload_fraction, self.download_fraction)
+        return fractions == (1.0, 1.0) and self.threshold == 0 and not self.error_feedback
+
     def worker_settings(self) -> WorkerSettings:
         """Create the settings of the `federated.Worker`."""
         return WorkerSettings.of(self)
