@@ -56,7 +56,7 @@ from sklearn_deid.representations import WordClassRepresenter
 from sklearn_deid.representations.encoding import encode_sentences
 from sklearn_deid.representations.pair_data import embedding_table
 from sklearn_deid.representations.release_noise import noise_grid, released_grid
-from sklearn_deid.representations.saving import origin_of
+from sklearn_deid.representations.saving import fingerprint_of, origin_of
 from sklearn_deid.sequences import TokenSequences, TokenVectors
 from sklearn_deid.tagging.batching import LengthBucketSampler
 from sklearn_deid.tagging.tagger_data import distinct_words
@@ -160,6 +160,15 @@ def half_noise(scene: Scene, folder: Path) -> Audited:
     quiet.output_noise.scale(0.5)
     planted = with_transform(scene.representer, lambda one, X: encoded(one, X, release_generator(), quiet))
     return Audited(planted, scene.notes, ("another size than stated",))
+
+
+@fault
+def bound_of_more_noise(scene: Scene, folder: Path) -> Audited:
+    """The noise is a fifth of the trained noise, as fingerprint and origin say; the bound is that of all the noise."""
+    planted = copy.deepcopy(scene.representer)
+    planted.network_.output_noise.scale(0.2)
+    planted.fingerprint_ = fingerprint_of(planted)
+    return Audited(planted, scene.notes, ("the representer states",))
 
 
 class OneRow:
@@ -270,14 +279,14 @@ def file_times(scene: Scene, folder: Path) -> Audited:
 @fault
 def labels_of_words(scene: Scene, folder: Path) -> Audited:
     """Each word of PHI that recurs has a label of its own."""
-    phi = np.array([tag != "O" for tag in scene.y.data])
+    tags = np.array([tag for row in scene.y for tag in row], dtype=object)
+    phi = tags != "O"
     counts = Counter(scene.X.data[phi].tolist())
     number = {word: i for i, word in enumerate(word for word, n in counts.items() if n > 1)}
-    tags = scene.y.data.copy()
     for i in np.flatnonzero(phi).tolist():
         if scene.X.data[i] in number:
             tags[i] = f"B-NAME-{number[scene.X.data[i]]}"
-    y = TokenSequences(tags, scene.y.offsets)
+    y = TokenSequences(tags, scene.X.offsets)
     save_representation(folder, scene.representer.transform(scene.X), y, overwrite=True)
     return Audited(folder, (scene.X, y, scene.groups), ("labels name words",), {"representer": scene.representer})
 

@@ -46,7 +46,7 @@ from .audited_toys import TAGGER, audited_sentences, auditor
 
 # Attacks that name the faults, without the slow ones of "quick".
 CHECKS = {
-    "estimator": ["noise", "replay", "seeds"],
+    "estimator": ["bound", "noise", "replay", "seeds"],
     "folder": ["file", "noise", "seeds"],
     "text": ["kept_tokens"],
     "surrogates": ["drawn_surrogates"],
@@ -199,8 +199,8 @@ def test_less_noise_by_a_property_is_named(data, scene, quiet, unit_norm):
 )
 def test_intact_estimators_have_no_fault(data, more):
     report, _ = audit(Audited(private(data, **more), data), attacks=CHECKS["estimator"])
-    assert [r.faults for r in report.results] == [()] * 3
-    assert [r.status for r in report.results] == ["ok"] * 3, [r.failures for r in report.results]
+    assert [r.faults for r in report.results] == [()] * 4
+    assert [r.status for r in report.results] == ["ok"] * 4, [r.failures for r in report.results]
 
 
 def test_intact_noise_at_the_input_has_no_fault(data):
@@ -209,7 +209,7 @@ def test_intact_noise_at_the_input_has_no_fault(data):
         warnings.simplefilter("ignore", UnsafeToShareWarning)  # its adversaries learn too little here
         one = private(some, training=ThreePart(pretrain_epochs=1), noise="trainable", max_epochs=1)
     report, _ = audit(Audited(one, some), attacks=CHECKS["estimator"])
-    assert one.network_.input_noise.kind == "trainable" and [r.faults for r in report.results] == [()] * 3
+    assert one.network_.input_noise.kind == "trainable" and [r.faults for r in report.results] == [()] * 4
 
 
 # ---- saved folders

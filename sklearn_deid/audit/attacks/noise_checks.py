@@ -60,7 +60,6 @@ def noise_checks(
     yield _by_group("over all tokens", np.zeros(len(z), dtype=np.int64), z, "The noise has a mean other than 0.")
     for name, groups in groupings.items():
         yield _by_group(name, groups, z, f"The noise is not independent: it is shared over tokens by {name}.")
-        yield _least_group(groups, z)
     yield from _dimensions(z)
     yield from _lags(z)
     yield from _norms(z)
@@ -121,14 +120,6 @@ def _by_group(name: str, groups: np.ndarray, z: np.ndarray, fault: str) -> Check
     total = np.zeros((len(sizes), z.shape[1]))
     np.add.at(total, number.reshape(-1), z)
     return Check(name, _two_sided(float((np.square(total).sum(axis=1) / sizes).sum()), total.size), fault)
-
-
-def _least_group(groups: np.ndarray, z: np.ndarray) -> Check:
-    """Sum of squares of the group with the least noise relative to its number of tokens."""
-    number, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
-    total = np.bincount(number.reshape(-1), weights=np.square(z).sum(axis=1))
-    least = float(chdtr(sizes * z.shape[1], total).min())
-    return Check("small noise", float(min(1.0, len(sizes) * least)), _LESS)
 
 
 def _dimensions(z: np.ndarray) -> Iterator[Check]:
