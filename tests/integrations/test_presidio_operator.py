@@ -101,6 +101,15 @@ def test_whatever_the_analyzer_finds_no_character_of_it_is_left_out(presidio, an
         assert len(made.items) == len(found)  # the anonymizer had nothing to join or to leave out
 
 
+@pytest.mark.parametrize("between", [" ", "  ", " \n", "\n", " \n ", "\t", "\r\n", " \r\n", "\u00a0"])
+def test_neighbours_are_joined_where_the_anonymizer_joins_them(anonymizer, operator, between):
+    """It joins also over spaces before a line feed, and the operator then raised an error."""
+    text = f"Ann{between}Roe left"
+    spans = [result("PERSON", 0, 3), result("PERSON", 3 + len(between), 6 + len(between))]
+    found, operators = operator.surrogate_operators(text, spans, engine(), patient_id="p")
+    assert "Roe" not in anonymizer.anonymize(text, found, operators).text
+
+
 def test_another_text_or_other_results_are_refused_without_showing_them(presidio, anonymizer, operator):
     found, operators = operator.surrogate_operators(TEXT, results(), engine(), patient_id="p")
     with pytest.raises(presidio.InvalidParamError, match="text of surrogate_operators") as caught:
