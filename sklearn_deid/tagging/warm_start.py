@@ -31,6 +31,8 @@ STARTERS = {"starter-en": "en"}
 #: of the PHI words of generated notes are found after 20 of them, at equal strict F1, and 89.4 instead of 83.9 % of the
 #: PHI of German letters after 12 of them (five folds, seed 1; docs/architecture.md).
 STARTER_BIAS = 1.0
+# IOB2 prefixes of the first token and of the last token of a span, where BIOES has other prefixes.
+_IN_IOB2 = {"S": "B", "E": "I"}
 # Score that makes a tag practically illegal.
 _CLOSED = -10.0
 # Attributes under which models hold the tagger inside.
@@ -302,8 +304,9 @@ def matched_tags(
             # The first label in the alphabet among the most frequent ones: the result must not depend on an order.
             counts = together.get(label, Counter())
             label = min(counts, key=lambda name: (-counts[name], name), default=nearest.get(label))
-        other = "O" if tag == "O" else f"{prefix}-{label}"
-        matched.append(other if other in known else "")
+        # A model with IOB2 tags inside has no S and no E.
+        names = ["O"] if tag == "O" else [f"{begin}-{label}" for begin in (prefix, _IN_IOB2.get(prefix, prefix))]
+        matched.append(next((name for name in names if name in known), ""))
     return matched
 
 

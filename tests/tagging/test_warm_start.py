@@ -110,6 +110,15 @@ def test_without_sentences_labels_of_meddocan_start_from_the_nearest_ones():
     assert matched_tags(tags, known, [["B-NEW"]], [["B-DATE"]]) == ["O", "", "", "", "B-DATE"]
 
 
+def test_tags_of_bioes_start_from_those_of_iob2(source):
+    """S and E started from random weights, and every name of one word was lost."""
+    tags, known = ["O", "B-CITY", "E-CITY", "I-CITY", "S-CITY", "S-NEW"], ["O", "B-CITY", "I-CITY"]
+    assert matched_tags(tags, known, [], []) == ["O", "B-CITY", "I-CITY", "I-CITY", "B-CITY", ""]
+    assert matched_tags(known, tags, [], []) == known
+    new = still(source, tag_scheme="bioes").fit(X, Y)
+    assert [list(row) for row in new.predict(X[:3])] == Y[:3]
+
+
 def test_labels_that_few_notes_do_not_show_stay(source, tmp_path):
     """A model that knew towns still finds them after notes without any."""
     few, tags = [X[0], X[1]] * 3, [Y[0], Y[1]] * 3
