@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 from .clock_times import is_time, may_be_date, time_behind, without_distance
+from .date_numbers import compact_pieces, full_year, is_compact, number_roles
 from .folding import fold
 from .locale_words import LocaleWords
+from .relative_dates import end_of_distance, is_relative, year_behind
 from .written_date import (
     DAY,
     DECADE,
@@ -19,6 +21,7 @@ from .written_date import (
     MONTH,
     MONTH_NAME,
     ORDINAL,
+    QUARTER,
     SEASON,
     WEEKDAY,
     YEAR,
@@ -52,15 +55,19 @@ _DAYS_BEHIND = re.compile(
 _DAY_AND_MONTH = re.compile(r"(?<!\d)(?<!\d{4}[-/.])(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b")
 # A month and the last digits of a year, or the first day of a range of such dates.
 _TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*/\s*(\d{2})\s*")
-_NAME_AND_YEAR = re.compile(r"(.*?)(?:([\s,]+(?:of\s+|de\s+)?)(\d{4})(\s*))?", re.DOTALL)
+_NAME_AND_YEAR = re.compile(
+    r"(\S.*?)(\s+weekend|\s?wochenende|\s+week-end|\s?helgen?)?(?:([\s,/]+(?:of\s+|de\s+)?)(\d{4})(\s*))?",
+    re.DOTALL | re.IGNORECASE,
+)
+_NUMERIC_DATE = re.compile(r"\D{1,3}\d{1,2}(?:/\d{1,2}(?!\d)|([.-])\d{1,2}\1\d{2})")
+# A time of day behind a full date; not 2012, which may be a year.
+_FOUR_DIGITS = re.compile(r"\s+(?!19|20[0-2]\d)(?:[01]\d|2[0-3])[0-5]\d\s*$")
 # Norwegian: 4/3-11 is the 4th of March 2011, and "mars -11" is March 2011.
 _DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
 _YEAR_SIGNS = (" -", " \u2013")
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "o", "\u00b0", "^"))
 # Monday is the "2\u00aa feira" of the Portuguese week.
 _NUMBERED_WEEKDAY = re.compile(r"\d\W*a?\W*feira")
-# Two digits below this number are years of this century, as in birth dates of children; all others of the last century.
-_PIVOT = 30
 
 
 def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[WrittenDate, ...] | None:
@@ -94,6 +101,8 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
     for pattern in _RANGES:
         for between in pattern.finditer(text):
             halves = text[: between.start()], text[between.end() :]
+            if between[0] == "/" and "/" in "".join(halves):
+                continue  # "mar. 6/3/12" is no range
             left, right = (_parse_one(half, words, day_first) for half in halves)
             if left and right and _are_alike(left := _as_month(left, right), right):
                 first, last = _padded_as(_filled(left, right), right), _padded_as(_with_year_of(left, right), left)
@@ -117,26 +126,6 @@ def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
     mine, others = ([text for text, role in date.pieces if role in (DAY, MONTH)] for date in (one, other))
     is_told = any(text[0] == "0" or len(text) == 1 for text in mine)
     return replace(one, padded=False) if not is_told and any(len(text) == 1 for text in others) else one
-
-
-def compact_readings(text: str) -> list[WrittenDate]:
-    """Dates that six digits can mean: with the year first, with the day first, and with the month first.
-
-    Examples
-    --------
-    >>> [(one.year, one.month, one.day) for one in compact_readings("140809")]
-    [(2014, 8, 9), (2009, 8, 14)]
-    """
-    if re.fullmatch(r"\d{6}", text) is None:
-        return []
-    parts = (text[:2], text[2:4], text[4:])
-    found = []
-    for roles in ((YEAR, MONTH, DAY), (DAY, MONTH, YEAR), (MONTH, DAY, YEAR)):
-        by_role = dict(zip(roles, parts, strict=True))
-        year, month, day = _full_year(by_role[YEAR]), int(by_role[MONTH]), int(by_role[DAY])
-        if 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
-            found.append(WrittenDate(tuple(zip(parts, roles, strict=True)), year, month, day))
-    return found
 
 
 def _days_behind_month(text: str, words: LocaleWords) -> tuple[WrittenDate, ...] | None:
@@ -253,12 +242,12 @@ def month_and_year(text: str) -> WrittenDate | None:
         return None
     roles = iter((MONTH, YEAR))
     pieces = tuple((piece, next(roles) if piece.isdecimal() else LITERAL) for piece in _PIECES.findall(text))
-    return WrittenDate(pieces, _full_year(found[2]), int(found[1]))
+    return WrittenDate(pieces, full_year(found[2]), int(found[1]))
 
 
 def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
     # A time of day, or "yesterday", names no day of the calendar and stays as it is.
-    if is_time(text) or fold(text) in words.numbered("relative days"):
+    if is_time(text) or fold(text) in words.numbered("relative days") or is_relative(text, words):
         return WrittenDate(((without_distance(text), LITERAL),))
     # The hour behind a date stays: only days are shifted, so that the order within a day is kept.
     clock = time_behind(text)
@@ -269,8 +258,31 @@ def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         # "24/12 und 04.03" are two days.
         if before is None or not is_possible or (may_be_date(text[clock:]) and _is_open(before)):
             return None
-        return replace(before, pieces=(*before.pieces, (without_distance(text[clock:]), LITERAL)))
-    return _holiday_date(text, words) or _by_pieces(text, words, day_first)
+        return _joined("", before, without_distance(text[clock:]))
+    if (found := year_behind(text, words)) is not None:
+        start, years = found
+        one = _parse_one(text[:start], words, day_first)
+        is_open = one is not None and one.year is None and one.month is not None
+        return replace(_joined("", one, text[start:]), years_before=years) if one is not None and is_open else None
+    return _named_day(text, words) or _by_pieces(text, words, day_first) or _with_more(text, words, day_first)
+
+
+def _with_more(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
+    """Date with text around it that stays: a distance before it, or four digits of a time behind a full date."""
+    if start := end_of_distance(text, words):
+        one = _parse_one(text[start:], words, day_first)
+        # "two weeks before 14:30" has no day.
+        return None if one is None or one.is_fixed else _joined(text[:start], one, "")
+    clock = _FOUR_DIGITS.search(text)
+    one = _by_pieces(text[: clock.start()], words, day_first) if clock else None
+    return _joined("", one, clock[0]) if clock is not None and one is not None and one.is_full else None
+
+
+def _joined(before: str, one: WrittenDate, behind: str) -> WrittenDate:
+    """Date with text before and behind it that stays."""
+    around = ((before, LITERAL),), ((behind, LITERAL),)
+    pieces = (*around[0], *one.pieces, *around[1])
+    return replace(one, pieces=tuple(piece for piece in pieces if piece[0]))
 
 
 def _is_open(before: WrittenDate) -> bool:
@@ -279,13 +291,30 @@ def _is_open(before: WrittenDate) -> bool:
     return role == LITERAL and (text.isalpha() or text[-1] in "-\u2013/&")
 
 
-def _holiday_date(text: str, words: LocaleWords) -> WrittenDate | None:
+def _named_day(text: str, words: LocaleWords) -> WrittenDate | None:
+    """Holiday or quarter, also with words of dates before it: "last Christmas", "Labor Day weekend", "Q1 2012"."""
     found = _NAME_AND_YEAR.fullmatch(text)
-    if found is None or (listed := words.numbered("holidays").get(fold(found[1]))) is None:
+    if found is None:
         return None
-    month, day = map(int, listed.split("-"))
-    pieces = zip(found.groups(""), (HOLIDAY, LITERAL, YEAR, LITERAL), strict=True)
-    return WrittenDate(tuple(piece for piece in pieces if piece[0]), int(found[3]) if found[3] else None, month, day)
+    name, weekend, *rest = found.groups("")
+    before, first = "", name
+    while first and fold(name) not in _named_days(words):
+        first, space, behind = name.partition(" ")
+        if not space or fold(first) not in words.numbered("date words"):
+            return None
+        before, name = f"{before}{first} ", behind
+    day = _named_days(words)[fold(name)]
+    is_quarter = day.isdecimal()
+    month, number = (3 * int(day) - 1, None) if is_quarter else map(int, day.split("-"))
+    roles = (LITERAL, QUARTER if is_quarter else HOLIDAY, LITERAL, LITERAL, YEAR, LITERAL)
+    pieces = zip((before, name, weekend, *rest), roles, strict=True)
+    year = full_year(rest[1]) if rest[1] else None
+    return WrittenDate(tuple(piece for piece in pieces if piece[0]), year, month, number)
+
+
+@cache
+def _named_days(words: LocaleWords) -> dict[str, str]:
+    return {**words.numbered("holidays"), **words.numbered("other holidays"), **words.numbered("quarters")}
 
 
 def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
@@ -296,16 +325,16 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         return None
     numbers = [i for i, piece in enumerate(raw) if piece.isdecimal()]
     # Where a month is named, a single number of four digits is a year and not 1403 for the 14th of March.
-    if len(numbers) == 1 and MONTH_NAME not in roles and _is_compact(raw[numbers[0]]):
+    if len(numbers) == 1 and MONTH_NAME not in roles and is_compact(raw[numbers[0]]):
         i = numbers[0]
-        split = _compact(raw[i], day_first)
+        split = compact_pieces(raw[i], day_first)
         if split is None:
             return None
         raw[i : i + 1], roles[i : i + 1] = [text for text, _ in split], [role for _, role in split]
     else:
         # "fall 15", "Herbst 18"
         short = [len(raw[i]) == 2 for i in numbers] if SEASON in roles else _are_short_years(raw, numbers, words)
-        found = _number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
+        found = number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
         if _is_list(raw, numbers, roles) and not (words.locale == "nb" and _DAY_MONTH_YEAR.fullmatch("".join(raw))):
             found = None
         if found is None or (not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}):
@@ -330,8 +359,10 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
         is_month = words.month_number(piece) is not None
         if is_ordinal:
             yield ORDINAL
-        # "mar" is Tuesday and March in Spanish and French: beside a number it is the month.
-        elif weekday_number(piece, words) is not None and not (is_month and has_number):
+        # "mar" is Tuesday and March in Spanish and French: beside a number it is the month, but not in "mar. 6/3/12".
+        elif weekday_number(piece, words) is not None and (
+            not (is_month and has_number) or _NUMERIC_DATE.match("".join(raw[i + 1 :]))
+        ):
             yield WEEKDAY
         elif is_month:
             yield MONTH_NAME
@@ -390,80 +421,11 @@ def _is_alone_behind_month(raw: list[str], i: int, words: LocaleWords) -> bool:
     return month is not None and not has_day
 
 
-def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool) -> list[str] | None:
-    """Role of each number of a date; None if the numbers are not a date."""
-    values = [int(number) for number in numbers]
-    is_year = [short or len(n) == 4 for n, short in zip(numbers, is_short_year, strict=True)]
-    # "1430" is a time of day.
-    if any(len(n) > 4 or len(n) == 3 or (len(n) == 4 and not _is_year(n)) for n in numbers) or len(numbers) > 3:
-        return None
-    if has_month and len(numbers) < 2:
-        return [YEAR if year or value > 31 else DAY for year, value in zip(is_year, values, strict=True)]
-    if has_month:
-        roles = [YEAR, DAY] if is_year[0] or values[0] > 31 else [DAY, YEAR]
-        is_possible = 1 <= values[roles.index(DAY)] <= 31 and len(numbers[roles.index(YEAR)]) > 1
-        return roles if is_possible and len(numbers) == 2 else None
-    if len(numbers) > 1:
-        return (_two_numbers if len(numbers) == 2 else _three_numbers)(values, is_year, day_first)
-    if not numbers or (1 <= values[0] <= 31 and not is_year[0]):
-        return [DAY for _ in numbers]
-    return [YEAR] if is_year[0] or len(numbers[0]) == 2 else None
-
-
-def _three_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
-    # Behind a year, the month comes before the day in every language (ISO 8601).
-    if is_year[0] or (values[0] > 31 and not is_year[2]):
-        rest = _day_and_month(values[1], values[2], False)
-        return rest and [YEAR, *rest]
-    rest = _day_and_month(values[0], values[1], day_first)
-    return rest and [*rest, YEAR]
-
-
-def _two_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
-    if is_year[0]:
-        return [YEAR, MONTH] if 1 <= values[1] <= 12 else [YEAR, YEAR] if is_year[1] else None
-    # Where the day comes first, 04/23 has no day.
-    may_be_day = not is_year[1] and (not day_first or values[1] <= 12)
-    rest = _day_and_month(values[0], values[1], day_first) if may_be_day else None
-    return rest or ([MONTH, YEAR] if 1 <= values[0] <= 12 else None)
-
-
-def _day_and_month(a: int, b: int, day_first: bool) -> list[str] | None:
-    can_be_day_first, can_be_month_first = 1 <= a <= 31 and 1 <= b <= 12, 1 <= a <= 12 and 1 <= b <= 31
-    if can_be_day_first and (day_first or not can_be_month_first):
-        return [DAY, MONTH]
-    return [MONTH, DAY] if can_be_month_first else None
-
-
-def _is_year(digits: str) -> bool:
-    return 1800 <= int(digits) <= 2100
-
-
-def _is_compact(digits: str) -> bool:
-    """Whether digits hold a day and a month: 6 or 8 digits, or 4 digits that are not a year."""
-    return len(digits) in (6, 8) or (len(digits) == 4 and not _is_year(digits))
-
-
-def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
-    """Pieces of a date without separators: 20110314, 14032011, 140311."""
-    has_year = len(digits) == 8 and digits[:2] in ("18", "19", "20")
-    if has_year and _day_and_month(int(digits[4:6]), int(digits[6:]), False):
-        return [(digits[:4], YEAR), (digits[4:6], MONTH), (digits[6:], DAY)]
-    rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
-    # 110314 may begin with the year, but only where the usual order gives no date.
-    if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
-        return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
-    if rest is None or (len(digits) == 8 and not _is_year(digits[4:])):
-        return None
-    parts = zip((digits[:2], digits[2:4], digits[4:]), (*rest, YEAR), strict=True)
-    return [(part, role) for part, role in parts if part]
-
-
 def _valued(pieces: tuple[tuple[str, str], ...], words: LocaleWords) -> WrittenDate | None:
     values: dict[str, int] = {}
     for text, role in pieces:
         if role in (YEAR, DECADE):
-            values.setdefault(YEAR, _full_year(text))
+            values.setdefault(YEAR, full_year(text))
         elif role in (MONTH, DAY):
             values.setdefault(role, int(text))
         elif role == MONTH_NAME:
@@ -477,8 +439,3 @@ def _valued(pieces: tuple[tuple[str, str], ...], words: LocaleWords) -> WrittenD
     if roles.count(YEAR) + roles.count(DECADE) > 1 or roles.count(MONTH_NAME) > 1:
         return None
     return WrittenDate(pieces, values.get(YEAR), values.get(MONTH), values.get(DAY), values.get(SEASON))
-
-
-def _full_year(text: str) -> int:
-    year = int(text)
-    return year if len(text) == 4 else year + (2000 if year < _PIVOT else 1900)

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from datetime import date, timedelta
 
-from .date_parsing import are_months_and_years, compact_readings, is_day_first, month_and_year, parse_dates
+from .date_numbers import compact_readings
+from .date_parsing import are_months_and_years, is_day_first, month_and_year, parse_dates
 from .dates import years_between
 from .locale_words import LocaleWords
 from .patient_chance import PatientChance
@@ -186,9 +187,15 @@ class DateSurrogates:
             new = old + timedelta(days=self.days)
             # No other date is so long before a note.
             is_birth = is_birth or (one.is_full and self._age(old) > LAST_AGE)
+            if one.years_before is not None and not self._is_as_far(one.years_before, new):
+                return None
             return old, self._birth(old, new) if is_birth and one.year is not None else new
         except (OverflowError, ValueError):
             return None
+
+    def _is_as_far(self, years: int, new: date) -> bool:
+        """Whether a moved date is still in the year that it names, such as last year, seen from its moved note."""
+        return bool(self._full) and (self._reference + timedelta(days=self.days)).year - new.year == years
 
     def _age(self, birth: date) -> int:
         return years_between(birth, max(self._full)) if self._full else 0

@@ -28,10 +28,10 @@ class InstitutionSurrogates:
     """Invented institutions for one patient.
 
     A name keeps words such as "of", legal forms at its end (GmbH, S.A.) and, if the word lists contain them, the public
-    words that name the kind of institution (Hospital, Clinic, Universidad). The other words of a name become towns,
-    names of people or new words, of the same number and casing. In institutions that are not hospitals, they become
-    names of firms, and behind words such as "of" also fields of medicine. In names of hospitals, words of departments
-    and words before the number of a ward are also public, and a department without a number becomes another one. A town
+    words that name the kind of institution (Hospital, Clinic, Universidad). In names of hospitals, words of departments
+    and words before the number of a ward are also public, and a department without a number becomes another one. The
+    other words of a name become towns, names of people or new words, of the same number and casing; in institutions
+    that are not hospitals, they become names of firms, and behind words such as "of" also fields of medicine. A town
     becomes the patient's surrogate of this town. If two names differ only in public words, except behind "of", their
     other words have the same surrogate.
 

@@ -13,8 +13,8 @@ from .folding import fold
 from .locale_words import LocaleWords
 
 # Roles of the pieces of a date. LITERAL pieces stay as they are written.
-LITERAL, YEAR, MONTH, DAY, MONTH_NAME, WEEKDAY, SEASON, HOLIDAY, ORDINAL, DECADE = (
-    "literal year month day month_name weekday season holiday ordinal decade".split()
+LITERAL, YEAR, MONTH, DAY, MONTH_NAME, WEEKDAY, SEASON, HOLIDAY, ORDINAL, DECADE, QUARTER = (
+    "literal year month day month_name weekday season holiday ordinal decade quarter".split()
 )
 _MIDDLE_OF_YEAR, _MIDDLE_OF_MONTH = (7, 1), 15
 _WITHOUT_FEIRA = re.compile(r"\b(s[a\u00e1]b(?:ado)?|dom(?:ingo)?)-feira\b", re.IGNORECASE)
@@ -37,6 +37,8 @@ class WrittenDate:
     spelled : WrittenDate or None
         The same day with the month that is written with it, for a day that borrows the month of the other half of a
         range.
+    years_before : int or None
+        Years between the date and the date of the note, if the date says so ("of last year": 1).
     """
 
     pieces: tuple[tuple[str, str], ...]
@@ -46,6 +48,7 @@ class WrittenDate:
     season: int | None = None
     padded: bool | None = None
     spelled: WrittenDate | None = None
+    years_before: int | None = None
 
     def __repr__(self) -> str:  # roles only: the pieces are note text
         return f"WrittenDate({', '.join(role for _, role in self.pieces if role != LITERAL)})"
@@ -72,7 +75,7 @@ class WrittenDate:
         A year alone means the middle of the year, and a month alone the 15th of the month. The 29th of February of an
         unknown year is in a leap year. Days that do not exist become the last day of their month.
         """
-        year = reference.year if self.year is None else self.year
+        year = reference.year - (self.years_before or 0) if self.year is None else self.year
         if self.season is not None and self.month is None:
             return date(year, 3 * self.season + 1, _MIDDLE_OF_MONTH)
         if self.month is None:
@@ -142,6 +145,11 @@ class WrittenDate:
         if role == WEEKDAY:
             shift = (new - old).days
             return _named(text, words, "weekday", (_weekday(text, words) + shift) % 7)
+        if role == QUARTER:
+            listed = [entry.partition("=")[0] for entry in words.block("quarters")]
+            i = list(map(fold, listed)).index(fold(text))
+            # Four by four in one form: Q1, Q2, Q3, Q4, first quarter, ...
+            return apply_casing(listed[i - i % 4 + (new.month - 1) // 3], casing_pattern(text))
         if role == SEASON:
             return _season(text, new.month % 12 // 3, words)
         return _holiday(text, new, words) if role == HOLIDAY else text
@@ -154,7 +162,8 @@ def weekday_number(word: str, words: LocaleWords) -> int | None:
         names = list(words.numbered(block))
         if folded in names:
             return names.index(folded)
-    return None
+    other = words.numbered("other weekdays").get(folded)
+    return None if other is None else int(other) - 1
 
 
 def _weekday(word: str, words: LocaleWords) -> int:
@@ -167,7 +176,7 @@ def _named(text: str, words: LocaleWords, unit: str, index: int, prefers_short: 
     names = words.block(f"{unit}s")
     folded = fold(text)
     is_short = folded in words.numbered(f"{unit} abbreviations")
-    is_listed = folded in words.numbered(f"{unit}s") or folded in words.numbered(f"other {unit}s")
+    is_listed = folded in words.numbered(f"{unit}s") or (unit == "month" and folded in words.numbered("other months"))
     is_name = is_listed and not (is_short and prefers_short)
     name = (names if is_name else words.block(f"{unit} abbreviations"))[index]
     return name if fold(name)[:1] != name[:1].lower() and text.islower() else apply_casing(name, casing_pattern(text))

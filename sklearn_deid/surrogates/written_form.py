@@ -16,9 +16,11 @@ from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, place_parts
 from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR
+from .relative_dates import end_of_distance, is_relative
 from .titles import are_consonants, title_places
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
+_DATES = ("date", "birth date")
 _OPEN = ("age", "sex", "title")
 _SIGN_BY_SIGN = ("ip",)
 _WORD = re.compile(r"[^\W\d_]+")
@@ -123,6 +125,8 @@ def _part(text: str, kind: str, words: LocaleWords) -> str:
 
 
 def _words_form(text: str, kind: str, words: LocaleWords) -> str:
+    if kind in _DATES:
+        return _date(text, kind, words)
     pieces = _PIECES.findall(text)
     if kind in NAMES:
         pieces = with_signs_apart(pieces, words)
@@ -177,7 +181,7 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
         return fold(piece)
     if kind == "url":
         return "".join(map(_sign, piece)) if len(piece) <= SHORT else _casing(piece)
-    if kind in ("date", "birth date"):
+    if kind in _DATES:
         return f"{_casing(piece)}{_date_word(fold(piece), words)}"
     is_particle = (kind == "street" or kind in _HEADS) and len(piece) > 1 and fold(piece) in words.particles
     is_connector = piece.islower() and fold(piece) in _connectors(kind, words)
@@ -193,11 +197,22 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     return f"{_casing(piece)}{sign}{_list_of(piece, words)}"
 
 
+def _date(text: str, kind: str, words: LocaleWords) -> str:
+    """Form of a date: distances ("two days ago", "two weeks before") as they are, and whether the day has a name."""
+    if is_relative(text, words):
+        return text
+    start = end_of_distance(text, words)
+    folded = fold(text)
+    named = (name for name in ("quarters", "holidays") if any(day in folded for day in words.numbered(name)))
+    pieces = (_piece(piece, kind, words) for piece in _PIECES.findall(text[start:]))
+    return f"{text[:start]}{''.join(pieces)}{next(named, '')}"
+
+
 def _date_word(folded: str, words: LocaleWords) -> str:
     """Public word of a date that stays, or the list of a word that moves."""
-    if folded in words.numbered("date words"):
+    if folded in words.numbered("date words") or folded in words.numbered("date fillers"):
         return f" {folded}"
-    lists = ("months", "month abbreviations", "weekdays", "weekday abbreviations", "seasons")
+    lists = ("months", "month abbreviations", "weekdays", "weekday abbreviations", "other weekdays", "seasons")
     return next((f" {name}" for name in lists if folded in words.numbered(name)), "")
 
 
