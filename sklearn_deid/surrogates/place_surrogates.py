@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 
 from .chance import Chance
 from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
-from .locale_words import LocaleWords, Town, draw_other
+from .locale_words import LocaleWords, draw_other
 from .number_surrogates import random_of_form
 from .own_names import STREET, OwnNames, with_case
 from .patient_chance import PatientChance
@@ -29,13 +29,9 @@ from .place_parts import (
     rewritten_place,
 )
 from .place_parts import STREET as STREET_PART
+from .town_surrogates import TownSurrogates, alike, main_code
 
 _HOME_SHARE = 0.95
-# Share of the patients whose places are those of another country.
-_ABROAD_SHARE = 0.05
-# Share of the towns that do not exist, in locales for which Faker has parts of such names.
-_INVENTED_SHARE = 0.5
-_ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
 # "Number" and its abbreviations in the languages of all locales, without signs. They are public if a number follows.
 NUMBER_WORDS = frozenset(("n", "no", "nr", "nro", "num", "numero", "nummer", "number"))
@@ -49,9 +45,6 @@ _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u0
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
 _NAME_RUN = re.compile(rf"{_WORD}\.|{_WORD}(?![\w.])(?: {_WORD}(?![\w.]))*|{_WORD}", re.IGNORECASE)
-# Signs in front of postal codes in international mail.
-_VEHICLE_SIGNS = {"en": "US", "es": "E", "de": "D", "fr": "F", "nb": "N", "it": "I", "nl": "NL", "pt": "P"}
-_MAIN_CODE = re.compile(r"([A-Z]{1,2}-)?(\d{5}(?=\D|\d{4}$|$)|\d{4}(?=\D|$))(.*)", re.DOTALL)
 _CARE_OF = re.compile(r"(.*?)(\bc/o\s+)([^,;\n\d]*[^\s,;\n\d])([\s,;]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -88,16 +81,13 @@ class PlaceSurrogates:
             TOWN: lambda text, near: self.town(text),
             POSTCODE: self.postcode,
             REGION: self.region,
-            COUNTRY: lambda text, near: self.country(text),
+            COUNTRY: self.country,
             STREET_PART: lambda text, near: self.street(text),
             HOSPITAL: lambda text, near: self.town(text) if hospital is None else hospital(text),
         }
+        self._towns = TownSurrogates(chance, words, avoided)
         # Postal code -> town that is written next to it
         self._beside: dict[str, str] = {}
-        # Drawn once for a patient: all addresses of a patient lie in one country.
-        self._home, self._towns = self._country_and_towns()
-        # Names of towns to draw from, by the number of their words.
-        self._town_names: dict[int, tuple[str, ...]] = {}
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
         listed = (*words.block("street tail words"), *words.block("street types"))
@@ -117,24 +107,25 @@ class PlaceSurrogates:
         parts = place_parts(text, self._words, label_kind)
         code, town = named_part(parts, POSTCODE), named_part(parts, TOWN) or near
         if code is not None and town is not None:
-            self._beside.setdefault(_main_code(code)[1], town)
+            self._beside.setdefault(main_code(code)[1], town)
+            self._towns.learn(code, town)
 
     def town(self, text: str) -> str:
         """Surrogate of a town; the number of a district or of a post office becomes another number."""
         numbered = NUMBERED_TOWN.fullmatch(text)
         if numbered is None:
-            return with_case(self._town(text).name, text)
+            return with_case(self._towns.of(text).name, text)
         chance = self._chance.again("number of a town", fold(text))
         rest = re.sub(r"\d+", lambda number: random_of_form(number[0], chance), numbered["rest"])
-        return with_case(self._town(numbered["town"]).name, numbered["town"]) + rest
+        return with_case(self._towns.of(numbered["town"]).name, numbered["town"]) + rest
 
     def region(self, text: str, town: str | None = None) -> str:
         """Surrogate of a region: the region of the surrogate of ``town``; without a town, a random region."""
-        own = None if town is None else self._town(town).region
+        own = None if town is None else self._towns.of(town).region
         region = own or self._region(text)
         is_short = len(text) <= 2 and text.isupper()
         if is_short and (codes := self._words.province_codes):
-            name = "" if town is None else fold(self._town(town).name)
+            name = "" if town is None else fold(self._towns.of(town).name)
             alike = [code for province, code in codes.items() if province.startswith(name)]
             code = self._chance.again("region", fold(text)).pick(alike or list(codes.values()))
             return code[: len(text)]
@@ -144,10 +135,10 @@ class PlaceSurrogates:
 
     def postcode(self, text: str, town: str | None = None) -> str:
         """Postal code in the form of ``text``, with the first digits of the surrogate of ``town`` or of a region."""
-        sign, main, rest = _main_code(text)
+        sign, main, rest = main_code(text)
         chance = self._chance.again("postcode", fold(main))
         # The first digits show the region, and must agree with the town of the surrogate. The others are drawn.
-        prefix = self._prefix(town or self._beside.get(main), chance)
+        prefix = self._prefix(text, town or self._beside.get(main), chance)
         digits = [i for i, one in enumerate(main) if one.isdigit()]
         out = list(random_of_form(main, chance))
         # A code without room for the prefix is written in a form of another country.
@@ -155,32 +146,34 @@ class PlaceSurrogates:
             for i, digit in zip(digits, prefix, strict=False):
                 out[i] = digit
         if sign:
-            sign = f"{_VEHICLE_SIGNS[self._words.locale]}-"
+            sign = f"{self._towns.sign_of(text)}-"
         return sign + "".join(out) + random_of_form(rest, self._chance.again("rest of postcode", fold(main + rest)))
 
-    def _prefix(self, near: str | None, chance: Chance) -> str:
-        if near is None:
-            return chance.pick(self._towns).prefix
-        if self.kind_of(near) != "region":
-            return self._town(near).prefix
-        region = self._region(near)
-        return chance.pick([town for town in self._towns if town.region == region]).prefix
+    def _prefix(self, code: str, near: str | None, chance: Chance) -> str:
+        towns = self._towns.beside_code(code)
+        if near is not None and self.kind_of(near) != "region":
+            return self._towns.of(near).prefix
+        # No region of the lists has towns with codes of another country.
+        region = None if near is None else self._region(near)
+        return chance.pick([town for town in towns if region in (None, town.region)] or towns).prefix
 
     def _region(self, text: str) -> str:
-        regions = tuple(dict.fromkeys(town.region for town in self._towns))
+        regions = tuple(dict.fromkeys(town.region for town in self._towns.towns))
         return self._chance.again("region", fold(text)).pick(regions)
 
-    def country(self, text: str) -> str:
-        """Surrogate of a country."""
+    def country(self, text: str, town: str | None = None) -> str:
+        """Surrogate of a country: the country that the code of ``town`` shows, else mostly that of the patient."""
+        if (country := self._towns.country_of(town)) is not None:
+            return with_case(country, text)
         chance = self._chance.again("country", fold(text))
         if (initials := self._initials(text, chance)) is not None:
             return initials
         if chance.happens(_HOME_SHARE):
-            return with_case(self._home, text)
+            return with_case(self._towns.home, text)
         # Countries that notes name often, and any other one. A corpus may name all of the first kind.
         often = tuple(country for country in self._words.abroad if fold(country) not in self._avoided)
         listed = often if chance.happens(0.5) and often else self._words.countries
-        return with_case(draw_other(chance, _alike(listed, len(text.split())), self._avoided), text)
+        return with_case(draw_other(chance, alike(listed, len(text.split())), self._avoided), text)
 
     def _initials(self, text: str, chance: Chance) -> str | None:
         """Initials that replace the initials of a country (US, U.S.A.); None for other forms or without such initials.
@@ -237,38 +230,6 @@ class PlaceSurrogates:
             out.append(random_of_form("".join(name), chance) if is_door else self._street_name("".join(name)))
             is_named, i = True, stop
         return "".join(out)
-
-    def _town(self, text: str) -> Town:
-        chance = self._chance.again("town", fold(text))
-        n_words = len(text.split())
-        if n_words not in self._town_names:
-            self._town_names[n_words] = _alike([town.name for town in self._towns], n_words)
-        name = draw_other(chance, self._town_names[n_words], self._avoided)
-        # By name, since the draw chose among names: two towns of one name are one surrogate.
-        town = next(town for town in self._towns if town.name == name)
-        # A tagger that is trained on surrogates would learn the listed towns by heart.
-        invented = self._invented_town(chance, n_words) if chance.happens(_INVENTED_SHARE) else None
-        return town if invented is None else town._replace(name=invented)
-
-    def _invented_town(self, chance: Chance, n_words: int) -> str | None:
-        """Invented name of a town; None if the locale has no parts for a name with as many words."""
-        starts, ends = self._words.town_starts, self._words.town_ends
-        if self._towns is not self._words.towns or not ends or n_words > 1 + bool(starts):
-            return None
-        last = chance.pick(self._words.surnames) + chance.pick(ends)
-        name = last if n_words == 1 else f"{chance.pick(starts)} {last}"
-        refused = self._avoided | self._words.folded_towns
-        return None if fold(name) in refused or fold(last) in refused else name
-
-    def _country_and_towns(self) -> tuple[str, tuple[Town, ...]]:
-        """Country of the patient, and its towns outside of the corpus if there are enough; else those of the locale."""
-        chance = self._chance.of("country of the patient")
-        country = chance.pick(tuple(self._words.abroad))
-        left = self._words.abroad[country]
-        if self._avoided:
-            left = tuple(town for town in left if fold(town.name) not in self._avoided)
-        is_abroad = chance.happens(_ABROAD_SHARE) and len(left) >= _ENOUGH_TOWNS and fold(country) not in self._avoided
-        return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
 
     def _kept(self, pieces: list[str]) -> list[bool]:
         """Whether each piece is kept; only signs and public words are kept.
@@ -389,12 +350,6 @@ class PlaceSurrogates:
         return " ".join(out)
 
 
-def _main_code(text: str) -> tuple[str, str, str]:
-    """Sign of the country, first group of digits, and rest of a postal code; codes of other forms are one group."""
-    found = _MAIN_CODE.fullmatch(text)
-    return ("", text, "") if found is None else (found[1] or "", found[2], found[3])
-
-
 def _region_code(region: str) -> str:
     """Two letters for a region: the first letters of its first and last capitalised word, or of its only word."""
     named = [word for word in re.findall(r"[^\W\d_]+", region) if word[0].isupper()] or [region]
@@ -405,12 +360,6 @@ def _before_apostrophe(text: str) -> str:
     """Word before an apostrophe at the end of a text; empty for other texts."""
     found = re.search(r"([^\W\d_]+)['\u2019]$", text)
     return found[1] if found else ""
-
-
-def _alike(names: Sequence[str], n_words: int) -> tuple[str, ...]:
-    """Names with this number of words, if there are enough names to draw from; otherwise all names."""
-    alike = tuple(name for name in names if name.count(" ") == n_words - 1)
-    return alike if len(alike) >= _ENOUGH_TOWNS else tuple(names)
 
 
 def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:

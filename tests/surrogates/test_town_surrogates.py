@@ -1,0 +1,93 @@
+"""Codes of four digits, of a neighbor of the country, have towns and signs of one country."""
+
+import re
+
+import pytest
+
+from sklearn_deid import Document, Span
+from sklearn_deid.surrogates import SurrogateEngine
+from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
+from sklearn_deid.surrogates.town_surrogates import main_code
+
+KEYS = [bytes([i]) * 32 for i in range(12)]
+SIGNS = {"\u00d6sterreich": "A", "Schweiz": "CH", "Suisse": "CH", "Svizzera": "CH", "Belgique": "B", "Belgi\u00eb": "B"}
+
+
+def neighbors(locale):
+    """Prefix of the codes and country of each town of a neighbor."""
+    return {
+        town: rest for town, *rest in (one.split("=") for one in locale_words(locale).block("towns of short codes"))
+    }
+
+
+def rewritten(locale, *pieces, key=KEYS[0], label="LOCATION"):
+    text, spans = "", []
+    for piece in pieces:
+        spans.append(Span(len(text), len(text) + len(piece), label))
+        text += f"{piece} "
+    new = SurrogateEngine(key=key, locale=locale).rewrite(Document("n", text, tuple(spans), "p"))
+    return [new.text[span.start : span.end] for span in new.spans]
+
+
+@pytest.mark.parametrize(
+    ("locale", "code", "town"),
+    [
+        ("de", "8010", "Graz"),
+        ("de", "8001", "Z\u00fcrich"),
+        ("de", "CH-8001", "Zyxburg"),
+        ("de", "A-1090", "Wien"),
+        ("fr", "1000", "Bruxelles"),
+        ("fr", "CH-1201", "Gen\u00e8ve"),
+        ("it", "6900", "Lugano"),
+        ("nl", "B-9000", "Gent"),
+    ],
+)
+def test_town_code_and_sign_are_those_of_one_country(locale, code, town):
+    listed = neighbors(locale)
+    for key in KEYS:
+        for new in (rewritten(locale, f"{code} {town}", key=key), rewritten(locale, code, town, key=key)):
+            drawn, _, name = " ".join(new).partition(" ")
+            sign, digits, _ = main_code(drawn)
+            prefix, country = listed[name]
+            assert len(digits) == 4 and digits.startswith(prefix)
+            assert sign == (f"{SIGNS[country]}-" if "-" in code else "")
+        # The same town without its code, and the country behind it
+        first, alone = rewritten(locale, f"{code} {town}", town, key=key)
+        assert first.endswith(f" {alone}")
+
+
+def test_the_country_behind_a_town_is_that_of_its_code():
+    for key in KEYS:
+        (new,) = rewritten("de", "4020 Linz, \u00d6sterreich", key=key)
+        code, town, country = re.fullmatch(r"(\d{4}) (.+), (.+)", new).groups()
+        assert neighbors("de")[town] == [code[:2], country]
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "pattern"),
+    [
+        ("de", "79098 Freiburg", r"\d{5} \D+"),
+        ("de", "D-79098 Freiburg", r"D-\d{5} \D+"),
+        ("nl", "1012 AB Zyxdorp", r"\d{4} [A-Z]{2} \D+"),
+        ("nl", "1012 Zyxdorp", r"\d{4} \D+"),
+        ("nb", "0150 Oslo", r"\d{4} \D+"),
+        ("pt", "1000 Lisboa", r"\d{4} \D+"),
+    ],
+)
+def test_codes_of_the_country_stay_at_home(locale, text, pattern):
+    for key in KEYS:
+        (new,) = rewritten(locale, text, key=key)
+        assert re.fullmatch(pattern, new)
+
+
+def test_a_code_alone_has_the_form_of_the_country():
+    prefixes = {prefix for prefix, _ in neighbors("de").values()}
+    for key in KEYS:
+        (new,) = rewritten("de", "8010", key=key, label="ZIP")
+        assert re.fullmatch(r"\d{4}", new) and new[:2] in prefixes
+
+
+@pytest.mark.parametrize("locale", sorted(LOCALES))
+def test_listed_towns_have_prefixes_and_known_countries(locale):
+    for prefix, country in neighbors(locale).values():
+        assert re.fullmatch(r"\d\d", prefix) and country in SIGNS
