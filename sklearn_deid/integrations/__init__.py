@@ -13,6 +13,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "annotation_view": "AnnotationView displacy_input",
+        "corpus_frames": "corpus_from_frame",
         "dask": "redact_dask",
         "frames": "annotate_frame redact_frame",
         "hf_datasets": "corpus_from_dataset corpus_to_dataset",

@@ -1,0 +1,156 @@
+"""Annotated notes of pandas, polars and pyarrow data frames as a corpus (extra ``frames``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+from .._optional import import_optional
+from ..exceptions import CorpusFormatError
+from ..text import Corpus, Document, Span, known_id
+
+_NAMES = ("start", "end", "label", "category", "confidence")
+
+
+def corpus_from_frame(
+    frame: Any,
+    text_column: str,
+    *,
+    spans: Any = None,
+    id_column: str | None = None,
+    patient_column: str | None = None,
+) -> Corpus:
+    """Convert a data frame of annotated notes to a corpus, for training and evaluation.
+
+    Parameters
+    ----------
+    frame : DataFrame or Table
+        Data frame of pandas or polars, or table of pyarrow, with one note in each row.
+    text_column : str
+        Column of the texts.
+    spans : str, DataFrame or Table, optional
+        Annotations: a frame with a row for each span, as `annotate_frame` returns it, or the name of a column. A cell
+        of the column is a list with a dict (``start``, ``end``, ``label``, and optionally ``category`` and
+        ``confidence``) or a tuple in this order for each span; an empty list is a note without PHI. None reads notes
+        without annotations.
+    id_column, patient_column : str, optional
+        Columns of the document ids and of the patient ids. Without an id column, the id is ``row-0``, ``row-1``, ...
+
+    Returns
+    -------
+    Corpus
+        Notes in the order of the rows.
+
+    Raises
+    ------
+    CorpusFormatError
+        If a column is missing, a cell holds no text, no id or no list of spans, an id occurs twice, or a span is
+        invalid. The error names row and id, and contains no text.
+    SpanError
+        If a span lies outside of its text.
+    MissingDependencyError
+        If narwhals is not installed (extra ``frames``).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_deid import RuleTagger
+    >>> from sklearn_deid.integrations import annotate_frame
+    >>> frame = pd.DataFrame({"id": ["a", "b"], "note": ["Fine.", "Mail to roe@example.org"]})
+    >>> corpus = corpus_from_frame(frame, "note", spans=annotate_frame(RuleTagger().fit([]), frame, "note"))
+    >>> [[span.label for span in note.spans] for note in corpus]
+    [[], ['EMAIL']]
+    >>> list(corpus.to_sentences().y[1])
+    ['O', 'O', 'B-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL']
+    """
+    nw = import_optional("narwhals", extra="frames", purpose="data frames")
+    table = nw.from_native(frame, eager_only=True)
+    keys = [name for name in (id_column, patient_column) if name is not None]
+    _check_columns(table, [text_column, *keys, *([spans] if isinstance(spans, str) else [])])
+    if text_column in keys:
+        raise CorpusFormatError(f"The column {text_column!r} holds texts and cannot name rows: messages show ids.")
+    ids = _ids(table, id_column)
+    patients = [None] * len(table) if patient_column is None else table.get_column(patient_column).to_list()
+    if spans is None:
+        found: list[Any] = [[] for _ in ids]
+    elif isinstance(spans, str):
+        found = table.get_column(spans).to_list()
+    else:
+        found = _rows_of_spans(nw.from_native(spans, eager_only=True), table, text_column)
+    documents = []
+    missing = table.get_column(text_column).is_null().to_list()
+    for row, text in enumerate(table.get_column(text_column).to_list()):
+        place = f"row {row}, id {ids[row]}"
+        if missing[row] or not isinstance(text, str):
+            what = "is empty" if missing[row] else f"holds no text, but {type(text).__name__}"
+            raise CorpusFormatError(f"The cell of the text {what}.", doc_id=place)
+        documents.append(Document(ids[row], text, _spans(found[row], place), known_id(patients[row])))
+    return Corpus(documents)
+
+
+def _check_columns(table: Any, names: Iterable[str]) -> None:
+    for name in names:
+        if name not in table.columns:
+            raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")
+
+
+def _ids(table: Any, id_column: str | None) -> list[str]:
+    if id_column is None:
+        return [f"row-{row}" for row in range(len(table))]
+    first: dict[str, int] = {}
+    for row, value in enumerate(table.get_column(id_column).to_list()):
+        doc_id = known_id(value)
+        if doc_id is None:
+            raise CorpusFormatError("The id is missing.", doc_id=f"row {row}")
+        if doc_id in first:
+            message = f"The document id occurs twice; it is also the id of row {first[doc_id]}."
+            raise CorpusFormatError(message, doc_id=f"row {row}, id {doc_id}")
+        first[doc_id] = row
+    return list(first)
+
+
+def _rows_of_spans(found: Any, table: Any, text_column: str) -> list[list[dict[str, Any]]]:
+    """Spans of each row of the notes. Spans of other columns of the notes are left out."""
+    _check_columns(found, ("row", "start", "end", "label"))
+    out: list[list[dict[str, Any]]] = [[] for _ in range(len(table))]
+    for span in found.iter_rows(named=True):
+        row = span["row"]
+        if not isinstance(row, Integral) or not 0 <= int(row) < len(out):
+            raise CorpusFormatError(f"A span belongs to none of the {len(out)} rows of the notes.")
+        # After a column was renamed, all notes would be notes without PHI.
+        if span.get("column", text_column) not in table.columns:
+            raise CorpusFormatError("A span belongs to a column that the notes do not have.", doc_id=f"row {row}")
+        if span.get("column", text_column) == text_column:
+            out[int(row)].append(span)
+    return out
+
+
+def _spans(cell: Any, place: str) -> tuple[Span, ...]:
+    # pandas reads lists of parquet files as arrays.
+    cell = cell.tolist() if hasattr(cell, "tolist") else cell
+    if not isinstance(cell, list | tuple):
+        message = f"The cell holds no list of spans, but {type(cell).__name__}. A note without PHI has an empty list."
+        raise CorpusFormatError(message, doc_id=place)
+    return tuple(_span(value, place, f"number {number}") for number, value in enumerate(cell, start=1))
+
+
+def _span(value: Any, place: str, annotation_id: str) -> Span:
+    if isinstance(value, Span):
+        return value
+    value = dict(zip(_NAMES, value, strict=False)) if isinstance(value, list | tuple) else value
+    given = value if isinstance(value, Mapping) else {}
+    start, end, label, category, confidence = (given.get(name) for name in _NAMES)
+    if confidence is not None and confidence != confidence:
+        confidence = None  # a missing value of pandas
+    is_span = (
+        all(isinstance(offset, Integral) and not isinstance(offset, bool) for offset in (start, end))
+        and isinstance(label, str)
+        and label
+        and isinstance(category, str | None)
+        and (confidence is None or (isinstance(confidence, Real) and 0 <= float(confidence) <= 1))
+    )
+    if not is_span:
+        message = "A span needs whole numbers as 'start' and 'end', a 'label', and a confidence of at most 1 or none."
+        raise CorpusFormatError(message, doc_id=place, annotation_id=annotation_id)
+    return Span(int(start), int(end), label, category, None if confidence is None else float(confidence))  # type: ignore[arg-type]
