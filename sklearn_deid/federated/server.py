@@ -8,7 +8,7 @@ import os
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import blake2b
 from statistics import median
 from threading import RLock
@@ -399,9 +399,7 @@ class ParameterServer:
             raise ExchangeError("The update belongs to another model, size or kind.")
         # A version from the future is possible after a restart from an older checkpoint.
         if update.version > self.version:
-            raise ExchangeError(
-                f"The update starts from version {update.version}, but the server has version {self.version}."
-            )
+            raise ExchangeError(f"The update starts from version {update.version}; the server has {self.version}.")
         most = self.limits.max_staleness
         if most is not None and (staleness := self._staleness(update, worker)) > most:
             raise ExchangeError(
@@ -499,12 +497,10 @@ class ParameterServer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file. A crash leaves the complete old file or the complete new file."""
         with self._lock:
-            # JSON has no infinity. `load` leaves out limits of None, which then take their defaults.
-            limits = {name: "inf" if value == math.inf else value for name, value in asdict(self.limits).items()}
             state = {
                 "model": self.model,
                 "version": self.version,
-                "limits": limits,
+                "limits": self.limits.to_state(),
                 "delivered": {worker: seen.ranges() for worker, seen in self._delivered.items()},
                 "next_numbers": self._next_numbers,
                 "versions": self._versions,
@@ -540,16 +536,7 @@ class ParameterServer:
     def _from_state(
         cls, state: dict[str, Any], arrays: dict[str, np.ndarray], checkpoint: str | os.PathLike[str] | None
     ) -> ParameterServer:
-        given = dict(state["limits"])
-        if "versions" not in state:
-            # Earlier versions wrote None for no limit. A federation that continues keeps its rules.
-            given |= {name: "inf" for name in ("max_abs", "max_norm") if given[name] is None}
-        # A federation of an earlier version continues without the limit that it did not agree on.
-        for name in ("max_ratio", "max_similarity"):
-            given.setdefault(name, "inf")
-        given = {name: value for name, value in given.items() if value is not None}
-        named: dict[str, Any] = {name: math.inf if value == "inf" else value for name, value in given.items()}
-        limits = ServerLimits(**named)
+        limits = ServerLimits.from_state(state["limits"], none_means_no_limit="versions" not in state)
         server = cls(arrays["parameters"], state["model"], limits, checkpoint=checkpoint)
         if arrays["counts"].shape != arrays["parameters"].shape or not np.isfinite(arrays["counts"]).all():
             raise ValueError("counts of other parameters")
@@ -564,9 +551,7 @@ class ParameterServer:
         versions, server._digests = state.get("versions", {}).items(), list(map(str, state.get("digests", [])))
         server._versions = {worker: [operator.index(number) for number in own] for worker, own in versions}
         norms = state.get("norms", {}).items()
-        server._norms = {
-            worker: [(operator.index(number), float(norm)) for number, norm in pairs] for worker, pairs in norms
-        }
+        server._norms = {worker: [(operator.index(n), float(norm)) for n, norm in pairs] for worker, pairs in norms}
         server._past = PastUpdates.from_arrays(server.size, arrays, state.get("past", []))
         server._screen = AgreementScreen(**state.get("screen", {}))
         server._rng = generator_from(state["generator"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .selection import DOWNLOAD_SELECTIONS
 
@@ -75,6 +77,33 @@ class ServerLimits:
         self._check("step", 0.0 < self.step < math.inf, "a positive number")
         names = ", ".join(DOWNLOAD_SELECTIONS)
         self._check("download_selection", self.download_selection in DOWNLOAD_SELECTIONS, f"one of {names}")
+
+    def to_state(self) -> dict[str, Any]:
+        """JSON values from which `from_state` builds the same limits."""
+        # JSON has no infinity.
+        return {name: "inf" if value == math.inf else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], none_means_no_limit: bool = False) -> ServerLimits:
+        """Build limits from the result of `to_state`. Limits of None take their defaults.
+
+        Parameters
+        ----------
+        state : mapping
+            Names and values of limits.
+        none_means_no_limit : bool, default=False
+            Whether None in ``max_abs`` and ``max_norm`` means no limit, as in states of version 0.1.0. A federation
+            that continues keeps its rules.
+        """
+        given = dict(state)
+        if none_means_no_limit:
+            given |= {name: "inf" for name in ("max_abs", "max_norm") if given[name] is None}
+        # A federation of an earlier version continues without the limit that it did not agree on.
+        for name in ("max_ratio", "max_similarity"):
+            given.setdefault(name, "inf")
+        given = {name: value for name, value in given.items() if value is not None}
+        named: dict[str, Any] = {name: math.inf if value == "inf" else value for name, value in given.items()}
+        return cls(**named)
 
     def _check(self, name: str, is_allowed: bool, wanted: str) -> None:
         if not is_allowed:

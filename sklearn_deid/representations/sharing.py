@@ -129,9 +129,7 @@ def tag_scheme_of(tags: Iterable[str]) -> str | None:
     ('iob2', 'bioes', None)
     """
     prefixes = {split_tag(tag)[0] for tag in tags} - {"O"}
-    if not prefixes:
-        return None
-    return "bioes" if prefixes & {"E", "S"} else "iob2"
+    return ("bioes" if prefixes & {"E", "S"} else "iob2") if prefixes else None
 
 
 def label_scheme_of(tags: Iterable[str]) -> str | None:
@@ -222,10 +220,7 @@ def _check_drawn_noise(data: np.ndarray, origin: Provenance) -> None:
     _check_size_of_noise(noise)
     # The draw itself cannot be verified. But vectors off the grid were changed, or are noise-free, or have other noise.
     if not on_grid(data[:, : origin.n_components], noise["released_grid"]):
-        raise BundleError(
-            "The vectors do not lie on the grid that their origin names: they are not as PrivateRepresenter.transform "
-            "returned them."
-        )
+        raise BundleError("The vectors do not lie on the grid that their origin names: they were changed.")
 
 
 def _is_positive(value: Any) -> bool:

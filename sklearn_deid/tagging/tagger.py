@@ -75,6 +75,8 @@ from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 
+_ENCODERS = {"lstm", "gru", "gru-gru", "lstm-gru", "transformer"}
+
 
 class DeidTagger(TokenTagger, TaggingNet):
     """Tag the tokens of sentences with types of protected health information.
@@ -266,11 +268,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     """
 
     _parameter_constraints: dict[str, list] = {
-        "encoder": [
-            StrOptions({"lstm", "gru", "gru-gru", "lstm-gru", "transformer"}),
-            SelfAttention,
-            PretrainedEncoder,
-        ],
+        "encoder": [StrOptions(_ENCODERS), SelfAttention, PretrainedEncoder],
         "head": [StrOptions({"crf", "softmax"}), CRFHead, SoftmaxHead],
         "tag_scheme": [StrOptions({"iob2", "bioes"})],
         "characters": [StrOptions({"cnn", "bigru", "bilstm"}), None],

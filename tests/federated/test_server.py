@@ -111,7 +111,7 @@ REFUSED = {
     "another kind": (make([1], [1], kind="parameters"), "another model, size or kind"),
     "another size in bytes": (make([1], [1], size=7).to_bytes(), "another size"),
     "a download sent back": (make([1], [1], kind="parameters").to_bytes(), "another kind"),
-    "from the future": (make([1], [1], version=1), "starts from version 1, but the server has version 0"),
+    "from the future": (make([1], [1], version=1), "starts from version 1; the server has 0"),
     "too large": (make([1], [-5.5]), "value beyond 5"),
     "too long": (make([0, 1, 2], [4, 4, 4]), "norm of the update is above 6"),
     "no message": (b"hello", "truncated"),

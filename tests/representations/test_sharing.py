@@ -201,7 +201,7 @@ def test_one_casing_class_for_each_token_is_shared(tmp_path):
         (with_noise(seeded=None), "names no noise that PrivateRepresenter draws"),
         (with_noise(grid=0.3), "names an invalid grid"),
         (with_noise(released_grid="fine"), "names an invalid grid"),
-        (with_noise(released_grid=2.0**-19), "do not lie on the grid"),
+        (with_noise(released_grid=2.0**-19), "names a released grid that is not that of its noise"),
         (TokenVectors(represented().data + 1e-7, represented().offsets, ORIGIN), "do not lie on the grid"),
         (with_noise(kind="silent"), "a dimension without noise"),
         (with_noise(smallest_std=0.0), "a dimension without noise"),
