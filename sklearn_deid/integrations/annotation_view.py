@@ -16,6 +16,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ..text import Document, Span
+from .token_spans import overlap_groups
 
 _HIDDEN_WORD = "\u00b7\u00b7\u00b7"
 # Light enough for black text. Readers who cannot distinguish the colours have the written labels.
@@ -174,7 +175,7 @@ class _Piece(NamedTuple):
 
 def _pieces(document: Document) -> Iterator[_Piece]:
     position = 0
-    for group in _overlapping(document.spans):
+    for group in overlap_groups(document.spans):
         start, end = group[0].start, max(span.end for span in group)
         if start > position:
             yield _Piece(document.text[position:start], ())
@@ -182,19 +183,6 @@ def _pieces(document: Document) -> Iterator[_Piece]:
         position = end
     if position < len(document.text):
         yield _Piece(document.text[position:], ())
-
-
-def _overlapping(spans: Iterable[Span]) -> list[list[Span]]:
-    """Group the spans that share characters. The spans of a document come sorted by start."""
-    groups: list[list[Span]] = []
-    end = 0
-    for span in spans:
-        if groups and span.start < end:
-            groups[-1].append(span)
-        else:
-            groups.append([span])
-        end = max(end, span.end)
-    return groups
 
 
 def _hide_words(text: str) -> str:

@@ -77,7 +77,7 @@ def redact_frame(
     >>> redact_frame(RuleTagger().fit([]), frame, "note").to_dict("list")
     {'ward': ['A1'], 'note': ['Mail to [EMAIL]']}
     """
-    names, deidentifier = _names(columns), as_deidentifier(model).set_params(on_error=on_error)
+    names, deidentifier = text_columns(columns), as_deidentifier(model).set_params(on_error=on_error)
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
     table = nw.from_native(frame, eager_only=True)
     cells = _cells(table, names, id_column, patient_column)
@@ -143,7 +143,7 @@ def annotate_frame(
     >>> annotate_frame(RuleTagger().fit([]), frame, "note")[["row", "start", "end", "label"]].values.tolist()
     [[1, 8, 23, 'EMAIL']]
     """
-    names, deidentifier = _names(columns), as_deidentifier(model).set_params(on_error=on_error)
+    names, deidentifier = text_columns(columns), as_deidentifier(model).set_params(on_error=on_error)
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
     table = nw.from_native(frame, eager_only=True)
     cells = _cells(table, names, id_column, None)
@@ -159,7 +159,8 @@ def annotate_frame(
     return nw.from_dict(data, schema=kinds, backend=table.implementation).to_native()
 
 
-def _names(columns: str | Sequence[str]) -> list[str]:
+def text_columns(columns: str | Sequence[str]) -> list[str]:
+    """Names of the columns of texts, each once; no name is an error."""
     names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
     if not names:
         raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")

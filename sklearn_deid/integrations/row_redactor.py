@@ -17,6 +17,7 @@ from ..text import Document, known_id
 from ..text.characters import LONE_SURROGATE, has_surrogate
 from ..text.column_names import ALIKE, INSIDE, REPEATED, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
+from .frames import text_columns
 
 _BATCH = 128
 _NO_TEXT = "The cell holds no text."
@@ -90,9 +91,7 @@ class RowRedactor:
         if mode == SURROGATE and locale not in LOCALES:
             raise DeidError(f"The 'locale' parameter must be one of {', '.join(LOCALES)}.")
         self.model = os.fspath(model)
-        self.columns = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
-        if not self.columns:
-            raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")
+        self.columns = text_columns(columns)
         self.patient_column, self.mode, self.locale, self.reason_column = patient_column, mode, locale, reason_column
         self.key_file = None if key_file is None else os.fspath(key_file)
         self._digest = bundle_digest(self.model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..exceptions import SpanError
 from ..text import Span
@@ -73,6 +74,25 @@ def expand_to_tokens(
             raise SpanError("A span holds no part of a token.", doc_id=doc_id, start=span.start, end=span.end)
         found.append(TokenSpan(first, stop, span.label, span.category, span.confidence, span.length))
     return found
+
+
+def overlap_groups(spans: Iterable[Any]) -> list[list[Any]]:
+    """Groups of spans that share characters. The spans come sorted by start.
+
+    Examples
+    --------
+    >>> [len(group) for group in overlap_groups([Span(0, 5, "A"), Span(3, 4, "B"), Span(4, 6, "C"), Span(6, 7, "D")])]
+    [3, 1]
+    """
+    groups: list[list[Any]] = []
+    end = 0
+    for span in spans:
+        if groups and span.start < end:
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+        end = max(end, span.end)
+    return groups
 
 
 def join_overlapping(spans: Iterable[TokenSpan]) -> list[TokenSpan]:

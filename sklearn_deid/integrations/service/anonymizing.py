@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ..token_spans import overlap_groups
+
 
 class GivenSpan(NamedTuple):
     """Span of an entity in a text.
@@ -59,7 +61,7 @@ def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, An
     """
     parts: list[str] = []
     items, position, length = [], 0, 0
-    for group in _groups(spans):
+    for group in overlap_groups(sorted(spans)):
         deciding = _deciding(group, operators)
         span = _joined(deciding, group)
         if not 0 <= span.start < span.end <= len(text):
@@ -73,20 +75,6 @@ def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, An
         items.append({**place, "text": new, "operator": name})
         position = span.end
     return {"text": "".join([*parts, text[position:]]), "items": items}
-
-
-def _groups(spans: Iterable[GivenSpan]) -> list[list[GivenSpan]]:
-    """Groups of spans that overlap, from left to right."""
-    groups: list[list[GivenSpan]] = []
-    end = 0
-    for span in sorted(spans):
-        if groups and span.start < end:
-            groups[-1].append(span)
-            end = max(end, span.end)
-        else:
-            groups.append([span])
-            end = span.end
-    return groups
 
 
 def _is_joined(group: list[GivenSpan]) -> bool:
