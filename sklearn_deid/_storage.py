@@ -26,6 +26,7 @@ _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST, _MOST_VALUES = 32 * 2**20, 2**21
 _MOST_ARRAYS = 20_000
 _DAY = 86_400 * 10**9  # nanoseconds
+_FIRST_DAY = 17_532 * _DAY  # 2018-01-01, before any version of this library
 _DTYPES = {
     **{f"F{8 * n}": f"<f{n}" for n in (2, 4, 8)},
     **{f"{kind}{8 * n}": f"<{kind.lower()}{n}" for kind in "IU" for n in (1, 2, 4, 8)},
@@ -54,7 +55,7 @@ def write_bundle(
     overwrite : bool, default=False
         Whether an existing bundle may be replaced. A folder that is not a bundle is never replaced.
     whole_day : bool, default=False
-        Whether folder and files have the time of the last midnight (UTC), see `has_times_of_a_day`. For bundles that
+        Whether folder and files have the time of the last midnight (UTC), see `has_possible_times`. For bundles that
         are handed out: their times carry nothing but the day. Models keep their times, from which programs for copies
         and backups see that a model changed.
 
@@ -82,13 +83,14 @@ def write_bundle(
                 os.utime(item, ns=(midnight, midnight))
 
 
-def has_times_of_a_day(path: str | os.PathLike[str]) -> bool:
-    """Whether folder and files of a bundle have one time, a midnight (UTC) that is not in the future.
+def has_possible_times(path: str | os.PathLike[str]) -> bool:
+    """Whether folder and files of a bundle have times at which they can have been written or copied.
 
-    Any other time can carry a message, or the date of a note. Copies have other times if they do not preserve times.
+    A time before this library, or in the future, is a message, or the date of a note. Times between cannot be judged:
+    each copy has its own.
     """
-    times = {item.stat().st_mtime_ns for item in _with_times(Path(path))}
-    return len(times) == 1 and max(times) % _DAY == 0 and 0 <= time.time_ns() - max(times)
+    times = [item.stat().st_mtime_ns for item in _with_times(Path(path))]
+    return _FIRST_DAY <= min(times) and max(times) <= time.time_ns() + _DAY
 
 
 def _with_times(folder: Path) -> tuple[Path, ...]:

@@ -1,6 +1,9 @@
 """Shared representations: nothing but what is meant to be shared, whole or refused."""
 
+import os
 import pickle
+import shutil
+import time
 import warnings
 from dataclasses import replace
 
@@ -18,6 +21,7 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid._randomness import to_grid
+from sklearn_deid._storage import has_possible_times
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.sequences import TokenSequences, TokenVectors
 
@@ -120,6 +124,17 @@ def test_no_patient_id_is_written(tmp_path):
         (patient_of[row.tobytes()], g) for row, g in zip(loaded.X, loaded.groups.tolist(), strict=True) if len(row)
     }
     assert len(pairs) == 3
+
+
+def test_the_times_tell_no_more_than_the_day(tmp_path):
+    folder = saved(tmp_path / "a")
+    times = {item.stat().st_mtime for item in (folder, *folder.iterdir())}
+    assert len(times) == 1 and times.pop() % 86_400 == 0 and has_possible_times(folder)
+    copied = shutil.copytree(folder, tmp_path / "b", copy_function=shutil.copyfile)
+    assert has_possible_times(copied), "a copy has a time of its own"
+    for seconds in (1_300_000_000, time.time() + 10 * 86_400):  # the date of a note; the future
+        os.utime(copied / "manifest.json", (seconds, seconds))
+        assert not has_possible_times(copied)
 
 
 def test_numbers_of_patients_and_order_are_random(tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._storage import bundle_text, has_times_of_a_day
+from ..._storage import bundle_text, has_possible_times
 from ..._strict_json import load_strict
 from ...exceptions import BundleError
 from ...representations.private_representer import PrivateRepresenter
@@ -28,8 +28,8 @@ from .vector_release import items_of
 _MANY_LABELS, _MOST_LABELS = 20, 100
 _FEWEST_LABELS, _FEWEST_PATIENTS = 5, 10
 _OTHER_TIMES = (
-    "The times of the folder are not one midnight (UTC), as the library writes them: a time can carry a message, or "
-    "the date of a note. Set the times of the folder and of both files, or copy the folder with its times."
+    "The times of the folder are before this library, or in the future: such a time carries a message, or the date of "
+    "a note."
 )
 
 
@@ -176,7 +176,7 @@ class ReleasedFile:
         """Faults of the JSON and of the times of the folder."""
         if self._path is None:
             return []
-        found = [] if has_times_of_a_day(self._path) else [_OTHER_TIMES]
+        found = [] if has_possible_times(self._path) else [_OTHER_TIMES]
         text = FolderText(*bundle_text(self._path))
         counts = {"sentence": len(self.shared), "token": len(self.shared.X.data)}
         if self.shared.groups is not None:
