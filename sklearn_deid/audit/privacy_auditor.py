@@ -170,6 +170,11 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         self.n_candidates, self.n_releases, self.max_sentences = n_candidates, n_releases, max_sentences
         self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags
+
     def __call__(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> float:
         """Return how private the release is, from 0 to 1; see `AuditReport.score`.
 

@@ -253,6 +253,11 @@ class PretrainedEncoder(BaseEstimator):
         self.lr, self.layer_decay = lr, layer_decay
         self.window, self.overlap = window, overlap
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags
+
     def load_files(self) -> PretrainedFiles:
         """Load configuration and tokenizer of the model.
 

@@ -15,6 +15,7 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_deid import (
+    AdversarialPrivacyAuditor,
     CusTextPseudonymizer,
     DeidTagger,
     DSSGDEnsemble,
@@ -32,7 +33,7 @@ from sklearn_deid import (
     ZeroVectorPerturber,
 )
 from sklearn_deid.representations import WordClassRepresenter
-from sklearn_deid.tagging import NoteAugmenter, NotePriorTagger, WordBiasTagger
+from sklearn_deid.tagging import NoteAugmenter, NotePriorTagger, PretrainedEncoder, WordBiasTagger
 
 from .estimator_cases import CASES, CORPUS, DEVIATIONS, X, Y
 from .two_dimensions import WORDS, NearestTag, RowsAsSentences, RowsAsWords
@@ -155,6 +156,12 @@ def test_interface_of_taggers_themselves(name, check):
             check(name, estimator)
     else:
         check(name, estimator)
+
+
+@pytest.mark.parametrize("estimator", [AdversarialPrivacyAuditor(), PretrainedEncoder("folder")])
+def test_no_object_reads_tables(estimator):
+    tags = get_tags(estimator)
+    assert (tags.input_tags.two_d_array, tags.input_tags.string) == (False, True)
 
 
 @pytest.mark.parametrize("name", TAGGERS)
