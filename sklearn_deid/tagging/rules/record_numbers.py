@@ -49,6 +49,11 @@ def _iban_length(text: str) -> int:
     return 0
 
 
+# Medicare Beneficiary Identifier, whose letters are not those that look like digits.
+_LETTER = "[AC-HJKMNP-RT-Y]"
+_MBI = r"\x1f?".join(
+    ("[1-9]", _LETTER, r"[\dA-Z]", r"\d", "-?", _LETTER, r"[\dA-Z]", r"\d", "-?", _LETTER, _LETTER, r"\d", r"\d")
+)
 _NIF, _BIRTH_NUMBER = partial(_checked_length, locale="es"), partial(_checked_length, locale="nb")
 
 # Kind of PHI, keywords before the number, and whether the number may contain capitals.
@@ -86,8 +91,8 @@ _NAMED: dict[str, dict[str, str]] = {
         "MEDICALRECORD": r"patienten-?(?:nummer|nr|id)|pat[. -]{0,2}(?:nr|id)|pid|akten-?(?:zeichen|nummer|nr)|"
         r"archivnummer",
         "VISIT": r"fall[- ]?(?:nummer|nr|zahl)|fn|"
-        r"(?:aufnahme|auftrags|einsende|eingangs|journal|histo|e\.)-?(?:nummer|nr)",
-        "HEALTHPLAN": r"versicherten-?(?:nummer|nr)|versicherungs-?(?:nummer|nr)|vers\.-?nr|kvnr",
+        r"(?:aufnahme|auftrags|einsende|eingangs|journal|histo|e\.)-?(?:nummer|nr|zahl)",
+        "HEALTHPLAN": r"versicherten-?(?:nummer|nr)|versicherungs-?(?:nummer|nr)|vers\.-?nr|kv-?(?:nummer|nr)",
         "SSN": r"sozialversicherungs-?(?:nummer|nr)|sv-?(?:nummer|nr)",
         "NATIONALID": r"steuer-?(?:id|identifikationsnummer)|ausweis-?(?:nummer|nr)",
         "LICENSE": r"b?snr|lanr|ik|arzt-?(?:nummer|nr)",
@@ -198,6 +203,8 @@ NUMBER_RULES = (
         2,
         _nhs_length,
     ),
+    # The form has no other use, so that it needs no keyword.
+    Rule("mbi", "id", "HEALTHPLAN", rf"{_FREE}{_MBI}(?![^\W_])", ("en",), 2),
     Rule("npi", "id", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length),
     Rule("nif", "id", "NATIONALID", rf"{_FREE}\d{{2}}\.?\d{{3}}\.?\d{{3}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     Rule("nie", "id", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),

@@ -128,6 +128,14 @@ class TestCheckDigits:
         assert found("NHS no: 943 476 5919", recognizers=["id"]) == [("NATIONALID", "943 476 5919")]
         assert found("NHS no: 943 476 5918", recognizers=["id"]) == []
 
+    def test_a_medicare_number_needs_no_keyword(self):
+        # The examples of the US agency: 1EG4-TE5-MK72 and -73; S, L, O, I, B and Z are no letters of such numbers.
+        for number in ("1EG4-TE5-MK72", "1EG4TE5MK73"):
+            assert found(f"Insurance {number}.", recognizers=["id"]) == [("HEALTHPLAN", number)]
+            assert RuleTagger(language="en").fit([]).predict([[*tokenize(number).texts]])[0][0][:2] == "B-"
+        for other in ("1EG4-TE5-MK723", "1SG4TE5MK73", "0EG4TE5MK73"):
+            assert found(f"Insurance {other}.", recognizers=["id"]) == []
+
     def test_npi(self):
         # The example of the US agency: 1234567893
         assert found("NPI 1234567893", recognizers=["id"]) == [("LICENSE", "1234567893")]
