@@ -91,7 +91,7 @@ _NAMED: dict[str, dict[str, str]] = {
         "MEDICALRECORD": r"patienten-?(?:nummer|nr|id)|pat[. -]{0,2}(?:nr|id)|pid|akten-?(?:zeichen|nummer|nr)|"
         r"archivnummer",
         "VISIT": r"fall[- ]?(?:nummer|nr|zahl)|fn|"
-        r"(?:aufnahme|auftrags|einsende|eingangs|journal|histo|e\.)-?(?:nummer|nr|zahl)",
+        r"(?:aufnahme|auftrags|einsende|eingangs|journal|histo|e\.)-?(?:nummer|nr)|aufnahmezahl",
         "HEALTHPLAN": r"versicherten-?(?:nummer|nr)|versicherungs-?(?:nummer|nr)|vers\.-?nr|kv-?(?:nummer|nr)",
         "SSN": r"sozialversicherungs-?(?:nummer|nr)|sv-?(?:nummer|nr)",
         "NATIONALID": r"steuer-?(?:id|identifikationsnummer)|ausweis-?(?:nummer|nr)",
