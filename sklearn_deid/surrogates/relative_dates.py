@@ -67,10 +67,10 @@ def _is_distance(tokens: list[str], words: LocaleWords) -> bool:
     named = [fold(token) for token in tokens if token[0].isalnum()]
     signs = "".join(token for token in tokens if not token[0].isalnum())
     numbers = [int(counts[one]) for one in named if one in counts]
-    for one, behind in zip(named, [*named[1:], ""], strict=True):
-        if one[0].isdecimal() and (int(one) > _MOST_UNITS or len(one) > 2 or behind not in units):
+    for one, behind in zip(named, [*named[1:], ""], strict=False):
+        if one.isdecimal() and (int(one) > _MOST_UNITS or len(one) > 2 or behind not in units):
             return False
-        if not one[0].isdecimal() and one not in _known(words):
+        if not one.isdecimal() and one not in _known(words):
             return False
     is_small = len(numbers) <= _MOST_WORDS and max(numbers, default=0) <= _MOST_UNITS
     return is_small and any(one in units for one in named) and not signs.strip(" \n-'\u2019,")
