@@ -15,6 +15,7 @@ from torch import Tensor
 from ..metrics import Estimate
 
 _ESTIMATES = ("mean_accuracy", "quantile_accuracy", "mean_with_casing")
+_FIGURES = re.compile("accuracy|with_casing|distance|share")
 _MANY = 20  # cases from which on a mean is published with three decimals
 
 
@@ -184,7 +185,7 @@ def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in plain.items():
         if isinstance(value, Mapping):
             out[name] = published_numbers(value)
-        elif isinstance(value, float) and re.search("accuracy|with_casing|distance|share", name):
+        elif isinstance(value, float) and math.isfinite(value) and _FIGURES.search(name):
             scale = 100.0 if n < _MANY or name.startswith(("quantile", "largest")) else 1000.0
             # A product such as 0.54 * 100 can lie just above a whole number.
             steps = round(value * scale, 6)

@@ -33,8 +33,8 @@ def title_places(pieces: list[str], words: LocaleWords) -> set[int]:
     Examples
     --------
     >>> from sklearn_deid.surrogates.locale_words import locale_words
-    >>> title_places(["Dr", ". ", "rer", ". ", "nat", ". ", "Hohen", ", ", "MSc"], locale_words("de"))
-    {0, 2, 4, 8}
+    >>> sorted(title_places(["Dr", ". ", "rer", ". ", "nat", ". ", "Hohen", ", ", "MSc"], locale_words("de")))
+    [0, 2, 4, 8]
     """
     found: set[int] = set()
     for first, piece in enumerate(pieces):

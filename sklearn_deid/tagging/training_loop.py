@@ -27,6 +27,8 @@ from .weight_checks import weight_problem
 
 # Padded cells of a batch in prediction: enough for fast matrix products, few enough for the caches of the processor.
 _TAGGING_CELLS = 4096
+# Far above the scores of any training, also of one that hostile sites attack, and below those that hide all others.
+_LARGEST_SCORE = 1e12
 # max_epochs="auto": at least _EPOCHS epochs. Small data sets need more epochs to reach _FEWEST_BATCHES batches.
 _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 # With a `NoteAugmenter`, the network must also learn what other casings and errors look like. 200 generated notes, seed
@@ -287,7 +289,7 @@ class SequenceNet(SkorchEstimator):
         device = resolve_device(self.device)
         self._set_training(False)
         crf = {} if self.module_.crf is None else dict(self.module_.crf.named_parameters())
-        if weight_problem({name: scores.detach().cpu().numpy() for name, scores in crf.items()}) is not None:
+        if not all(scores.detach().abs().max() <= _LARGEST_SCORE for scores in crf.values()):
             # Finite emissions do not show these weights, and the best path of NaN scores can be "O" everywhere.
             raise SequenceError("The CRF holds scores that are not finite, or too large. Train the tagger anew.")
         for units in LengthBucketSampler(dataset.unit_lengths, _TAGGING_CELLS, max_rows=_TAGGING_CELLS):

@@ -83,7 +83,7 @@ def run_session(names):
         thread.join(timeout=300)
 
 
-def printed_by(capsys, notes=2, network=SMALL):
+def printed_by(capsys, notes=6, network=SMALL):
     """Everything that the commands of a federation print, and the lines of two officers."""
     for number, name in enumerate([*SITES, "server"]):
         kit_of = "fed_client.json" if name in SITES else "fed_server.json"

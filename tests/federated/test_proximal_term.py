@@ -53,7 +53,7 @@ def test_workers_stay_nearer_the_larger_the_weight():
 
 @pytest.mark.parametrize("wrong", [-1.0, float("inf"), float("nan"), 1e308, True, None, "much"])
 def test_a_federation_refuses_other_weights(wrong):
-    with pytest.raises(ExchangeError, match="'proximal' must be a number of at least 0"):
+    with pytest.raises(ExchangeError, match="'proximal' must be a number"):
         FederationConfig("lab", ["a", "b"], ["PATIENT"], proximal=wrong)
 
 

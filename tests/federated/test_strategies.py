@@ -250,7 +250,7 @@ def test_figures_are_those_after_each_local_epoch(strategy):
         ({"strategy": "all"}, "'strategy' parameter of StrategyPlan must be one of centralized, .*Got 'all'"),
         ({"strategy": "fedavg", "aggregation": "mode"}, "'aggregation' parameter of StrategyPlan must be one of"),
         ({"strategy": "fedavg", "privacy": GaussianUpload(1.0, 1.0)}, "belong to strategy='dssgd'"),
-        ({"privacy": GaussianUpload(0.001, 1000.0), "n_epochs": 25}, "means epsilon 5e.07 at delta 1e-05"),
+        ({"privacy": GaussianUpload(0.001, 1000.0), "n_epochs": 25}, "means epsilon 5.0048e.07 at delta 1e-05"),
     ],
 )
 def test_wrong_plans(fields, match):
