@@ -51,9 +51,15 @@ def test_workers_stay_nearer_the_larger_the_weight():
     assert norms[0] > norms[1] > norms[2]
 
 
-@pytest.mark.parametrize("wrong", [-1.0, float("inf"), float("nan"), 1e308, True, None, "much"])
-def test_a_federation_refuses_other_weights(wrong):
-    with pytest.raises(ExchangeError, match="'proximal' must be a number"):
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        *((value, "'proximal' must be a number of at least 0") for value in (-1.0, float("inf"), 1e308)),
+        *((value, r"'proximal' must be a number\.") for value in (float("nan"), True, None, "much")),
+    ],
+)
+def test_a_federation_refuses_other_weights(wrong, message):
+    with pytest.raises(ExchangeError, match=message):
         FederationConfig("lab", ["a", "b"], ["PATIENT"], proximal=wrong)
 
 
