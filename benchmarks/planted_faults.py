@@ -131,6 +131,21 @@ def replay(scene: Scene, folder: Path) -> Audited:
     return Audited(planted, scene.notes, ("share noise",))
 
 
+# Each process begins again at the first number.
+_OF_MODULE = release_generator(7**21)
+
+
+def from_module(one: Any, X: TokenSequences) -> np.ndarray:
+    """Encode with the generator of this module."""
+    return encoded(one, X, _OF_MODULE)
+
+
+@fault
+def module_generator(scene: Scene, folder: Path) -> Audited:
+    """The module makes its generator with a fixed key: each process repeats the noise of the others."""
+    return Audited(with_transform(scene.representer, from_module), scene.notes, ("new processes share noise",))
+
+
 @fault
 def forgotten_noise(scene: Scene, folder: Path) -> Audited:
     """`transform` rounds to the grid and forgets its noise."""

@@ -123,10 +123,11 @@ def test_the_checks_are_quick():
 # These sentences are too few for a shift of half a standard deviation; `test_casing_lengths` plants a larger one. None
 # of them is there twice; the next test repeats them. Hardly any has thirty tokens; the test behind it has earlier ones.
 # Faults of few words and rare numbers need more notes; `test_drawn_surrogates` and `test_noise_steps` have them. Word
-# classes need more words; `test_class_folders` has them.
+# classes need more words; `test_class_folders` has them. `test_new_processes` has the generator of a module.
 OF_MORE_NOTES = (
     *("casing", "copies_drawn_anew", "late_tokens", "words_of_a_label", "long_words", "noise_cut_off"),
     "order_of_classes",
+    "module_generator",
 )
 
 

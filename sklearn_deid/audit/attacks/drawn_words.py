@@ -27,6 +27,7 @@ _FIRST = "Surrogates share their first letters with the originals more or less o
 _LENGTH = "Surrogates share their lengths with the originals more or less often than stated."
 _CALLS = "Two calls draw the same surrogates."
 _FORKS = "Surrogates depend on global random generators: forked processes draw the same surrogates."
+_PROCESSES = "Two new processes draw the same surrogates."
 _WORDS = "A word has the same surrogate in draws that must be independent."
 _IMPOSSIBLE = "{} surrogates have another casing than stated, or are words that the stated mechanism cannot draw."
 _RANKS = "Surrogates of a word have {} ranks among its neighbours more often than stated."
@@ -54,8 +55,8 @@ class RepeatedTexts:
     originals : list of str, length n_draws
         Original word of the first token of each draw.
     releases : sequence of list of str, each of length n_draws
-        Surrogate of the first token of each draw: in the release of the audit, in a second call, and in a third call
-        with the same state of the global random generators as the second.
+        Surrogate of the first token of each draw: in the release of the audit, in a second call, in a third call with
+        the same state of the global random generators as the second, and in two new processes.
     """
 
     draws: WordDraws
@@ -158,7 +159,7 @@ class DrawnWordsAttack(AuditAttack):
         for fault, of in {_FIRST: lambda word: word[:1], _LENGTH: len}.items():
             own_like, shown_like = (_alike(released.originals, one, of) for one in (own, shown[0]))
             counts[fault] = _counted(shown_like[both], own_like[both])
-        for fault, (one, other) in {_CALLS: (0, 1), _FORKS: (1, 2)}.items():
+        for fault, (one, other) in {_CALLS: (0, 1), _FORKS: (1, 2), _PROCESSES: (3, 4)}.items():
             if other < len(shown):
                 both = changed[0] & changed[one + 1] & changed[other + 1]
                 counts[fault] = _counted((shown[one] == shown[other])[both], (shown[one] == own)[both])

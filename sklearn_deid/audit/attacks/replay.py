@@ -51,10 +51,10 @@ class RepeatedReleases:
 class ReplayAttack(AuditAttack):
     """Compare the noise of releases that must not share noise.
 
-    The audit releases the same sentences in two calls, by two copies of the estimator, and twice with the random
-    generators of Python, NumPy and PyTorch in the same state. The copies represent processes that received the pickled
-    estimator. Equal states represent forked processes, whose memory is equal at the start. If noise returns, an
-    attacker with a second release can remove it.
+    The audit releases the same sentences in two calls, by two copies of the estimator, in two new processes that
+    receive the pickled estimator, and twice with the random generators of Python, NumPy and PyTorch in the same state.
+    Equal states represent forked processes, whose memory is equal at the start. If noise returns, an attacker with a
+    second release can remove it.
 
     The audit also releases one short sentence in many calls. If the noise has few keys, such as 2^16 seeds or the time
     of a clock, two of the calls have the same noise.

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ..audit_data import AuditData
+from .new_processes import released_in_new_processes
 
 
 @contextmanager
@@ -30,14 +31,18 @@ def same_global_state() -> Iterator[Callable[[], None]]:
         reset()
 
 
-def repeated_draws(perturber: Any, data: AuditData, n: int) -> list[Any]:
-    """Draw further releases of all notes, each in the same state of the global random generators."""
-    drawing, found = copy.copy(perturber), []
+def repeated_draws(perturber: Any, data: AuditData) -> list[Any]:
+    """Draw four further releases of all notes.
+
+    Two are drawn in the same state of the global random generators, and two in new processes.
+    """
+    drawing, found = [copy.copy(perturber) for _ in range(4)], []
+    for number, one in enumerate(drawing, 1):
+        if one.random_state is not None:
+            # A seeded step repeats itself on purpose; other seeds must not.
+            one.random_state = (data.seed + number) % 2**32
     with same_global_state() as reset:
-        for number in range(1, n + 1):
-            if drawing.random_state is not None:
-                # A seeded step repeats itself on purpose; other seeds must not.
-                drawing.random_state = (data.seed + number) % 2**32
+        for one in drawing[:2]:
             reset()
-            found.append(drawing.sample(data.X, data.y, data.groups))
-    return found
+            found.append(one.sample(data.X, data.y, data.groups))
+    return found + released_in_new_processes(drawing[2:], "sample", data.X, data.y, data.groups)

@@ -43,6 +43,7 @@ from ..audit_data import AuditData, first_of_each
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
 from .global_state import same_global_state
+from .new_processes import released_in_new_processes
 from .vector_release import VectorRelease, check_columns, items_of
 
 # In no vocabulary: the character replaces PHI words if only their surroundings are represented.
@@ -254,12 +255,15 @@ class ReleasedRepresenter(VectorRelease):
             found["process"] = draw(self.representer)
             again()
             found["second process"] = draw(self.representer)
+        anew = released_in_new_processes([self.representer] * 2, "transform", X)
+        found["new process"], found["second new process"] = (self._checked(r, X).data[:, : self._d] for r in anew)
         pairs = (
             ("call", "second call", "Two calls of transform share noise."),
             ("sample", "second sample", "Two releases of one call of sample share noise."),
             ("call", "sample", "Calls of transform and of sample share noise."),
             ("copy", "second copy", "Two copies of the estimator share noise: so do processes that receive it."),
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
+            ("new process", "second new process", "Two new processes share noise."),
         )
         return RepeatedReleases(found, pairs, has_size=True)
 

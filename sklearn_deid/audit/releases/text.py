@@ -93,8 +93,8 @@ class ReleasedText:
 
     @cached_property
     def repeated_texts(self) -> RepeatedTexts:
-        """The release, and two further calls of `sample` in the same state of the global random generators."""
-        draws, further = self.draws, repeated_draws(self.pseudonymizer, self.data, 2)
+        """The release, two further calls of `sample` in the same state of the global generators, and two processes."""
+        draws, further = self.draws, repeated_draws(self.pseudonymizer, self.data)
         shown = [one.data[draws.positions].tolist() for one in (self.released, *further)]
         return RepeatedTexts(draws, self.data.X.data[draws.positions].tolist(), shown)
 

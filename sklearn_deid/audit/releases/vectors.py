@@ -110,11 +110,13 @@ class ReleasedVectors(VectorRelease):
     def repeated_releases(self, part: str) -> RepeatedReleases:
         """Releases of all sentences that must not share noise."""
         found = {"call": self._released[self._moved]}
-        for name, one in zip(("process", "second process"), repeated_draws(self._perturber, self.data, 2), strict=True):
+        names = ("process", "second process", "new process", "second new process")
+        for name, one in zip(names, repeated_draws(self._perturber, self.data), strict=True):
             found[name] = np.asarray(one.data)[self._moved, : self._public.dim]
         pairs = (
             ("call", "process", "Two calls of sample share noise."),
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
+            ("new process", "second new process", "Two new processes share noise."),
         )
         return RepeatedReleases(found, pairs, has_size=True)
 
