@@ -196,6 +196,15 @@ class OneRow:
         return np.repeat(self._generator.standard_normal((1, shape[1])), shape[0], axis=0)
 
 
+class MovedDimensions(OneRow):
+    """Stream in which each second row is the row before it, moved by one dimension."""
+
+    def standard_normal(self, shape: tuple[int, int]) -> np.ndarray:
+        noise = self._generator.standard_normal(shape)
+        noise[1::2] = np.roll(noise[: len(noise) // 2 * 2 : 2], 1, axis=1)
+        return noise
+
+
 @fault
 def shared_noise(scene: Scene, folder: Path) -> Audited:
     """All tokens of a batch have the same noise."""
@@ -566,6 +575,33 @@ def rare_words(scene: Scene, folder: Path) -> Audited:
         return less_noise(one, X, np.array([counts[word] == 1 for word in X.data.tolist()]))
 
     return Audited(with_transform(scene.representer, rare), scene.notes, ("less noise than stated", "another size"))
+
+
+@fault
+def long_words_with_less_noise(scene: Scene, folder: Path) -> Audited:
+    """Half the noise at words of more than ten characters."""
+
+    def long(one: Any, X: TokenSequences) -> np.ndarray:
+        return less_noise(one, X, np.array([len(word) > 10 for word in X.data.tolist()]))
+
+    return Audited(with_transform(scene.representer, long), scene.notes, ("less noise than stated", "another size"))
+
+
+@fault
+def first_sentences(scene: Scene, folder: Path) -> Audited:
+    """Half the noise at the first four sentences of each call."""
+
+    def first(one: Any, X: TokenSequences) -> np.ndarray:
+        return less_noise(one, X, np.repeat(np.arange(len(X)) < 4, X.lengths))
+
+    return Audited(with_transform(scene.representer, first), scene.notes, ("less noise than stated", "another size"))
+
+
+@fault
+def noise_in_other_dimensions(scene: Scene, folder: Path) -> Audited:
+    """Each second token repeats the noise of the token before it, moved by one dimension."""
+    planted = with_transform(scene.representer, lambda one, X: encoded(one, X, MovedDimensions()))
+    return Audited(planted, scene.notes, ("in other dimensions",))
 
 
 @fault

@@ -124,10 +124,10 @@ def test_the_checks_are_quick():
 # of them is there twice; the next test repeats them. Hardly any has thirty tokens; the test behind it has earlier ones.
 # Faults of few words and rare numbers need more notes; `test_drawn_surrogates` and `test_noise_steps` have them. Word
 # classes need more words; `test_class_folders` has them. `test_new_processes` has the generator of a module.
+# `test_noise_by_property` has an ordered property of few tokens.
 OF_MORE_NOTES = (
     *("casing", "copies_drawn_anew", "late_tokens", "words_of_a_label", "long_words", "noise_cut_off"),
-    "order_of_classes",
-    "module_generator",
+    *("order_of_classes", "module_generator", "long_words_with_less_noise"),
 )
 
 

@@ -20,6 +20,9 @@ from .noise_residuals import noise_size, released_with, standardised
 from .noise_steps import step_checks, whole_steps
 from .noise_template import NoiseTemplate
 
+#: Names of the position of a token in its call of `transform`, and of the number of tokens behind the token.
+PLACES = ("place in the call", "distance to the end of the call")
+_ALSO_ORDERED = (*PLACES, "length of the word")
 _CONTROL_TOKENS = 2000
 _NO_NOISE, _MOST_NAMED = 0.1, 6
 # Tests that also fail if another size was estimated slightly wrong.
@@ -82,7 +85,7 @@ class NoisyVectors:
         if "word" in self.groups:
             number, counts = np.unique(self.groups["word"], return_inverse=True, return_counts=True)[1:]
             found["frequency of the word"] = counts[number.reshape(-1)]
-        return found
+        return found | {name: self.groups[name] for name in _ALSO_ORDERED if name in self.groups}
 
 
 class NoiseAttack(AuditAttack):

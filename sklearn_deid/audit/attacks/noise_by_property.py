@@ -75,8 +75,11 @@ def sums_of_sides(values: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.
     run, below = np.cumsum(sums[order], axis=0), np.flatnonzero(np.diff(values[order]) > 0) + 1
     below = below[(below >= _FEWEST) & (len(values) - below >= _FEWEST)]
     if len(below) > _MOST_CUTS:
-        # Evenly over the cuts, and not over the tokens: most sentences are short.
-        below = below[np.unique(np.linspace(0, len(below) - 1, _MOST_CUTS).round().astype(np.int64))]
+        # Evenly over the cuts, and not over the tokens: most sentences are short. Further cuts are near both ends.
+        evenly = np.linspace(0, len(below) - 1, _MOST_CUTS).round().astype(np.int64)
+        few = 2 ** np.arange(np.log2(_FEWEST), np.log2(len(values)))
+        first, last = np.searchsorted(below, few), np.searchsorted(below, len(values) - few, side="right") - 1
+        below = below[np.unique(np.clip(np.concatenate([evenly, first, last]), 0, len(below) - 1))]
     sizes = np.concatenate([below, len(values) - below])
     return sizes, np.concatenate([run[below - 1], run[-1] - run[below - 1]]) if len(below) else run[:0]
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import chdtr, chdtrc, ndtr  # as in `scipy.stats`, but much faster for a single number
 from scipy.stats import beta, binomtest, chi2, kstest
 
-_LAGS = 32
+_LAGS, _MOVED_LAGS = 32, 8
 _MOST_PAIRED, _MOST_RANKED = 4096, 50_000
 # The last limit is beyond the largest number that 16 random bits can make.
 _TAILS = (3.0, 4.0, 4.25)
@@ -62,6 +62,7 @@ def noise_checks(
         yield _by_group(name, groups, z, f"The noise is not independent: it is shared over tokens by {name}.")
     yield from _dimensions(z)
     yield from _lags(z)
+    yield _moved_dimensions(z)
     yield from _norms(z)
     if means is not None:
         yield from _along(z, means)
@@ -147,6 +148,20 @@ def _lags(z: np.ndarray) -> Iterator[Check]:
         # residuals that occur on both sides.
         total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
         yield Check("tokens at a distance", float(2.0 * ndtr(-abs(total))), _repeated(lag))
+
+
+def _moved_dimensions(z: np.ndarray) -> Check:
+    """Noise of a token that returns at one of the next tokens in other dimensions."""
+    lags = range(1, min(_MOVED_LAGS, len(z) - 1) + 1)
+    p = min((p_of_moved_dimensions(z[:-lag], z[lag:]) for lag in lags), default=1.0)
+    return Check("moved dimensions", min(1.0, len(lags) * p), "Tokens repeat noise of others in other dimensions.")
+
+
+def p_of_moved_dimensions(one: np.ndarray, other: np.ndarray) -> float:
+    """Probability of a correlation as large as the largest between a dimension of each factor, shapes (n_tokens, d)."""
+    # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
+    total = one.T @ other / np.sqrt(np.square(one).sum(axis=0) + 1e-300)[:, None]
+    return float(min(1.0, total.size * 2.0 * ndtr(-np.abs(total).max())))
 
 
 def _repeated(lag: int) -> str:

@@ -15,7 +15,7 @@ from ..released_step import REPRESENTATION, VECTORS
 from .check_results import REPLAY_LEVEL, check_result
 from .declaration import AttackPreset, AuditAttack, timed
 from .noise_by_property import property_checks
-from .noise_checks import best_pairs, p_of_cosine
+from .noise_checks import best_pairs, p_of_cosine, p_of_moved_dimensions
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_template import NoiseTemplate
 
@@ -196,20 +196,13 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
         first, second = one[max(0, -shift) : n - max(0, shift)], other[max(0, shift) : n - max(0, -shift)]
         # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
         total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
-        found += [float(2.0 * ndtr(-abs(total))), _p_of_moved_dimensions(first, second)]
+        found += [float(2.0 * ndtr(-abs(total))), p_of_moved_dimensions(first, second)]
     # Tokens are drawn at random. If every k-th token were taken, noise that moved by a distance that k does not divide
     # would not be found.
     some = np.random.default_rng(0).permutation(n)[:_MOST_PAIRED]
     cosine, n_pairs = best_pairs(one[some], other[some])
     found.append(p_of_cosine(cosine, n_pairs, one.shape[1]))
     return min(1.0, len(found) * min(found))
-
-
-def _p_of_moved_dimensions(one: np.ndarray, other: np.ndarray) -> float:
-    """Same probability for noise whose dimensions were permuted, by the largest of all d x d correlations."""
-    # Given the first factor, each sum is Gaussian as above.
-    total = one.T @ other / np.sqrt(np.square(one).sum(axis=0) + 1e-300)[:, None]
-    return float(min(1.0, total.size * 2.0 * ndtr(-np.abs(total).max())))
 
 
 def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> bool:

@@ -33,7 +33,7 @@ from ..attacks.casing_draws import DrawnCasing
 from ..attacks.casing_lengths import VectorsBesideOwn
 from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import LossFunction, TrainingProcedure
-from ..attacks.noise import NoisyVectors
+from ..attacks.noise import PLACES, NoisyVectors
 from ..attacks.noise_steps import grid_faults
 from ..attacks.noise_template import NoiseTemplate
 from ..attacks.pairs import PairKnowledge, PairRelease
@@ -222,10 +222,12 @@ class ReleasedRepresenter(VectorRelease):
         vectors = [self.vectors(part)[items] for part, items in self._once.items()]
         lengths = [self.data.X.lengths[self.data.parts[part]][rows] for part, rows in self._first.items()]
         places = [items_of(self.data.X, self.data.parts[part])[items] for part, items in self._once.items()]
+        forwards = [np.arange(len(part)) for part in places]
+        in_the_call = [np.concatenate(part) for part in (forwards, [one[::-1] for one in forwards])]
         return NoisyVectors(
             np.concatenate(vectors),
             np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
-            self._properties(np.concatenate(places)),
+            self._properties(np.concatenate(places)) | dict(zip(PLACES, in_the_call, strict=True)),
             self._simulated(),
             tuple(self.wrong_statements()),
         )

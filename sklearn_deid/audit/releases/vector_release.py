@@ -9,6 +9,7 @@ import numpy as np
 from ..._skorch import resolve_device
 from ...sequences import TokenSequences, TokenVectors
 from ...text import CASING_CLASSES, casing_ids
+from ..attacks.kept_by_property import word_properties
 from ..attacks.released_tokens import ReleasedTokens
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..audit_data import AuditData
@@ -78,8 +79,9 @@ class VectorRelease:
 
     def _properties(self, places: np.ndarray) -> dict[str, np.ndarray]:
         """Token properties on which noise must not depend, from the positions in the sentences of the audit."""
-        found = {"word": self.words[places], "label": self._labels[places]}
-        found["casing"] = casing_ids(self.data.X.data[places].tolist())
+        words = self.data.X.data[places].tolist()
+        found = {"word": self.words[places], "label": self._labels[places], "casing": casing_ids(words)}
+        found |= word_properties(words)[0]
         if self.data.groups is not None:
             patient = np.unique(np.asarray(self.data.groups).astype(str), return_inverse=True)[1].reshape(-1)
             found["patient"] = np.repeat(patient, self.data.X.lengths)[places]
