@@ -41,6 +41,7 @@ from .resumable import finish_runs, interval
 MODELS = ("note", "forgets", "block", "starter", "rules", "crf")
 _SETTINGS: dict[str, dict[str, str]] = {"block": {"context": "block"}, "starter": {"warm_start_from": "starter-en"}}
 SIZES = ("10", "25", "50", "all")
+_LABELS = {"note": "NoteDeidentifier()", "crf": "linear CRF"}
 
 
 class LinearCRF(BaseEstimator):
@@ -210,12 +211,17 @@ def draw(results: dict[str, dict[str, Any]], path: str) -> None:
     for ax, name in zip(axes[0], names, strict=True):
         for model, marker in zip(MODELS, "ovDPs^", strict=True):
             keys = [key for key in results if key.startswith(f"{name}/{model}/")]
-            points = sorted((results[key]["notes"], results[key]["strict_f1"][0]) for key in keys)
+            points = sorted((results[key]["notes"], *results[key]["strict_f1"]) for key in keys)
             if points:
-                ax.plot(*zip(*points, strict=True), marker=marker, label=model)
+                notes, mean, *ends = np.array(points).T
+                (line,) = ax.plot(notes, mean, marker=marker, label=_LABELS.get(model, model))
+                ax.fill_between(notes, *ends, color=line.get_color(), alpha=0.2, linewidth=0)
+        sizes = sorted({round(results[key]["notes"]) for key in results if key.startswith(f"{name}/")})
         ax.set(title=name, xlabel="Training notes", ylabel="Strict F1", xscale="log")
+        ax.set_xticks(sizes, map(str, sizes))
+        ax.minorticks_off()
         ax.grid(True, color="0.9")
-        ax.legend()
+        ax.legend(loc="lower right")
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
 
