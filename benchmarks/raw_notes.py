@@ -26,6 +26,7 @@ import torch
 
 from sklearn_deid import DeidTagger, NoteDeidentifier, fetch_meddocan
 from sklearn_deid.exceptions import AlignmentWarning
+from sklearn_deid.tagging import SelfTraining
 from sklearn_deid.tagging.default_start import default_settings
 
 from .environment import describe
@@ -42,6 +43,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--notes", type=int, nargs="+", default=[25, 50], help="up to 100 (500 with --background)")
     parser.add_argument("--raw", type=int, default=200, help="raw notes, up to 400 (up to 2,751 with --background)")
     parser.add_argument("--background", action="store_true", help="raw notes of meddocan/unlabelled.jsonl")
+    parser.add_argument("--teachers", type=int, default=3)
     parser.add_argument("--test-notes", type=int, default=60)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -64,7 +66,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     else:
         raw = [note.text for note in train[np.sort(order[_FIRST_RAW : _FIRST_RAW + arguments.raw])]]
     test = dev[: arguments.test_notes]
-    deidentifier = NoteDeidentifier(DeidTagger(**default_settings(annotated), random_state=seed))
+    tagger = DeidTagger(**default_settings(annotated), random_state=seed)
+    deidentifier = NoteDeidentifier(tagger, self_training=SelfTraining(arguments.teachers))
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
