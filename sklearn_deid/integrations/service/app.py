@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
+from itertools import repeat
 from typing import Any
 
 from ... import __version__
@@ -23,7 +24,7 @@ from ..deidentifiers import as_deidentifier, labels_of_model
 from ..presidio_entities import PRESIDIO_ENTITIES, entity_of
 from .anonymizing import GivenSpan, anonymized
 from .forms import AnalyzeRequest, AnonymizeRequest, RedactRequest, StrictRoute
-from .guard import Guard, ServiceLimits, too_large
+from .guard import Guard, RequestRefused, ServiceLimits, too_large
 from .metrics import ServiceMetrics
 
 _fastapi = import_optional("fastapi", extra="serve", purpose="the service")
@@ -36,6 +37,7 @@ _RECOGNIZER = "DeidRecognizer"
 # With 16, a note took a quarter more CPU time. With more, or with long notes, requests of others wait longer for a
 # batch, and a batch of the longest notes would not end within the time limit.
 _BATCH_LINES, _BATCH_BYTES = 64, 250_000
+_NO_NOTE = "The line is no JSON object of a string 'text' and an 'id', or names a key twice."
 
 
 def make_app(
@@ -168,29 +170,20 @@ class _Service:
         # A name that the model never gives, such as EMAIL, would find nothing, and the text would pass as clean. Only
         # a model that does not list its labels can give any.
         if not set(form.entities or ()) <= set(self._entities or PRESIDIO_ENTITIES.values()):
-            return _problem(422, "An entity is not known. GET /supportedentities lists those of the model.")
+            raise RequestRefused(422, "An entity is not known. GET /supportedentities lists those of the model.")
         texts = form.text if isinstance(form.text, list) else [form.text]
-        found = await self._tag(texts)
-        if isinstance(found, Problem):
-            return found.answer()
-        failures = [one.reason for one in found if isinstance(one, NoteFailure)]
-        if failures:
-            return _problem(422, failures[0])
-        results = [self._results(spans, form) for spans in found]
+        results = [self._results(_checked(spans), form) for spans in await self._tag(texts)]
         return _responses.JSONResponse(results if isinstance(form.text, list) else results[0])
 
     async def anonymize(self, form: AnonymizeRequest) -> Any:
         spans = [GivenSpan(one.start, one.end, one.entity_type, one.score) for one in form.analyzer_results]
         if any(not span.start < span.end <= len(form.text) for span in spans):
-            return _problem(422, "A span lies outside of the text, or is empty.")
+            raise RequestRefused(422, "A span lies outside of the text, or is empty.")
         return _answer(anonymized(form.text, spans, form.anonymizers or {}))
 
     async def redact(self, form: RedactRequest) -> Any:
-        found = await self._tag([form.text])
-        if isinstance(found, Problem):
-            return found.answer()
-        text = self._redacted(form.text, found[0], form.mode)
-        return _problem(422, text.reason) if isinstance(text, NoteFailure) else _answer({"text": text})
+        (found,) = await self._tag([form.text])
+        return _answer({"text": _checked(_redacted(form.text, found, form.mode))})
 
     async def batch(self, request: Request) -> Any:  # type: ignore[valid-type]
         return _LineStream(self._lines(request))
@@ -208,11 +201,10 @@ class _Service:
         # One check for all who ask at the same time: without a token, they could fill the queue of the model.
         if self._check is None or self._check.done():
             self._check = asyncio.ensure_future(self._work(partial(canary, self._tagger.estimator)))
-        found = await asyncio.shield(self._check)
-        if isinstance(found, Problem):
-            return found.answer()
-        problem = canary_problem(self._canary, found)
-        return _problem(503, problem) if problem else {"status": "ready"}
+        problem = canary_problem(self._canary, await asyncio.shield(self._check))
+        if problem:
+            raise RequestRefused(503, problem)
+        return {"status": "ready"}
 
     async def metrics(self) -> Any:
         return _responses.PlainTextResponse(self._metrics.rendered())
@@ -221,22 +213,22 @@ class _Service:
 
     async def _tag(self, texts: Sequence[str]) -> Any:
         found = await self._work(partial(self._tagger, list(texts)))
-        if not isinstance(found, Problem):
-            # A program that calls a service sees no warning: a note unlike the training notes is withheld.
-            found = [NoteFailure(one.reason) if isinstance(one, UnlikeNote) else one for one in found]
-            n_failed = sum(isinstance(one, NoteFailure) for one in found)
-            self._metrics.notes(len(found) - n_failed, n_failed)
+        # A program that calls a service sees no warning: a note unlike the training notes is withheld.
+        found = [NoteFailure(one.reason) if isinstance(one, UnlikeNote) else one for one in found]
+        n_failed = sum(isinstance(one, NoteFailure) for one in found)
+        self._metrics.notes(len(found) - n_failed, n_failed)
         return found
 
     async def _work(self, function: Any) -> Any:
-        """Result of the model's thread, or the problem that the time limit has passed."""
+        """Result of the model's thread. The request is refused if too many wait, or if the time limit has passed."""
         if self._n_waiting >= self._limits.max_waiting:
-            return Problem(503, "Too many requests wait for the model.")
+            raise RequestRefused(503, "Too many requests wait for the model.")
         self._n_waiting += 1
         try:
             return await asyncio.wait_for(self._in_turn(function), self._limits.timeout)
         except asyncio.TimeoutError:
-            return Problem(504, f"The model has not answered within {self._limits.timeout:g} seconds.")
+            message = f"The model has not answered within {self._limits.timeout:g} seconds."
+            raise RequestRefused(504, message) from None
         finally:
             self._n_waiting -= 1
 
@@ -272,13 +264,6 @@ class _Service:
             )
         return results
 
-    def _redacted(self, text: str, spans: Any, mode: str) -> str | NoteFailure:
-        if isinstance(spans, NoteFailure):
-            return spans
-        with TaggerFailure() as failure:
-            return rewrite_note(text, spans, note_rewriter(mode), name="note").text
-        return NoteFailure(f"The note cannot be rewritten: {type(failure.error).__name__}.")
-
     # ---- batches
 
     async def _lines(self, request: Any) -> AsyncIterator[str]:
@@ -312,19 +297,17 @@ class _Service:
 
     async def _answered(self, notes: list[Any]) -> str:
         texts = [note["text"] for note in notes if "text" in note]
-        found = await self._tag(texts)
-        if isinstance(found, Problem):
-            found = [NoteFailure(found.message)] * len(texts)
-        given, lines = iter(zip(texts, found, strict=True)), []
+        try:
+            found = iter(await self._tag(texts))
+        except RequestRefused as refused:  # the answer has begun: each line names the reason
+            found = repeat(NoteFailure(refused.detail))
+        lines = []
         for note in notes:
-            result: Any = NoteFailure(
-                "The line is no JSON object of a string 'text' and an 'id', or names a key twice."
-            )
+            result: Any = NoteFailure(_NO_NOTE)
             if "text" in note:
-                result = self._redacted(*next(given), "label")
-            name = "error" if isinstance(result, NoteFailure) else "text"
-            value = result.reason if isinstance(result, NoteFailure) else result
-            lines.append(json.dumps({"id": note.get("id"), name: value}) + "\n")
+                result = _redacted(note["text"], next(found), "label")
+            answer = {"error": result.reason} if isinstance(result, NoteFailure) else {"text": result}
+            lines.append(json.dumps({"id": note["id"], **answer}) + "\n")
         return "".join(lines)
 
 
@@ -360,15 +343,19 @@ class _LineStream(_Lines):
         await send({"type": "http.response.body", "body": b""})
 
 
-class Problem:
-    """Reason why the model has not answered."""
+def _checked(found: Any) -> Any:
+    """Result of a note. The request is refused if the note was withheld."""
+    if isinstance(found, NoteFailure):
+        raise RequestRefused(422, found.reason)
+    return found
 
-    def __init__(self, status: int, message: str) -> None:
-        self.status, self.message = status, message
 
-    def answer(self) -> Any:
-        """Answer for the client."""
-        return _problem(self.status, self.message)
+def _redacted(text: str, spans: Any, mode: str) -> str | NoteFailure:
+    if isinstance(spans, NoteFailure):
+        return spans
+    with TaggerFailure() as failure:
+        return rewrite_note(text, spans, note_rewriter(mode), name="note").text
+    return NoteFailure(f"The note cannot be rewritten: {type(failure.error).__name__}.")
 
 
 def _answer(content: Any) -> Any:

@@ -39,18 +39,11 @@ class ServiceMetrics:
 
     def rendered(self) -> str:
         """All counts as text."""
-        lines = ["# TYPE sklearn_deid_requests_total counter"]
-        lines += [
-            f'sklearn_deid_requests_total{{route="{route}",status="{status}"{self._worker}}} {n}'
-            for (route, status), n in sorted(self._requests.items())
-        ]
-        lines.append("# TYPE sklearn_deid_request_seconds_total counter")
-        lines += [
-            f'sklearn_deid_request_seconds_total{{route="{route}"{self._worker}}} {n:.6f}'
-            for route, n in sorted(self._seconds.items())
-        ]
-        lines.append("# TYPE sklearn_deid_notes_total counter")
-        lines += [
-            f'sklearn_deid_notes_total{{result="{name}"{self._worker}}} {n}' for name, n in sorted(self._notes.items())
-        ]
+        requests = [(f'route="{route}",status="{status}"', n) for (route, status), n in sorted(self._requests.items())]
+        seconds = [(f'route="{route}"', f"{n:.6f}") for route, n in sorted(self._seconds.items())]
+        notes = [(f'result="{name}"', n) for name, n in sorted(self._notes.items())]
+        lines = []
+        for name, rows in (("requests", requests), ("request_seconds", seconds), ("notes", notes)):
+            lines.append(f"# TYPE sklearn_deid_{name}_total counter")
+            lines += [f"sklearn_deid_{name}_total{{{labels}{self._worker}}} {n}" for labels, n in rows]
         return "\n".join(lines) + "\n"
