@@ -16,8 +16,10 @@ from ..exceptions import CorpusFormatError, DeidError, UnlikeNoteWarning, Withhe
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import TRANSFER_ENCODINGS, Document, Span, known_id
 from .counting import counted
+from .document_output import DocumentOutput
+from .document_source import DocumentSource
 from .failures import DONE, SOME_WITHHELD, one_line
-from .note_output import NoteOutput, NoteState
+from .note_output import NoteOutput
 from .note_source import NoteSource
 from .options import (
     add_encoding,
@@ -30,9 +32,10 @@ from .options import (
     quick_imports,
     set_machine,
 )
+from .recorded_output import NoteState
 
-#: Function that makes the output of a note from the note and its spans.
-Result = Callable[[Document, tuple[Span, ...]], Document]
+#: Function that makes the output of a note from the note and its spans: a document, or replacements for a file.
+Result = Callable[[Document, tuple[Span, ...]], Any]
 #: Function that reads a note that an earlier run has finished, and writes nothing.
 Learn = Callable[[Document, tuple[Span, ...]], object]
 
@@ -158,9 +161,9 @@ def load_deidentifier(arguments: Namespace) -> Any:
 
 
 def annotate_notes(
-    source: NoteSource,
+    source: NoteSource | DocumentSource,
     deidentifier: Any,
-    output: NoteOutput,
+    output: NoteOutput | DocumentOutput,
     result: Result,
     *,
     verb: str,
@@ -186,12 +189,13 @@ def annotate_notes(
     # without an account of notes.
     with output:
         try:
-            with tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
+            unit = f" {source.noun}s"
+            with tqdm(total=source.size(), unit=unit, mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
                 again = None if learn is None else ReadAgain(learn)
-                pending = _pending(documents, output, account, again)
-                for document, note in results_of(pending, deidentifier, result, withhold, account.unlike, again):
+                pending = _pending(documents, source.noun, output, account, again)
+                for found, note in results_of(pending, deidentifier, result, withhold, account.unlike, again):
                     try:
-                        output.write(document, note)
+                        output.write(found, note)
                         account.done += 1
                     # A note that the output format cannot hold is withheld like a note that cannot be read.
                     except CorpusFormatError as error:
@@ -199,9 +203,9 @@ def annotate_notes(
                     bar.update(account.seen - bar.n)
                 bar.update(account.seen - bar.n)  # notes that were withheld after the last finished note
         finally:  # an interrupted run reports withheld notes like a finished run
-            _report(account, source, verb)
+            print(*account.lines(source.noun, verb), *source.aside(verb), sep="\n", file=sys.stderr)
     # Not after an interruption: the missing notes could still have come.
-    report_unread(output.n_unread)
+    _report_unread(output.n_unread)
     if source.expected:
         _report_missing(source.expected)
     return SOME_WITHHELD if account.withheld or source.expected else DONE
@@ -242,7 +246,11 @@ class ReadAgain:
 
 
 def _pending(
-    documents: Iterator[Document], output: NoteOutput, account: Account, again: ReadAgain | None
+    documents: Iterator[Document],
+    noun: str,
+    output: NoteOutput | DocumentOutput,
+    account: Account,
+    again: ReadAgain | None,
 ) -> Iterator[Document]:
     """Yield the notes that no earlier run has finished, and the notes that are read again."""
     # The notes pass one by one, so that the memory holds no corpus.
@@ -255,7 +263,7 @@ def _pending(
         elif state is NoteState.CHANGED:
             # A note is never done twice in one run: the old output leaves with this run, the next run makes it anew.
             changed = (
-                "The note has changed since its output was written, which is now removed. Run again with --resume."
+                f"The {noun} has changed since its output was written, which is now removed. Run again with --resume."
             )
             account.withheld.append(CorpusFormatError(changed, doc_id=document.doc_id))
         else:
@@ -269,7 +277,7 @@ def results_of(
     withhold: Callable[[CorpusFormatError], None],
     unlike: list[DeidError],
     again: ReadAgain | None = None,
-) -> Iterator[tuple[Document, Document]]:
+) -> Iterator[tuple[Any, Document]]:
     """Yield the result of each note, and the note. Notes that cannot be processed are withheld.
 
     Notes that are read again have no result.
@@ -322,19 +330,7 @@ def collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
         yield reasons
 
 
-def _report(account: Account, source: NoteSource, verb: str) -> None:
-    lines = account.lines("note", verb)
-    aside = source.left_aside()
-    # Files with other endings may be notes, too. Their number shows that a format was wrong.
-    if aside:
-        left = counted(len(aside), "other file or sub-folder", "other files and sub-folders")
-        lines.append(f"{left} of the input folder {'was' if len(aside) == 1 else 'were'} not read.")
-    if verb == "redacted" and any(name.lower().endswith((".docx", ".html", ".htm")) for name in aside):
-        lines.append("Word and HTML files are read with --documents.")
-    print(*lines, sep="\n", file=sys.stderr)
-
-
-def report_unread(n: int) -> None:
+def _report_unread(n: int) -> None:
     """Report the number of outputs of an earlier run whose notes no longer exist, such as the notes of a patient."""
     if n:
         kept = counted(

@@ -9,6 +9,7 @@ from typing import NoReturn
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, iter_documents
 from ..text import Document, decode_body
+from .counting import counted
 
 _STANDARD_INPUT = Path("/dev/stdin")
 
@@ -40,6 +41,8 @@ class NoteSource:
         If the path does not exist, or is a symbolic link to a file. A link to a folder may be named, but links inside
         a folder are withheld.
     """
+
+    noun = "note"
 
     def __init__(
         self,
@@ -96,6 +99,15 @@ class NoteSource:
     def left_aside(self) -> list[str]:
         """Names of sub-folders, hidden files and files with other endings, which are in the folder but are not read."""
         return self._files(wanted=False) if self._is_folder_of_notes() else []
+
+    def aside(self, verb: str) -> list[str]:
+        """Lines about `left_aside`. Such files may be notes, too: their number shows that a format was wrong."""
+        aside = self.left_aside()
+        left = counted(len(aside), "other file or sub-folder", "other files and sub-folders")
+        lines = [f"{left} of the input folder {'was' if len(aside) == 1 else 'were'} not read."] if aside else []
+        if verb == "redacted" and any(name.lower().endswith((".docx", ".html", ".htm")) for name in aside):
+            lines.append("Word and HTML files are read with --documents.")
+        return lines
 
     def _is_folder_of_notes(self) -> bool:
         return self.path.is_dir() and self.format is not None and FORMATS[self.format].one_document

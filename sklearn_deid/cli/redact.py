@@ -15,7 +15,8 @@ from ..io.tables.fhir import DATE_PATH
 from ..io.tables.sql import SqlTable, connect
 from ..surrogates import MODES, SURROGATE
 from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
-from .document_run import DocumentOutput, document_files, is_document, redact_documents, sub_folders
+from .document_output import DocumentOutput
+from .document_source import DocumentSource, is_document
 from .note_output import NoteOutput, check_apart, check_no_work_file
 from .note_source import NoteSource
 from .numbering import OutputNumbers
@@ -141,21 +142,21 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_documents(arguments: argparse.Namespace) -> int:
     """Redact Word, HTML and text files."""
     _check_fit(arguments, ("format", "encoding", "transfer_encoding", "reviewed"), "documents")
-    source = Path(arguments.notes)
-    files = document_files(source)
-    numbers = _numbers(arguments, source)
+    source = DocumentSource(Path(arguments.notes))
+    numbers = _numbers(arguments, Path(arguments.notes))
     replacements = PhiReplacements(arguments)
     output = DocumentOutput(
         Path(arguments.output),
+        source.paths,
         resume=arguments.resume,
         overwrite=arguments.overwrite,
         numbers=numbers,
         stamp=run_stamp(arguments, command="redact documents", mode=arguments.mode, **replacements.stamp()),
     )
     with ExitStack() as stack:
-        of_notes, _ = replacements.of_notes(stack)
-        options = {"quiet": arguments.quiet, "n_folders": sub_folders(source)}
-        return redact_documents(files, output, load_deidentifier(arguments), of_notes, **options)
+        result, _ = replacements.of_notes(stack)
+        model = load_deidentifier(arguments)
+        return annotate_notes(source, model, output, result, verb="redacted", quiet=arguments.quiet)
 
 
 def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str) -> None:

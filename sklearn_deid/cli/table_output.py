@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 from .._atomic import new_file, write_file
@@ -14,13 +13,12 @@ from .._storage import file_digest
 from ..exceptions import DeidError
 from ..io.tables import Table, TableChunk
 from ..text import Document
-from .note_output import check_recorded, existing_output
-from .run_record import RunRecord
+from .recorded_output import RecordedOutput
 
 _WHOLE = "whole table"
 
 
-class TableOutput:
+class TableOutput(RecordedOutput):
     """Table that is written in pieces.
 
     Each finished chunk is a file in the folder ``OUTPUT.pieces``, which only its owner can read. The whole table
@@ -31,11 +29,8 @@ class TableOutput:
     ----------
     path : Path
         Table to write.
-    resume, overwrite : bool
-        Whether to continue or to replace an earlier output. If ``resume`` and ``overwrite`` are False, an earlier
-        output is refused.
-    stamp : mapping
-        Model and options of the run.
+    resume, overwrite, stamp
+        As in `RecordedOutput`.
 
     Raises
     ------
@@ -45,9 +40,8 @@ class TableOutput:
     """
 
     def __init__(self, path: Path, *, resume: bool, overwrite: bool, stamp: Mapping[str, Any]) -> None:
-        self.path, self.resume, self.overwrite, self.stamp = path, resume, overwrite, dict(stamp)
+        super().__init__(path, resume=resume, overwrite=overwrite, stamp=stamp)
         self.pieces = path.with_name(f"{path.name}.pieces")
-        self.record = RunRecord(path)
         self._parts: list[tuple[int, Path]] = []
         self._digest = sha256()
         self._is_complete = False
@@ -55,33 +49,27 @@ class TableOutput:
             raise DeidError("A run of redact did not make this link. Remove it.", path=str(self.pieces))
         if path.is_dir():
             raise DeidError("The output is one table, but the path is a folder.", path=str(path))
-        if self._is_used() and not resume and not overwrite:
-            raise existing_output(path)
+        self._refuse_used()
 
-    def __enter__(self) -> TableOutput:
-        try:
-            if self.overwrite:
-                for earlier in (self.path, self.pieces):
-                    check_recorded(earlier, self.record)
-            self.record.open(self.stamp, resume=self.resume and (self._is_used() or self.record.path.exists()))
-            if self.overwrite:
-                shutil.rmtree(self.pieces, ignore_errors=True)
-            self.pieces.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self.resume and self.path.exists():
-                self._is_complete = self.record.has_output(_WHOLE, file_digest(self.path).encode("ascii"))
-                if not self._is_complete:
-                    raise DeidError("The run has not written this output, or it was changed.", path=str(self.path))
-        except BaseException:
-            self.record.close()
-            raise
-        return self
+    def is_used(self) -> bool:
+        """Whether there is a table or a piece of a table."""
+        return self.path.exists() or self.pieces.exists()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.record.close()
+    def _remove_earlier(self) -> None:
+        self._check_recorded(self.path, self.pieces)
+
+    def _begin(self) -> None:
+        if self.overwrite:
+            shutil.rmtree(self.pieces, ignore_errors=True)
+        self.pieces.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.resume and self.path.exists():
+            self._is_complete = self.record.has_output(_WHOLE, file_digest(self.path).encode("ascii"))
+            if not self._is_complete:
+                raise DeidError("The run has not written this output, or it was changed.", path=str(self.path))
+
+    def _end(self, kind: type[BaseException] | None) -> None:
         # A wrong option must not look like an interrupted run.
-        if error is not None and not any(self.pieces.iterdir()):
+        if kind is not None and not any(self.pieces.iterdir()):
             self.pieces.rmdir()
 
     def finished(self, number: int, chunk: TableChunk) -> list[tuple[int, str]] | None:
@@ -131,9 +119,6 @@ class TableOutput:
 
     def _whole(self) -> Document:
         return Document(_WHOLE, self._digest.hexdigest())
-
-    def _is_used(self) -> bool:
-        return self.path.exists() or self.pieces.exists()
 
 
 class _Digest:

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, save
-from sklearn_deid.cli import document_run
+from sklearn_deid.cli import document_output
 from sklearn_deid.io import open_document
 
 from ..io.documents.word_files import holds, paragraph, word_file
@@ -78,7 +78,7 @@ def test_names_that_are_one_on_the_disk_lose_no_file(run, rules, tmp_path, monke
     folder.mkdir()
     for name in ("A.txt", "a.txt"):
         (folder / name).write_text(f"{name} {MAIL}")
-    monkeypatch.setattr(document_run.DocumentOutput, "_name", lambda self, doc_id, is_known=False: doc_id.lower())
+    monkeypatch.setattr(document_output.DocumentOutput, "_name", lambda self, doc_id, is_known=False: doc_id.lower())
     out = tmp_path / "out"
     code, _, err = run("redact", folder, "--model", rules, "--output", out, "--quiet", "--documents")
     assert (code, contents(out)) == (1, {"a.txt": b"A.txt [EMAIL]"})
@@ -105,7 +105,7 @@ def written(path):
 
 
 def test_interrupted_run_goes_on(redact, notes, tmp_path, monkeypatch):
-    write, calls = document_run.DocumentOutput.write, []
+    write, calls = document_output.DocumentOutput.write, []
 
     def interrupt(*arguments):
         calls.append(1)
@@ -114,7 +114,7 @@ def test_interrupted_run_goes_on(redact, notes, tmp_path, monkeypatch):
         write(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(document_run.DocumentOutput, "write", interrupt)
+        patch.setattr(document_output.DocumentOutput, "write", interrupt)
         assert redact("--documents")[0] == 130
     before = written(tmp_path / "out" / "a.docx")
     assert redact("--documents")[0] == 2

@@ -1,0 +1,143 @@
+"""Output of a run with the record of the run beside it: which earlier outputs a run refuses, removes and continues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..exceptions import DeidError
+from .numbering import OutputNumbers
+from .run_record import RunRecord
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+PART = ".part"
+
+
+class NoteState(Enum):
+    """State of an output: nothing, the result of this note, or the result of another note with the same id."""
+
+    NEW, DONE, CHANGED = range(3)
+
+
+class RecordedOutput:
+    """Output of a run. A record beside the output (`RunRecord`) holds the source of each output.
+
+    An output that is not in the record never counts as the result of a run.
+
+    Parameters
+    ----------
+    path : Path
+        Folder or file to write.
+    resume, overwrite : bool
+        Whether to continue or to overwrite an existing output. If ``resume`` and ``overwrite`` are False, an existing
+        output is refused.
+    stamp : mapping
+        Model and options of the run. With ``resume``, model and options must be the same as in the earlier run.
+    numbers : OutputNumbers, optional
+        Random numbers that replace the ids of the notes in the output.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        resume: bool,
+        overwrite: bool,
+        stamp: Mapping[str, Any],
+        numbers: OutputNumbers | None = None,
+    ) -> None:
+        self.path, self.resume, self.overwrite, self.numbers = path, resume, overwrite, numbers
+        self.stamp = dict(stamp)
+        self.record = RunRecord(path)
+        self._unread: set[str] = set()
+
+    @property
+    def n_unread(self) -> int:
+        """Number of outputs of an earlier run whose notes this run has not read."""
+        return len(self._unread)
+
+    def is_used(self) -> bool:
+        """Whether the output holds something already."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        try:
+            if self.overwrite:
+                self._remove_earlier()
+            if self.numbers is not None:
+                self.numbers.open(keep=self.resume or self.overwrite)
+            has_earlier = self.is_used() or self.record.path.exists()
+            self.record.open(self.stamp, resume=self.resume and has_earlier)
+            self._begin()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        try:
+            self._end(kind)
+        finally:
+            self._close()
+
+    def _refuse_used(self) -> None:
+        """Refuse an output that is there already, if no option says whether to replace or to continue it."""
+        if self.is_used() and not self.resume and not self.overwrite:
+            raise DeidError(
+                "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
+                "output, or another --output.",
+                path=str(self.path),
+            )
+
+    def _remove_earlier(self) -> None:
+        """Remove the output of the run that is to be overwritten. Files of other origin are refused, not removed."""
+        earlier, files = self.record.earlier(), self._files()
+        self._check_files(earlier, files)
+        for file, _ in files:
+            file.unlink()
+
+    def _begin(self) -> None:
+        """Check what is there, with the record open, and prepare to write."""
+
+    def _end(self, kind: type[BaseException] | None) -> None:
+        """Finish the output, if no exception has ended the run."""
+
+    def _files(self) -> list[tuple[Path, str | None]]:
+        """Visible files of an output folder, with the names of the outputs; None for a file of another kind."""
+        raise NotImplementedError
+
+    def _check_files(
+        self, record: RunRecord | None, files: Iterable[tuple[Path, str | None]], *, by_content: bool = False
+    ) -> None:
+        """Refuse files that are not outputs of the recorded run."""
+        for file, name in files:
+            if name is None or record is None or not record.has_output(name):
+                raise DeidError(
+                    "This file in the output folder is no output of the run: it may be a raw note. Move it away, or "
+                    "use another --output.",
+                    path=str(file),
+                )
+            # The unfinished file of a killed run is written again.
+            if by_content and not file.name.endswith(PART) and not record.has_output(name, file.read_bytes()):
+                raise DeidError(
+                    "This file was changed after the run wrote it. Move it away, and use --resume again.",
+                    path=str(file),
+                )
+
+    def _check_recorded(self, *paths: Path) -> None:
+        """Refuse to overwrite an existing output that no record describes."""
+        for path in paths:
+            if path.exists() and self.record.stamp() is None:
+                raise DeidError(
+                    "This file is no output of a recorded run. Remove it yourself, or use another --output.",
+                    path=str(path),
+                )
+
+    def _close(self) -> None:
+        self.record.close()
+        if self.numbers is not None:
+            self.numbers.close()
