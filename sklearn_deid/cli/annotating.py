@@ -25,6 +25,7 @@ from .options import (
     add_encoding,
     add_machine_options,
     add_note_format,
+    add_number,
     add_quiet,
     count,
     model_folder,
@@ -89,13 +90,13 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
     add_encoding(parser)
     _add_treatment(parser)
     add_machine_options(parser)
-    parser.add_argument(
+    add_number(
+        parser,
         "--jobs",
-        type=count,
-        default=1,
-        metavar="N",
-        help="processes that tag notes at the same time; the cores of --threads are divided among them, and each has "
+        count,
+        "processes that tag notes at the same time; the cores of --threads are divided among them, and each has "
         "one at least. Outputs do not depend on it (default: 1)",
+        default=1,
     )
     add_quiet(parser)
 

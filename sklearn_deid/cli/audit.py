@@ -11,7 +11,7 @@ from .audit_redacted import add_redacted_options, run_redacted
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import check_new
-from .options import add_machine_options, add_quiet, add_seed, count, score, set_machine
+from .options import add_machine_options, add_number, add_quiet, add_seed, count, score, set_machine
 from .reading import add_corpus_options, read_annotated, show_left_out
 
 if TYPE_CHECKING:
@@ -73,11 +73,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="quick, default, all (also attacks on the weights; takes hours), or names with commas between them, "
         "such as lookup,pairs (default: default)",
     )
-    parser.add_argument("--epochs", type=count, default=50, metavar="N", help="epochs of adversaries (default: 50)")
-    parser.add_argument(
-        "--max-seconds", type=count, metavar="N", help="skip attacks that would take longer (default: no limit)"
-    )
-    parser.add_argument("--max-sentences", type=count, default=4000, metavar="N", help="sentences used (default: 4000)")
+    add_number(parser, "--epochs", count, "epochs of adversaries (default: 50)", default=50)
+    add_number(parser, "--max-seconds", count, "skip attacks that would take longer (default: no limit)")
+    add_number(parser, "--max-sentences", count, "sentences used (default: 4000)", default=4000)
     add_seed(parser)
     parser.add_argument(
         "--output",

@@ -10,7 +10,7 @@ from ..exceptions import DeidError
 from ..text import Corpus, redact
 from .counting import counted
 from .failures import DONE
-from .options import add_machine_options, add_quiet, add_seed, count, set_machine
+from .options import add_machine_options, add_number, add_quiet, add_seed, count, set_machine
 
 _N_NOTES, _N_EPOCHS, _HELD_OUT, _N_SHOWN = 300, 14, 0.2, 3
 _MARKER = "made-by-sklearn-deid-demo.txt"
@@ -47,12 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder for the model and the notes (default: deid-demo)",
     )
-    parser.add_argument(
-        "--notes", type=count, default=_N_NOTES, metavar="N", help=f"notes to generate (default: {_N_NOTES})"
-    )
-    parser.add_argument(
-        "--epochs", type=count, default=_N_EPOCHS, metavar="N", help=f"epochs of training (default: {_N_EPOCHS})"
-    )
+    add_number(parser, "--notes", count, f"notes to generate (default: {_N_NOTES})", default=_N_NOTES)
+    add_number(parser, "--epochs", count, f"epochs of training (default: {_N_EPOCHS})", default=_N_EPOCHS)
     add_seed(parser)
     add_machine_options(parser)
     add_quiet(parser)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .failures import DONE
 from .options import add_command as add
-from .options import fraction, named_value, positive
+from .options import add_number, fraction, named_value, positive
 
 
 def add_mask_steps(steps: Any) -> None:
@@ -43,12 +43,8 @@ only. Needs at least three sites, and all of them in every round.""",
         metavar="NAME=KEY",
         help="public key of a site",
     )
-    parser.add_argument(
-        "--bound", type=positive, default=0.25, metavar="X", help="largest value of an update (default: 0.25)"
-    )
-    parser.add_argument(
-        "--fraction", type=fraction, default=1.0, metavar="X", help="proportion of the values sent (default: 1)"
-    )
+    add_number(parser, "--bound", positive, "largest value of an update (default: 0.25)", default=0.25)
+    add_number(parser, "--fraction", fraction, "proportion of the values sent (default: 1)", default=1.0)
 
 
 def key(arguments: argparse.Namespace) -> int:

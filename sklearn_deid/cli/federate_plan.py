@@ -12,7 +12,7 @@ from ..surrogates.locale_words import LOCALES
 from .counting import counted
 from .failures import DONE
 from .federate_sharing import add_aggregation
-from .options import LABEL_SCHEMES, count, named_value, not_negative, port, positive, seed, settings_of
+from .options import LABEL_SCHEMES, add_number, count, named_value, not_negative, port, positive, seed, settings_of
 from .options import add_command as add
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add_plan_step(steps: Any) -> None:
     )
     parser.add_argument("folder", metavar="FOLDER", help="new folder")
     parser.add_argument("--server", required=True, metavar="HOST", help="name of the server as sites reach it")
-    parser.add_argument("--port", type=port, default=8002, metavar="N", help="port of the server (default: 8002)")
+    add_number(parser, "--port", port, "port of the server (default: 8002)", default=8002)
     parser.add_argument("--lead", required=True, metavar="EMAIL", help="address of the person who starts sessions")
     _add_agreement(parser)
     _add_rules(parser)
@@ -116,7 +116,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
             "number of sites)",
         ),
     ):
-        parser.add_argument(f"--{name}", type=positive, metavar="X", help=text)
+        add_number(parser, f"--{name}", positive, text)
     add_aggregation(parser)
     parser.add_argument(
         "--download-selection",
@@ -128,7 +128,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
 
 def _add_training(parser: argparse.ArgumentParser) -> None:
     """Add options for the network and the length of its training."""
-    parser.add_argument("--hidden-size", type=count, metavar="N", help="units of the network (default: 128)")
+    add_number(parser, "--hidden-size", count, "units of the network (default: 128)")
     parser.add_argument(
         "--start",
         choices=("auto", _STARTER, "none"),
@@ -142,9 +142,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
         metavar="RATE",
         help="learning rate (default: 0.003; in common rounds, times the square root of the number of sites)",
     )
-    parser.add_argument(
-        "--batch-size", type=count, metavar="N", help="words of a batch at a site (default: 900 / number of sites)"
-    )
+    add_number(parser, "--batch-size", count, "words of a batch at a site (default: 900 / number of sites)")
     parser.add_argument(
         "--set",
         type=named_value("NAME=VALUE"),
@@ -153,19 +151,16 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="another parameter of the tagger, such as characters=bilstm or head=softmax; may be repeated",
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "--notes",
-        type=count,
-        metavar="N",
-        help="notes of all sites together, with about 300 words each: decides on --epochs and --parts, so that sites "
+        count,
+        "notes of all sites together, with about 300 words each: decides on --epochs and --parts, so that sites "
         "exchange updates after about 20 batches",
     )
-    parser.add_argument("--epochs", type=count, metavar="N", help="local epochs of a site (default: 50)")
-    parser.add_argument(
-        "--parts",
-        type=count,
-        metavar="N",
-        help="divide the notes of each site into N parts; a local epoch is one part (default: 1)",
+    add_number(parser, "--epochs", count, "local epochs of a site (default: 50)")
+    add_number(
+        parser, "--parts", count, "divide the notes of each site into N parts; a local epoch is one part (default: 1)"
     )
     parser.add_argument(
         "--proximal",
@@ -174,7 +169,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
         metavar="MU",
         help="weight of FedProx: keeps each site near the common model while it trains (default: 0)",
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
+    add_number(parser, "--seed", seed, "seed of the first weights (default: 0)", default=0)
 
 
 def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
@@ -242,7 +237,7 @@ def _starts_from_starter(arguments: argparse.Namespace) -> bool:
 def _add_rules(parser: argparse.ArgumentParser) -> None:
     """Add options for the end of a session."""
     rules = parser.add_argument_group("sessions", "a site that misses the end of a session goes on in the next one")
-    rules.add_argument("--session-epochs", type=count, default=5, metavar="N", help="local epochs (default: 5)")
+    add_number(rules, "--session-epochs", count, "local epochs (default: 5)", default=5)
     for name, default, text in (
         ("first-contact", 300.0, "the server stops waiting for a site that has not called within S seconds"),
         ("silence", 60.0, "the server stops waiting for a site that is silent for S seconds"),

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..federated.rotating_patients import ROTATING
-from .options import count, fraction, not_negative, positive, share
+from .options import add_number, count, fraction, not_negative, positive, share
 
 
 def add_aggregation(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +18,12 @@ def add_aggregation(parser: argparse.ArgumentParser) -> None:
         help="how the server combines updates; a median or trimmed mean outvotes a hostile site, in common rounds of "
         "at least three sites (default: mean)",
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "--n-trim",
-        type=count,
+        count,
+        "smallest and largest values that the trimmed mean leaves out (default: 1)",
         default=1,
-        metavar="N",
-        help="smallest and largest values that the trimmed mean leaves out (default: 1)",
     )
     parser.add_argument(
         "--no-screen",
@@ -40,28 +40,10 @@ def add_aggregation(parser: argparse.ArgumentParser) -> None:
 def add_sharing(parser: argparse.ArgumentParser) -> None:
     """Add options for how much a site shares; they become settings of this site."""
     group = parser.add_argument_group("what this site shares")
-    group.add_argument(
-        "--upload-fraction",
-        type=fraction,
-        default=1.0,
-        metavar="X",
-        help="largest proportion of values sent (default: 1)",
-    )
-    group.add_argument(
-        "--download-fraction",
-        type=fraction,
-        default=1.0,
-        metavar="X",
-        help="proportion of values fetched (default: 1)",
-    )
-    group.add_argument("--clip", type=positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
-    group.add_argument(
-        "--threshold",
-        type=not_negative,
-        default=0.0,
-        metavar="X",
-        help="smaller values are not sent (default: 0)",
-    )
+    add_number(group, "--upload-fraction", fraction, "largest proportion of values sent (default: 1)", default=1.0)
+    add_number(group, "--download-fraction", fraction, "proportion of values fetched (default: 1)", default=1.0)
+    add_number(group, "--clip", positive, "largest value sent (default: 10)", default=10.0)
+    add_number(group, "--threshold", not_negative, "smaller values are not sent (default: 0)", default=0.0)
     group.add_argument(
         "--selection", choices=("random", "largest"), default="random", help="which values are sent (default: random)"
     )
@@ -88,7 +70,7 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
     )
     _add_patient_privacy(group)
     group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
-    group.add_argument("--threads", type=count, default=1, metavar="N", help="processor cores to use (default: 1)")
+    add_number(group, "--threads", count, "processor cores to use (default: 1)", default=1)
 
 
 def _tested_patients(written: str) -> float | str | None:
@@ -99,30 +81,22 @@ def _tested_patients(written: str) -> float | str | None:
 
 def _add_noise(group: Any) -> None:
     """Add options for noise on uploads, whose unit is the site."""
-    group.add_argument(
-        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: total epsilon of this site over all epochs"
-    )
-    group.add_argument(
-        "--noise-multiplier", type=positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"
-    )
-    group.add_argument("--norm-bound", type=positive, metavar="X", help="longest update before Gaussian noise")
+    add_number(group, "--epsilon", positive, "sparse-vector noise: total epsilon of this site over all epochs")
+    add_number(group, "--noise-multiplier", positive, "Gaussian noise, with --norm-bound (default: none)")
+    add_number(group, "--norm-bound", positive, "longest update before Gaussian noise")
 
 
 def _add_patient_privacy(group: Any) -> None:
     """Add options for the privacy of each patient."""
-    group.add_argument(
-        "--patient-epsilon", type=positive, metavar="X", help="total epsilon of each patient, by noise on gradients"
-    )
+    add_number(group, "--patient-epsilon", positive, "total epsilon of each patient, by noise on gradients")
     group.add_argument("--patient-delta", type=share, default=1e-5, metavar="X", help="total delta (default: 1e-5)")
-    group.add_argument(
-        "--patient-clip", type=positive, default=1.0, metavar="X", help="largest gradient of a patient (default: 1)"
-    )
-    group.add_argument(
+    add_number(group, "--patient-clip", positive, "largest gradient of a patient (default: 1)", default=1.0)
+    add_number(
+        group,
         "--patient-sampling-rate",
-        type=fraction,
+        fraction,
+        "probability that a patient takes part in a step (default: 0.25)",
         default=0.25,
-        metavar="X",
-        help="probability that a patient takes part in a step (default: 0.25)",
     )
     group.add_argument(
         "--notes-are-patients",

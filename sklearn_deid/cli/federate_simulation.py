@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import DeidError
 from .counting import counted
 from .failures import DONE
-from .options import ANNOTATED, add_machine_options, add_seed, count, set_machine
+from .options import ANNOTATED, add_machine_options, add_number, add_seed, count, set_machine
 from .options import add_command as add
 
 _N_SITES, _N_NOTES, _HELD_OUT = 3, 20, 0.3
@@ -32,11 +32,9 @@ def add_simulation(steps: Any) -> None:
     )
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="annotated notes of a site (default: generated)")
     parser.add_argument("--format", choices=ANNOTATED, help="format of the notes in the folders")
-    parser.add_argument("--notes", type=count, default=_N_NOTES, metavar="N", help="generated notes of a site")
-    parser.add_argument(
-        "--epochs", type=count, metavar="N", help="local epochs (default: 20 to 100, by the number of words)"
-    )
-    parser.add_argument("--hidden-size", type=count, default=64, metavar="N", help="units of the network (default: 64)")
+    add_number(parser, "--notes", count, "generated notes of a site", default=_N_NOTES)
+    add_number(parser, "--epochs", count, "local epochs (default: 20 to 100, by the number of words)")
+    add_number(parser, "--hidden-size", count, "units of the network (default: 64)", default=64)
     parser.add_argument("--patient-epsilon", type=float, metavar="X", help="total epsilon of each patient")
     add_seed(parser)
     add_machine_options(parser)

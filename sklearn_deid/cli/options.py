@@ -70,12 +70,12 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", default="auto", help="auto, cpu or cuda (default: auto: cuda if there is a GPU, else cpu)"
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "--threads",
-        type=count,
+        count,
+        "processor cores to use (default: 1; more can be much slower when other programs are running)",
         default=1,
-        metavar="N",
-        help="processor cores to use (default: 1; more can be much slower when other programs are running)",
     )
 
 
@@ -86,13 +86,7 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``: the random seed. The same seed gives the same result."""
-    parser.add_argument(
-        "--seed",
-        type=seed,
-        default=0,
-        metavar="N",
-        help="random seed; the same seed gives the same result (default: 0)",
-    )
+    add_number(parser, "--seed", seed, "random seed; the same seed gives the same result (default: 0)", default=0)
 
 
 def set_machine(arguments: argparse.Namespace) -> str:
@@ -191,6 +185,16 @@ score = _number(lambda value: 0 < value <= 1, "a number above 0 and at most 1, s
 fraction = _number(lambda value: 0 <= value <= 1, "a number from 0 to 1")
 positive = _number(lambda value: 0 < value < math.inf, "a positive number")
 not_negative = _number(lambda value: 0 <= value < math.inf, "a number of at least 0")
+
+
+_LETTERS = {share: "SHARE", fraction: "X", positive: "X", not_negative: "X"}
+
+
+def add_number(
+    parser: argparse._ActionsContainer, name: str, kind: Callable[[str], float], help: str, *, default: Any = None
+) -> None:
+    """Add an option with a number. The help shows a letter for it: N for whole numbers."""
+    parser.add_argument(name, type=kind, default=default, metavar=_LETTERS.get(kind, "N"), help=help)
 
 
 def named_value(wanted: str) -> Callable[[str], tuple[str, str]]:

@@ -15,7 +15,7 @@ from .._optional import import_optional
 from .._storage import bundle_digest
 from ..exceptions import DeidError
 from .failures import FATAL
-from .options import add_machine_options, count, model_folder, port, set_machine
+from .options import add_machine_options, add_number, count, model_folder, port, set_machine
 
 SUMMARY = "redact texts for other programs"
 DESCRIPTION = """\
@@ -47,16 +47,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this computer only)"
     )
     where.add_argument("--socket", metavar="PATH", help="listen on a Unix socket that only its owner can open")
-    parser.add_argument("--port", type=port, default=8000, metavar="N", help="port (default: 8000)")
+    add_number(parser, "--port", port, "port (default: 8000)", default=8000)
     parser.add_argument(
         "--token-file",
         metavar="FILE",
         help="file with a secret of at least 16 characters, which requests send in 'Authorization: Bearer SECRET'",
     )
-    parser.add_argument(
-        "--max-bytes", type=count, default=1_000_000, metavar="N", help="largest request (default: 1000000)"
-    )
-    parser.add_argument("--rate", type=count, metavar="N", help="requests of a client in a minute (default: no limit)")
+    add_number(parser, "--max-bytes", count, "largest request (default: 1000000)", default=1_000_000)
+    add_number(parser, "--rate", count, "requests of a client in a minute (default: no limit)")
     parser.add_argument(
         "--trust-proxy",
         action="append",
@@ -67,12 +65,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=count, default=60, metavar="S", help="seconds until a request is given up (default: 60)"
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "--workers",
-        type=count,
+        count,
+        "processes that share the requests. Each holds the model and uses --threads cores (default: 1)",
         default=1,
-        metavar="N",
-        help="processes that share the requests. Each holds the model and uses --threads cores (default: 1)",
     )
     add_machine_options(parser)
 

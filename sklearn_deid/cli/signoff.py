@@ -27,7 +27,7 @@ from .label_texts import check_labels
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .notes_table import notes_table
-from .options import add_encoding, add_label_scheme, count, seed, share
+from .options import add_encoding, add_label_scheme, add_number, count, seed, share
 from .run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", metavar="RELEASE", help="folder or file of redacted notes")
     parser.add_argument("--output", required=True, metavar="WORK", help="folder for the page and the record")
     parser.add_argument("--read", metavar="FILE", help="the file that the reader has saved")
-    parser.add_argument("--sample", type=count, metavar="N", help="notes to read (default: 100)")
-    parser.add_argument("--target", type=share, metavar="SHARE", help="largest share of leaking notes (default: 0.05)")
+    add_number(parser, "--sample", count, "notes to read (default: 100)")
+    add_number(parser, "--target", share, "largest share of leaking notes (default: 0.05)")
     parser.add_argument("--confidence", type=share, metavar="LEVEL", help="confidence of the bounds (default: 0.95)")
     parser.add_argument(
         "--table",
@@ -81,9 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_encoding(parser)
     add_label_scheme(parser)
-    parser.add_argument(
-        "--seed", type=seed, metavar="N", help="random seed of the sample (default: from the operating system)"
-    )
+    add_number(parser, "--seed", seed, "random seed of the sample (default: from the operating system)")
     parser.add_argument("--overwrite", action="store_true", help="replace a page or a record that is there already")
 
 

@@ -12,7 +12,7 @@ from .annotating import load_deidentifier
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
-from .options import add_encoding, add_machine_options, add_note_format, count, output_path
+from .options import add_encoding, add_machine_options, add_note_format, add_number, count, output_path
 from .reading import show_left_out
 from .review import tagged
 
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("raw", metavar="NOTES", help="a file or a folder of notes that are not annotated yet")
     parser.add_argument("--model", required=True, metavar="MODEL", help="model folder, or starter-en")
     parser.add_argument("--output", type=output_path, required=True, metavar="OUT", help=".jsonl file to write")
-    parser.add_argument("--notes", type=count, default=20, metavar="N", help="number of notes (default: 20)")
+    add_number(parser, "--notes", count, "number of notes (default: 20)", default=20)
     parser.add_argument("--exclude", metavar="FILE", help="annotated notes, which are not chosen again")
     add_note_format(parser)
     add_encoding(parser)

@@ -15,7 +15,7 @@ from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .label_texts import check_labels
 from .note_source import NoteSource
-from .options import add_machine_options, add_seed, count, model_folder, set_machine, share
+from .options import add_machine_options, add_number, add_seed, count, model_folder, set_machine, share
 from .reading import add_corpus_options, check_not_predicted, read_annotated, show_left_out
 
 SUMMARY = "train a model on your annotated notes"
@@ -83,13 +83,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_choices(parser)
     add_corpus_options(parser)
-    parser.add_argument(
+    add_number(
+        parser,
         "--validation-fraction",
-        type=share,
-        metavar="SHARE",
-        help="share of the patients that is held out for the scores, between 0 and 1, such as 0.2 (default: none)",
+        share,
+        "share of the patients that is held out for the scores, between 0 and 1, such as 0.2 (default: none)",
     )
-    parser.add_argument("--epochs", type=count, metavar="N", help="epochs of training (default: 20 to 100)")
+    add_number(parser, "--epochs", count, "epochs of training (default: 20 to 100)")
     add_seed(parser)
     add_machine_options(parser)
     amount = parser.add_mutually_exclusive_group()
@@ -99,18 +99,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose what is trained, and how much it hides."""
-    parser.add_argument(
+    add_number(
+        parser,
         "--target-recall",
-        type=share,
-        metavar="SHARE",
-        help="share of the PHI words to find in notes of new patients, such as 0.99: the threshold is lowered until "
+        share,
+        "share of the PHI words to find in notes of new patients, such as 0.99: the threshold is lowered until "
         "held-out patients show it with 95 %% confidence. Takes up to six trainings",
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "--precision-at-least",
-        type=share,
-        metavar="SHARE",
-        help="hide as much as this share of PHI among the hidden words of held-out patients allows. With "
+        share,
+        "hide as much as this share of PHI among the hidden words of held-out patients allows. With "
         "--target-recall: save no model if the share is lower, and show the highest target that keeps it (default "
         "with --target-recall: 0.8)",
     )
