@@ -283,7 +283,7 @@ def results_of(
 
     Notes that are read again have no result.
     """
-    with collected_reasons(unlike) as reasons:
+    with _collected_reasons(unlike) as reasons:
         for document, spans in deidentifier.iter_annotate(pending):
             if again is not None and again.take(document, spans):
                 reasons.pop(document.doc_id, None)
@@ -310,7 +310,7 @@ def check_system(error: Exception | None) -> None:
 
 
 @contextmanager
-def collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
+def _collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
     """Collect why notes are withheld, by their ids. The report of the run shows the reasons; no warnings are raised."""
     reasons: dict[str, str] = {}
     with warnings.catch_warnings():

@@ -16,8 +16,7 @@ from .federate_plan import add_plan_step
 from .federate_sharing import add_sharing
 from .federate_simulation import add_simulation
 from .federate_state import add_state_steps
-from .options import ANNOTATED, add_encoding, settings_of
-from .options import add_command as add
+from .options import ANNOTATED, add_command, add_encoding, settings_of
 
 if TYPE_CHECKING:
     from ..federated.sites import FederationConfig, SiteSettings
@@ -56,9 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_server(steps: Any) -> None:
-    parser = add(
+    parser = add_command(
         steps,
-        "server",
         server,
         summary="prepare the kit of the server",
         description="Restrict the server to sessions, and write the first weights. Never overwrites weights.",
@@ -78,9 +76,8 @@ def server(arguments: argparse.Namespace) -> int:
 
 
 def _add_site(steps: Any) -> None:
-    parser = add(
+    parser = add_command(
         steps,
-        "site",
         site,
         summary="prepare the kit of a site",
         description="""\
@@ -205,9 +202,8 @@ def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: in
 
 
 def _add_model(steps: Any) -> None:
-    parser = add(
+    parser = add_command(
         steps,
-        "model",
         model,
         summary="save the network of the server as a model",
         description="Save the current global network as a folder that 'redact' and 'tag' read.",

@@ -10,8 +10,7 @@ import numpy as np
 from ..exceptions import DeidError
 from .audit import show_report
 from .failures import DONE
-from .options import ANNOTATED, add_machine_options, add_seed, named_value, set_machine
-from .options import add_command as add
+from .options import ANNOTATED, add_command, add_machine_options, add_seed, named_value, set_machine
 
 _LABELS = ("PATIENT", "DOCTOR")
 _DESCRIPTION = """\
@@ -22,9 +21,8 @@ the ground truth. Do this with notes that may lie on one computer, such as gener
 
 def add_audit_step(steps: Any) -> None:
     """Add the parser of the step."""
-    parser = add(
+    parser = add_command(
         steps,
-        "audit",
         audit,
         summary="attack the recorded exchange of a training",
         description=_DESCRIPTION,

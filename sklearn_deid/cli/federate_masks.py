@@ -8,24 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from .failures import DONE
-from .options import add_command as add
-from .options import add_number, fraction, named_value, positive
+from .options import add_command, add_number, fraction, named_value, positive
 
 
 def add_mask_steps(steps: Any) -> None:
     """Add the parsers of the two steps."""
-    parser = add(
+    parser = add_command(
         steps,
-        "key",
         key,
         summary="make the key of a site for masks",
         description="Make the private key of the site, which stays in the kit, and print the public key.",
         epilog="example:\n  sklearn-deid federate key workspace/lab/prod_00/hospital-a",
     )
     parser.add_argument("kit", metavar="KIT", help="kit of the site")
-    parser = add(
+    parser = add_command(
         steps,
-        "masks",
         masks,
         summary="write the keys of all sites into the agreement",
         description="""\

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._strict_json import load_strict
 from ..exceptions import DeidError
 from ..surrogates.locale_words import LOCALES
 from .counting import counted
 from .failures import DONE
 from .federate_sharing import add_aggregation
-from .options import LABEL_SCHEMES, add_number, count, named_value, not_negative, port, positive, seed, settings_of
-from .options import add_command as add
+from .options import (
+    LABEL_SCHEMES,
+    add_command,
+    add_number,
+    count,
+    named_value,
+    not_negative,
+    port,
+    positive,
+    seed,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from ..federated.sites import FederationConfig
@@ -23,9 +33,8 @@ _STARTER = "starter-en"
 
 
 def add_plan_step(steps: Any) -> None:
-    parser = add(
+    parser = add_command(
         steps,
-        "plan",
         plan,
         summary="write the shared settings of all sites",
         description="Write the agreement, the requests for certificates, and the job of a session.",
@@ -252,6 +261,6 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 def _plain(written: str) -> Any:
     # A value that is no JSON, such as bilstm, is a string.
     try:
-        return json.loads(written)
-    except ValueError:
+        return load_strict(written)
+    except (ValueError, RecursionError):
         return written

@@ -11,8 +11,7 @@ import numpy as np
 from ..exceptions import DeidError
 from .counting import counted
 from .failures import DONE
-from .options import ANNOTATED, add_machine_options, add_number, add_seed, count, set_machine
-from .options import add_command as add
+from .options import ANNOTATED, add_command, add_machine_options, add_number, add_seed, count, set_machine
 
 _N_SITES, _N_NOTES, _HELD_OUT = 3, 20, 0.3
 _DESCRIPTION = """\
@@ -22,9 +21,8 @@ on patients that nobody trained on. Without folders the notes are generated."""
 
 def add_simulation(steps: Any) -> None:
     """Add the parser of the step."""
-    parser = add(
+    parser = add_command(
         steps,
-        "simulate",
         simulate,
         summary="compare training alone and together on this computer",
         description=_DESCRIPTION,

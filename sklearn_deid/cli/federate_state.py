@@ -7,8 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from .failures import DONE, one_line
-from .options import add_command as add
-from .options import count
+from .options import add_command, count
 
 _KIT = "kit of the server"
 
@@ -16,9 +15,8 @@ _KIT = "kit of the server"
 def add_state_steps(steps: Any) -> None:
     """Add the parsers of the three steps."""
     example = "example:\n  sklearn-deid federate {} workspace/lab/prod_00/deid.example.org{}"
-    parser = add(
+    parser = add_command(
         steps,
-        "status",
         status,
         summary="show what each site has sent",
         description="Show the version, the kept checkpoints, and for each site: last contact, uploads, norm of "
@@ -26,9 +24,8 @@ def add_state_steps(steps: Any) -> None:
         epilog=example.format("status", ""),
     )
     parser.add_argument("kit", metavar="KIT", help=_KIT)
-    parser = add(
+    parser = add_command(
         steps,
-        "rollback",
         rollback,
         summary="return the server to an earlier version",
         description="Return the server to a checkpoint. Every session begins with one, and each of the last 100 rounds "
@@ -37,9 +34,8 @@ def add_state_steps(steps: Any) -> None:
     )
     parser.add_argument("kit", metavar="KIT", help=_KIT)
     parser.add_argument("--to", type=_version, required=True, metavar="VERSION", help="version of a kept checkpoint")
-    parser = add(
+    parser = add_command(
         steps,
-        "exclude",
         exclude,
         summary="refuse a site from the next session on",
         description="Remove a site from the server's agreement. Its earlier updates stay: roll back to undo them.",

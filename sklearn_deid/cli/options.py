@@ -20,11 +20,20 @@ ANNOTATED = tuple(name for name, known in FORMATS.items() if known.annotated)
 
 
 def add_command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], int], *, summary: str, description: str, epilog: str
+    commands: Any,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    summary: str,
+    description: str,
+    epilog: str,
+    name: str = "",
 ) -> argparse.ArgumentParser:
-    """Add the parser of one command. ``run`` takes the parsed arguments and returns the exit code."""
+    """Add the parser of one command. ``run`` takes the parsed arguments and returns the exit code.
+
+    Without ``name``, the command has the name of the function.
+    """
     parser = commands.add_parser(
-        name,
+        name or run.__name__,
         help=summary,
         description=description,
         epilog=epilog,

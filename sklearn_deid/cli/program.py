@@ -54,7 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     for command in (train, redact, tag, review, suggest, signoff, serve, evaluate, convert, audit, federate, demo):
         name = command.__name__.rpartition(".")[2]
         texts = {"summary": command.SUMMARY, "description": command.DESCRIPTION, "epilog": command.EPILOG}
-        command.add_options(add_command(commands, name, command.run, **texts))
+        command.add_options(add_command(commands, command.run, name=name, **texts))
     return parser
 
 

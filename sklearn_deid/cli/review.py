@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import CorpusFormatError, DeidError
-from ..text import Document, get_label_scheme, unreadable_reason
-from .annotating import collected_reasons, load_deidentifier
+from ..text import Document, Span, get_label_scheme, unreadable_reason
+from .annotating import load_deidentifier, results_of
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart, check_new
@@ -97,15 +97,12 @@ def readable(notes: list[Document], withheld: list[CorpusFormatError]) -> list[D
 
 def tagged(deidentifier: Any, notes: list[Document], withheld: list[CorpusFormatError]) -> list[Document]:
     """Notes with the spans of the model. Notes that cannot be processed are left out and added to ``withheld``."""
-    found = []
-    with collected_reasons([]) as reasons:
-        for note, spans in deidentifier.iter_annotate(notes):
-            if spans is None:
-                reason = reasons.pop(note.doc_id, "The note cannot be processed.")
-                withheld.append(CorpusFormatError(reason, doc_id=note.doc_id))
-            else:
-                found.append(replace(note, spans=spans))
-    return found
+    results = results_of(iter(notes), deidentifier, _annotated, withheld.append, [])
+    return [note for note, _ in results]
+
+
+def _annotated(note: Document, spans: tuple[Span, ...]) -> Document:
+    return replace(note, spans=spans)
 
 
 def least_certain_first(deidentifier: Any, notes: list[Document]) -> list[Document]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
 from .._atomic import write_file
+from .._strict_json import load_strict
 from ..exceptions import DataNotFoundError, DeidError
 from ..io import read_gold
 from ..surrogates import SURROGATE
@@ -306,8 +307,8 @@ def _plan(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise DataNotFoundError("There is no plan of a sample. Run signoff without --read first.", path=str(path))
     try:
-        plan = json.loads(path.read_bytes())
-    except ValueError:
+        plan = load_strict(path.read_bytes())
+    except (ValueError, RecursionError):
         plan = None
     if not _is_plan(plan):
         raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))

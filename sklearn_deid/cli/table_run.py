@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from argparse import Namespace
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._strict_json import load_strict
 from ..exceptions import CorpusFormatError, DeidError
 from ..io.tables import FHIR_FIELDS, HL7_FIELDS, Columns, Table, TableChunk
 from ..io.tables.sql import SqlTable
@@ -61,13 +61,8 @@ def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     DeidError
         If the profile is not a JSON object of lists of paths.
     """
-    if arguments.fhir_profile is None:
-        return {kind: list(paths) for kind, paths in FHIR_FIELDS.items()} if arguments.fhir else None
     reason = "A profile is a JSON object: types of resources, each with a list of paths such as note.text."
-    profile = _profile(arguments.fhir_profile, reason)
-    if not all(_PATH.fullmatch(path) for paths in profile.values() for path in paths):
-        raise DeidError(reason, path=arguments.fhir_profile)
-    return profile
+    return _fields(arguments.fhir_profile, FHIR_FIELDS if arguments.fhir else None, reason, _PATH)
 
 
 def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
@@ -78,28 +73,30 @@ def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     DeidError
         If the profile is not a JSON object of fields, such as OBX-5, and lists of types in capitals.
     """
-    if arguments.hl7_profile is None:
-        return {field: list(types) for field, types in HL7_FIELDS.items()} if arguments.hl7 else None
     reason = "A profile is a JSON object: fields such as OBX-5, each with a list of the types in the second field."
-    profile = _profile(arguments.hl7_profile, reason)
     # A type in small letters would be found in no message, and the texts would be copied.
-    types = [name for names in profile.values() for name in names]
-    if not profile or not all(map(_FIELD.fullmatch, profile)) or not all(map(_TYPE.fullmatch, types)):
+    profile = _fields(arguments.hl7_profile, HL7_FIELDS if arguments.hl7 else None, reason, _TYPE)
+    if profile is not None and not (profile and all(map(_FIELD.fullmatch, profile))):
         raise DeidError(reason, path=arguments.hl7_profile)
     return profile
 
 
-def _profile(written: str, reason: str) -> dict[str, list[str]]:
-    path = Path(written)
+def _fields(
+    written: str | None, usual: Mapping[str, Sequence[str]] | None, reason: str, pattern: re.Pattern[str]
+) -> dict[str, list[str]] | None:
+    """Fields of the profile in a file, whose values match a pattern; without a file, the usual ones."""
+    if written is None:
+        return None if usual is None else {name: list(values) for name, values in usual.items()}
     try:
-        profile = json.loads(path.read_bytes())
-    except ValueError:
+        # Of a key that is there twice, the second list could leave texts unredacted.
+        profile = load_strict(Path(written).read_bytes())
+    except (ValueError, RecursionError):
         profile = None
     if not isinstance(profile, dict) or not all(
-        isinstance(values, list) and all(isinstance(name, str) and name for name in values)
+        isinstance(values, list) and all(isinstance(name, str) and pattern.fullmatch(name) for name in values)
         for values in profile.values()
     ):
-        raise DeidError(reason, path=str(path))
+        raise DeidError(reason, path=written)
     return profile
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from numbers import Integral, Real
+from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, known_id
-
-_NAMES = ("start", "end", "label", "category", "confidence")
+from .given_span import given_span
 
 
 def corpus_from_frame(
@@ -132,25 +131,4 @@ def _spans(cell: Any, place: str) -> tuple[Span, ...]:
     if not isinstance(cell, list | tuple):
         message = f"The cell holds no list of spans, but {type(cell).__name__}. A note without PHI has an empty list."
         raise CorpusFormatError(message, doc_id=place)
-    return tuple(_span(value, place, f"number {number}") for number, value in enumerate(cell, start=1))
-
-
-def _span(value: Any, place: str, annotation_id: str) -> Span:
-    if isinstance(value, Span):
-        return value
-    value = dict(zip(_NAMES, value, strict=False)) if isinstance(value, list | tuple) else value
-    given = value if isinstance(value, Mapping) else {}
-    start, end, label, category, confidence = (given.get(name) for name in _NAMES)
-    if confidence is not None and confidence != confidence:
-        confidence = None  # a missing value of pandas
-    is_span = (
-        all(isinstance(offset, Integral) and not isinstance(offset, bool) for offset in (start, end))
-        and isinstance(label, str)
-        and label
-        and isinstance(category, str | None)
-        and (confidence is None or (isinstance(confidence, Real) and 0 <= float(confidence) <= 1))
-    )
-    if not is_span:
-        message = "A span needs whole numbers as 'start' and 'end', a 'label', and a confidence of at most 1 or none."
-        raise CorpusFormatError(message, doc_id=place, annotation_id=annotation_id)
-    return Span(int(start), int(end), label, category, None if confidence is None else float(confidence))  # type: ignore[arg-type]
+    return tuple(given_span(value, place, number) for number, value in enumerate(cell, start=1))

@@ -13,11 +13,14 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Any
 
 from .._optional import import_optional
+from .._strict_json import load_strict
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, convert_tags, segment, spans_to_tags, tags_to_spans
+from .given_span import SPAN_FIELDS, given_span
 
 _LAYOUTS = ("spans", "tokens")
 _OFFSETS = ("text", "offset", "length", "starts", "ends")
@@ -157,8 +160,7 @@ def _about(document: Document) -> dict[str, Any]:
 
 
 def _span_row(document: Document) -> dict[str, Any]:
-    names = ("start", "end", "label", "category", "confidence")
-    spans = [{name: getattr(span, name) for name in names} for span in document.spans]
+    spans = [{name: getattr(span, name) for name in SPAN_FIELDS} for span in document.spans]
     return {**_about(document), "text": document.text, "spans": spans}
 
 
@@ -206,15 +208,8 @@ def _document(row: dict[str, Any], name: str) -> Document:
     doc_id, text, spans = row.get("doc_id") or name, row["text"], row["spans"]
     if not isinstance(doc_id, str) or not isinstance(text, str) or not isinstance(spans, list):
         raise CorpusFormatError("A row needs a text and a list of spans, and ids that are strings.", doc_id=name)
-    found = []
-    for number, span in enumerate(spans, start=1):
-        start, end, label = ((span or {}).get(key) for key in ("start", "end", "label"))
-        # type() and not isinstance(): bool is a subclass of int.
-        if type(start) is not int or type(end) is not int or not isinstance(label, str) or not label:
-            message = "A span needs whole numbers as 'start' and 'end', and a 'label'."
-            raise CorpusFormatError(message, doc_id=doc_id, annotation_id=f"number {number}")
-        found.append(Span(start, end, label, span.get("category"), span.get("confidence")))
-    return Document(doc_id, text, tuple(found), row.get("patient_id"), _parse_meta(row.get("meta"), doc_id))
+    found = tuple(given_span(span, doc_id, number) for number, span in enumerate(spans, start=1))
+    return Document(doc_id, text, found, row.get("patient_id"), _parse_meta(row.get("meta"), doc_id))
 
 
 def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
@@ -286,7 +281,7 @@ def _parse_meta(written: str | None, doc_id: str) -> dict[str, Any]:
     {'ward': 3}
     """
     try:
-        meta = json.loads(written or "{}")
+        meta = load_strict(written or "{}")
     except (TypeError, ValueError, RecursionError):
         # A JSON error holds the text that could not be parsed, so the error is not passed on.
         meta = None
@@ -299,13 +294,10 @@ def _made_up(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with a reconstructed text: tokens joined by spaces, and a line feed after each row but the last."""
     out, offset = [], 0
     for number, row in enumerate(rows):
-        starts, position = [], 0
-        for token in row["tokens"]:
-            starts.append(position)
-            position += len(token) + 1
+        ends = list(accumulate(len(token) + 1 for token in row["tokens"]))
+        starts = [end - len(token) - 1 for end, token in zip(ends, row["tokens"], strict=True)]
         text = " ".join(row["tokens"]) + ("\n" if number < len(rows) - 1 else "")
-        ends = [start + len(token) for start, token in zip(starts, row["tokens"], strict=True)]
-        out.append({**row, "text": text, "offset": offset, "starts": starts, "ends": ends})
+        out.append({**row, "text": text, "offset": offset, "starts": starts, "ends": [end - 1 for end in ends]})
         offset += len(text)
     return [{**row, "length": offset} for row in out]
 
