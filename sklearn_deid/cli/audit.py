@@ -95,8 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Load the representer and the notes, run the attacks, and print and write the report."""
-    for path in arguments.output:
-        check_new(path, arguments.overwrite)
+    check_new(arguments.overwrite, *arguments.output)
     if arguments.redacted is not None:
         return run_redacted(arguments)
     if arguments.verify is not None:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import TextIO
+from typing import Any
 
 DONE, SOME_WITHHELD, FATAL, INTERRUPTED = 0, 1, 2, 130
 # Errors of the library name parameters of functions; here the same things are options.
@@ -50,14 +50,7 @@ def _value(written: str | None) -> str:
     return "" if written in (None, "True") else written.strip("'") if written != "..." else "NAME"
 
 
-def show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def show_warning(message: Warning | str, *place: Any, **named: Any) -> None:
     """Print a warning like `warnings.showwarning`, without the line of code that raised the warning."""
     print(f"sklearn-deid: warning: {one_line(str(message))}", file=sys.stderr)
 

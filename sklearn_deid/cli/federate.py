@@ -20,6 +20,7 @@ from .options import ANNOTATED, add_command, add_encoding, settings_of
 
 if TYPE_CHECKING:
     from ..federated.sites import FederationConfig, SiteSettings
+    from ..text import Corpus
 
 SUMMARY = "prepare a training across sites"
 DESCRIPTION = """\
@@ -101,32 +102,32 @@ training, and read the notes once to check them. The settings stay on this compu
 
 def site(arguments: argparse.Namespace) -> int:
     """Harden a site's kit and check its notes."""
+    from ..federated import sites
     from ..federated.noise import SparseVectorUpload
-    from ..federated.sites import (
-        MASK_KEY,
-        SITE_FILE,
-        STATE_FOLDER,
-        FederationConfig,
-        SiteSettings,
-        check_masks,
-        check_parts,
-        check_robust,
-        harden_site,
-        read_settings,
-        read_site_corpus,
-    )
+    from ..federated.sites import FederationConfig, SiteSettings
 
-    agreement = read_settings(FederationConfig, arguments.agreement)
+    agreement = sites.read_settings(FederationConfig, arguments.agreement)
     chosen = settings_of(arguments, SiteSettings)
     if arguments.epsilon is not None:
         # The option is the total; the settings have the noise of one epoch.
         chosen["epsilon"] = SparseVectorUpload.for_total(arguments.epsilon, agreement.n_epochs).epsilon
     chosen["corpus"] = str(Path(arguments.corpus).resolve())
-    chosen["state"] = str(Path(arguments.state or Path(arguments.kit, STATE_FOLDER)).resolve())
-    chosen["random_state"] = _seed_of(Path(arguments.kit, "local", SITE_FILE))
-    chosen["mask_key"] = str(Path(arguments.kit, MASK_KEY).resolve()) if agreement.mask_keys else None
+    chosen["state"] = str(Path(arguments.state or Path(arguments.kit, sites.STATE_FOLDER)).resolve())
+    chosen["random_state"] = _seed_of(Path(arguments.kit, "local", sites.SITE_FILE))
+    chosen["mask_key"] = str(Path(arguments.kit, sites.MASK_KEY).resolve()) if agreement.mask_keys else None
     settings = SiteSettings(**chosen)
     settings.promise(agreement.n_epochs)  # refuses noise that promises nothing
+    corpus = _checked_corpus(settings, agreement)
+    promise = _promise(settings, agreement, len(corpus.patients))
+    sites.harden_site(arguments.kit, agreement, settings)
+    _say_what_leaves(agreement, settings, corpus, promise)
+    return DONE
+
+
+def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corpus:
+    """Notes of the site, which fit the agreement."""
+    from ..federated.sites import check_masks, check_parts, check_robust, read_site_corpus
+
     corpus = read_site_corpus(settings)
     # Labels are compared now, because an unknown label would stop the training at this site later.
     unknown = {span.label for document in corpus for span in document.spans} - set(agreement.labels)
@@ -141,10 +142,7 @@ def site(arguments: argparse.Namespace) -> int:
         check_masks(agreement, settings)
     if agreement.has_rounds:
         check_robust(settings)
-    promise = _promise(settings, agreement, len(corpus.patients))
-    harden_site(arguments.kit, agreement, settings)
-    _say_what_leaves(agreement, settings, corpus, promise)
-    return DONE
+    return corpus
 
 
 def _seed_of(path: Path) -> int:

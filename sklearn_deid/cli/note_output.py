@@ -167,16 +167,17 @@ class NoteOutput(RecordedOutput):
             self._check_recorded(*self._one_file())
 
 
-def check_new(path: Path, overwrite: bool) -> None:
+def check_new(overwrite: bool, *paths: Path) -> None:
     """Refuse to replace a file without ``--overwrite``.
 
     Raises
     ------
     DeidError
-        If the file exists.
+        If a file exists.
     """
-    if path.exists() and not overwrite:
-        raise DeidError("The output exists already. Use --overwrite or another --output.", path=str(path))
+    for path in paths:
+        if path.exists() and not overwrite:
+            raise DeidError("The output exists already. Use --overwrite or another --output.", path=str(path))
 
 
 def check_apart(notes: Path, outputs: list[Path]) -> None:

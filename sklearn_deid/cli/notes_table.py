@@ -43,7 +43,8 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
             stream.seek(0)
             # Spreadsheets of many countries write semicolons.
             delimiter = ";" if ";" in names and "," not in names else ","
-            rows = list(csv.DictReader(stream, strict=True, delimiter=delimiter))
+            reader = csv.DictReader(stream, strict=True, delimiter=delimiter)
+            rows, fields = list(reader), list(reader.fieldnames or ())
     except (UnicodeDecodeError, csv.Error):
         pass
     # Raised here and not above: the errors of Python can hold the content of the file.
@@ -52,6 +53,9 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     columns = [name for name in ("patient_id", "type") if rows and name in rows[0]]
     if not columns or "doc_id" not in rows[0]:
         raise DeidError("The table needs a column doc_id, and patient_id or type.", path=path)
+    # Python would take the last one.
+    if any(fields.count(name) > 1 for name in ("doc_id", *columns)):
+        raise DeidError("The table has two columns of one name.", path=path)
     by_id = {row["doc_id"]: row for row in rows}
     counts = Counter(row["doc_id"] for row in rows)
     for doc_id in ids:

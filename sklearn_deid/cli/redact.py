@@ -104,29 +104,28 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_documents(arguments)
     if arguments.format is None and arguments.notes.lower().endswith(_TABLE_ENDINGS):
         raise DeidError("Tables need --text-column or --omop, and HL7 messages --hl7.", path=arguments.notes)
+    return _run_notes(arguments)
+
+
+def _run_notes(arguments: argparse.Namespace) -> int:
+    """Redact notes of a format of `io`."""
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
-    if arguments.model is None and arguments.reviewed is None:
-        raise DeidError("Name the --model that finds the PHI.")
-    numbers = _numbers(arguments, source.path, *([] if arguments.reviewed is None else [Path(arguments.reviewed)]))
-    reviewed = None if arguments.reviewed is None else ReviewedNotes(arguments.reviewed)
+    reviewed_path = None if arguments.reviewed is None else Path(arguments.reviewed)
+    if reviewed_path is None:
+        _check_fit(arguments, (), "notes")
+    numbers = _numbers(arguments, *filter(None, (source.path, reviewed_path)))
+    reviewed = None if reviewed_path is None else ReviewedNotes(arguments.reviewed)
     # The key and the output are opened before the model, whose loading takes seconds.
     replacements = PhiReplacements(arguments)
+    named = {} if reviewed is None else {"reviewed": reviewed.digest}
     output = NoteOutput(
         path,
         "jsonl" if path.suffix.lower() == ".jsonl" else "text",
-        resume=arguments.resume,
-        overwrite=arguments.overwrite,
+        **_handling(arguments),
         numbers=numbers,
-        stamp=run_stamp(
-            arguments,
-            command="redact",
-            mode=arguments.mode,
-            **({} if reviewed is None else {"reviewed": reviewed.digest}),
-            **replacements.stamp(),
-        ),
+        stamp=_stamp(arguments, "redact", replacements, **named),
     )
-
     with ExitStack() as stack:
         result, learn = replacements.result(stack)
         deidentifier = None if arguments.model is None else load_deidentifier(arguments)
@@ -139,6 +138,17 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
+def _handling(arguments: argparse.Namespace) -> dict[str, bool]:
+    """What to do with the output of an earlier run."""
+    return {"resume": arguments.resume, "overwrite": arguments.overwrite}
+
+
+def _stamp(
+    arguments: argparse.Namespace, command: str, replacements: PhiReplacements, **options: Any
+) -> dict[str, Any]:
+    return run_stamp(arguments, command=command, mode=arguments.mode, **options, **replacements.stamp())
+
+
 def _run_documents(arguments: argparse.Namespace) -> int:
     """Redact Word, HTML and text files."""
     _check_fit(arguments, ("format", "encoding", "transfer_encoding", "reviewed"), "documents")
@@ -148,10 +158,9 @@ def _run_documents(arguments: argparse.Namespace) -> int:
     output = DocumentOutput(
         Path(arguments.output),
         source.paths,
-        resume=arguments.resume,
-        overwrite=arguments.overwrite,
+        **_handling(arguments),
         numbers=numbers,
-        stamp=run_stamp(arguments, command="redact documents", mode=arguments.mode, **replacements.stamp()),
+        stamp=_stamp(arguments, "redact documents", replacements),
     )
     with ExitStack() as stack:
         result, _ = replacements.of_notes(stack)
@@ -198,13 +207,12 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     if is_sql:
         # The record is in the database of the output, and a query can name a patient.
         options["query_sha256"] = sha256(arguments.query.encode("utf-8", "surrogatepass")).hexdigest()
-    stamp = run_stamp(arguments, command="redact table", mode=arguments.mode, **options, **replacements.stamp())
+    stamp = _stamp(arguments, "redact table", replacements, **options)
     if is_sql:
         engine = connect(arguments.output)
         output: Any = SqlOutput(engine, arguments.output_table, resume=arguments.resume, stamp=stamp)
     else:
-        path = Path(arguments.output)
-        output = TableOutput(path, resume=arguments.resume, overwrite=arguments.overwrite, stamp=stamp)
+        output = TableOutput(Path(arguments.output), **_handling(arguments), stamp=stamp)
     with ExitStack() as stack:
         result, learn = replacements.result(stack)
         return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet, learn=learn)

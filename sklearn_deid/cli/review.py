@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.output, _PAGE)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
     check_apart(source.path, [path])
-    check_new(path, arguments.overwrite)
+    check_new(arguments.overwrite, path)
     from ..review import write_review_page
     from ..surrogates import SurrogateEngine
 

@@ -7,15 +7,19 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._optional import import_optional
 from .._storage import bundle_digest
 from ..exceptions import DeidError
-from .failures import FATAL
-from .options import add_machine_options, add_number, count, model_folder, port, set_machine
+from .failures import DONE, FATAL
+from .options import add_machine_options, add_number, count, model_folder, port, set_machine, settings_of
+
+if TYPE_CHECKING:
+    from ..integrations.service.worker import ServiceSettings
 
 SUMMARY = "redact texts for other programs"
 DESCRIPTION = """\
@@ -78,32 +82,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal arrives."""
     uvicorn = import_optional("uvicorn", extra="serve", purpose="the service")
-    from ..integrations.service.connection import PatientConnection
-    from ..integrations.service.worker import ServiceSettings, log_to_standard_error, read_token
+    from ..integrations.service.worker import log_to_standard_error, read_token
 
     _check(arguments)
     if arguments.token_file is not None:
         read_token(arguments.token_file)
-    model = str(model_folder(arguments.model))
-    settings = ServiceSettings(
-        model=model,
-        digest=bundle_digest(model),
-        token_file=arguments.token_file,
-        host=_in_brackets(arguments.host) if arguments.socket is None and _is_loopback(arguments.host) else None,
-        max_bytes=arguments.max_bytes,
-        rate=arguments.rate,
-        timeout=float(arguments.timeout),
-        device=arguments.device,
-        threads=arguments.threads,
-        n_workers=arguments.workers,
-    )
-    # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
-    quiet: dict[str, Any] = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
-    # A request for a WebSocket would pass by the guard.
-    quiet |= {"ws": "none", "http": PatientConnection}
-    # uvicorn's default is to believe the header of any program on this computer.
-    proxies = arguments.trust_proxy or []
-    quiet |= {"proxy_headers": bool(proxies), "forwarded_allow_ips": proxies}
+    settings, quiet = _settings(arguments), _connections(arguments)
     listener = _listener(arguments)
     try:
         set_machine(arguments)
@@ -111,23 +95,46 @@ def run(arguments: argparse.Namespace) -> int:
         # start.
         app = settings.make()
         print(f"sklearn-deid: the service listens on {_address(arguments)}.", file=sys.stderr)
-        try:
-            if arguments.workers == 1:
-                log_to_standard_error()
-                uvicorn.Server(uvicorn.Config(app, **quiet)).run(sockets=[listener])
-            else:
+        with suppress(KeyboardInterrupt):  # the server has ended, and repeats the signal that ended it
+            if arguments.workers > 1:
                 del app
                 return _run_workers(uvicorn, settings, listener, quiet)
-        except KeyboardInterrupt:  # the server has ended, and repeats the signal that ended it
-            pass
+            log_to_standard_error()
+            uvicorn.Server(uvicorn.Config(app, **quiet)).run(sockets=[listener])
     finally:
         listener.close()
         if arguments.socket is not None:
             Path(arguments.socket).unlink(missing_ok=True)
-    return 0
+    return DONE
 
 
-def _run_workers(uvicorn: Any, settings: Any, listener: socket.socket, quiet: dict[str, Any]) -> int:
+def _settings(arguments: argparse.Namespace) -> ServiceSettings:
+    """Settings that all processes of the service share."""
+    from ..integrations.service.worker import ServiceSettings
+
+    model = str(model_folder(arguments.model))
+    is_local = arguments.socket is None and _is_loopback(arguments.host)
+    own = {"host": _in_brackets(arguments.host) if is_local else None, "n_workers": arguments.workers}
+    own |= {"model": model, "digest": bundle_digest(model), "timeout": float(arguments.timeout)}
+    return ServiceSettings(**{**settings_of(arguments, ServiceSettings), **own})
+
+
+def _connections(arguments: argparse.Namespace) -> dict[str, Any]:
+    """How uvicorn treats connections: without logs of its own, and without what would pass by the guard."""
+    from ..integrations.service.connection import PatientConnection
+
+    # uvicorn's default is to believe the header of any program on this computer.
+    proxies = arguments.trust_proxy or []
+    return {
+        # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
+        **{"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"},
+        # A request for a WebSocket would pass by the guard.
+        **{"ws": "none", "http": PatientConnection},
+        **{"proxy_headers": bool(proxies), "forwarded_allow_ips": proxies},
+    }
+
+
+def _run_workers(uvicorn: Any, settings: ServiceSettings, listener: socket.socket, quiet: dict[str, Any]) -> int:
     """Share the listening socket among processes, which uvicorn starts, replaces and ends. Return the exit code."""
     from ..integrations.service.worker import CANNOT_START
 
@@ -148,7 +155,7 @@ def _run_workers(uvicorn: Any, settings: Any, listener: socket.socket, quiet: di
         timeout_worker_healthcheck=_SECONDS_TO_ANSWER,
         **quiet,
     )
-    return FATAL if failed else 0
+    return FATAL if failed else DONE
 
 
 def _check(arguments: argparse.Namespace) -> None:

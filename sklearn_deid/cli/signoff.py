@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ..review import SignOff
 
 _PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
-_RECORD_ENDINGS = (".html", ".json")
 #: Options of the sample, and their defaults.
 _DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": None}
 _PLANNED = {"settings", "release", "table", "sample", "key", "seed", "n_draws"}
@@ -98,9 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     from ..review import write_review_page
 
-    records = [work / f"{_RECORD}{ending}" for ending in _RECORD_ENDINGS]
-    for path in (work / _PAGE, *records):
-        check_new(path, arguments.overwrite)
+    check_new(arguments.overwrite, work / _PAGE, *_records(work))
     listed = _listed(source)
     release = _described(source, listed)
     table = notes_table(arguments.table, listed.ids)
@@ -118,7 +115,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
         "key": secrets.token_hex(32),
     }
     work.mkdir(parents=True, exist_ok=True)
-    for path in records:
+    for path in _records(work):
         path.unlink(missing_ok=True)  # it would be taken for the record of this draw
     # The plan comes first: a page without its plan could not be assessed.
     write_file(work / _PLAN, json.dumps(plan, indent=1).encode(), private=True)
@@ -129,6 +126,11 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
     n_notes = len(listed.ids)
     print(f"{len(chosen)} of {n_notes} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
     return DONE
+
+
+def _records(work: Path) -> tuple[Path, Path]:
+    """Files of the record: the page and the numbers."""
+    return work / f"{_RECORD}.html", work / f"{_RECORD}.json"
 
 
 def _described(source: NoteSource, listed: _Release) -> dict[str, Any]:
@@ -175,41 +177,45 @@ def _asked_for(arguments: argparse.Namespace) -> SignOff:
 
 
 def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
-    from ..review import SignOff, record_html
+    from ..review import record_html
     from ..review.sign_off_record import verdict
 
-    for ending in _RECORD_ENDINGS:
-        check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
+    page, numbers = _records(work)
+    check_new(arguments.overwrite, page, numbers)
     for option in (*_DRAWN, "table"):
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option} is not for --read: it was chosen when the sample was drawn.")
     plan = _plan(work / _PLAN)
-    listed = _listed(source)
-    ids = listed.ids
-    if listed.digest != plan["release"]["sha256"]:
-        raise DeidError("The release has changed since the sample was drawn. Draw a new sample.", path=str(source.path))
-    table = plan["table"]
-    if any(column.keys() != set(ids) for column in table.values()):
-        raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(work / _PLAN))
-    types = table.get("type")
-    n_release = len(ids) if types is None else Counter(types[doc_id] for doc_id in ids)
-    settings = dict(plan["settings"])
-    sign_off = SignOff(settings.pop("n_notes"), **settings)
-    if sign_off.draw(ids, types) != plan["sample"]:
-        raise DeidError("The sample of the plan is not the one that its seed draws. Draw a new sample.")
+    sign_off, n_release = _drawn_again(plan, source, work)
     read = _read_notes(arguments.read, source, plan["sample"])
     mode = (plan["release"]["run"] or {}).get("mode")
-    hidden = _hidden(read, mode)
-    sign_off.assess(read, n_release=n_release, types=types, patients=table.get("patient_id"), hidden=hidden)
+    types, patients = plan["table"].get("type"), plan["table"].get("patient_id")
+    sign_off.assess(read, n_release=n_release, types=types, patients=patients, hidden=_hidden(read, mode))
     if mode == "remove":
         sign_off.items_ = None  # removed items leave nothing to count
     record = {"result": sign_off.to_dict(), "provenance": _provenance(plan, read)}
     # A full disk must not leave the page of an earlier record beside the numbers of this one.
-    (work / f"{_RECORD}.html").unlink(missing_ok=True)
-    write_file(work / f"{_RECORD}.json", json.dumps(record, indent=1).encode())
-    write_file(work / f"{_RECORD}.html", record_html(record).encode("utf-8"))
-    print(f"{verdict(record['result'])} Record in {work / _RECORD}.html")
+    page.unlink(missing_ok=True)
+    write_file(numbers, json.dumps(record, indent=1).encode())
+    write_file(page, record_html(record).encode("utf-8"))
+    print(f"{verdict(record['result'])} Record in {page}")
     return DONE if sign_off.passed_ else SOME_WITHHELD
+
+
+def _drawn_again(plan: Mapping[str, Any], source: NoteSource, work: Path) -> tuple[SignOff, Any]:
+    """Sign-off that has drawn the sample of the plan, and the number of notes of the release, or of each type."""
+    from ..review import SignOff
+
+    ids, digest, *_ = _listed(source)
+    if digest != plan["release"]["sha256"]:
+        raise DeidError("The release has changed since the sample was drawn. Draw a new sample.", path=str(source.path))
+    if any(column.keys() != set(ids) for column in plan["table"].values()):
+        raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(work / _PLAN))
+    types, settings = plan["table"].get("type"), dict(plan["settings"])
+    sign_off = SignOff(settings.pop("n_notes"), **settings)
+    if sign_off.draw(ids, types) != plan["sample"]:
+        raise DeidError("The sample of the plan is not the one that its seed draws. Draw a new sample.")
+    return sign_off, len(ids) if types is None else Counter(types[doc_id] for doc_id in ids)
 
 
 def _hidden(read: list[Document], mode: str | None) -> dict[str, int] | None:

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_apart(Path(arguments.exclude), [path])
     if path.suffix.lower() != ".jsonl":
         raise DeidError("OUT must end in .jsonl.", path=str(path))
-    check_new(path, arguments.overwrite)
+    check_new(arguments.overwrite, path)
     from ..review import suggest_notes
 
     known = set() if arguments.exclude is None else {note.doc_id for note in read_corpus(arguments.exclude)}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, known_id
+from .frames import check_names
 from .given_span import given_span
 
 
@@ -66,9 +66,7 @@ def corpus_from_frame(
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
     table = nw.from_native(frame, eager_only=True)
     keys = [name for name in (id_column, patient_column) if name is not None]
-    _check_columns(table, [text_column, *keys, *([spans] if isinstance(spans, str) else [])])
-    if text_column in keys:
-        raise CorpusFormatError(f"The column {text_column!r} holds texts and cannot name rows: messages show ids.")
+    check_names(table, [text_column, *([spans] if isinstance(spans, str) else [])], keys)
     ids = _ids(table, id_column)
     patients = [None] * len(table) if patient_column is None else table.get_column(patient_column).to_list()
     if spans is None:
@@ -88,12 +86,6 @@ def corpus_from_frame(
     return Corpus(documents)
 
 
-def _check_columns(table: Any, names: Iterable[str]) -> None:
-    for name in names:
-        if name not in table.columns:
-            raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")
-
-
 def _ids(table: Any, id_column: str | None) -> list[str]:
     if id_column is None:
         return [f"row-{row}" for row in range(len(table))]
@@ -111,7 +103,7 @@ def _ids(table: Any, id_column: str | None) -> list[str]:
 
 def _rows_of_spans(found: Any, table: Any, text_column: str) -> list[list[dict[str, Any]]]:
     """Spans of each row of the notes. Spans of other columns of the notes are left out."""
-    _check_columns(found, ("row", "start", "end", "label"))
+    check_names(found, ("row", "start", "end", "label"))
     out: list[list[dict[str, Any]]] = [[] for _ in range(len(table))]
     for span in found.iter_rows(named=True):
         row = span["row"]

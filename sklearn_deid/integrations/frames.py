@@ -167,6 +167,15 @@ def text_columns(columns: str | Sequence[str]) -> list[str]:
     return names
 
 
+def check_names(table: Any, names: Sequence[str], keys: Sequence[str] = ()) -> None:
+    """Refuse a table without a named column. The columns ``keys`` name rows, and cannot be among ``names``."""
+    for name in (*names, *keys):
+        if name not in table.columns:
+            raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")
+    if texts := sorted({*names}.intersection(keys)):
+        raise CorpusFormatError(f"The column {texts[0]!r} holds texts and cannot name rows: messages show ids.")
+
+
 def _cells(
     table: Any, names: Sequence[str], id_column: str | None, patient_column: str | None
 ) -> list[tuple[int, str, Document]]:
@@ -176,11 +185,7 @@ def _cells(
     if indexed := [name for name in names if any(isinstance(other, str) and is_alike(other, name) for other in index)]:
         raise CorpusFormatError(f"The index of the data frame holds the texts of {indexed[0]!r}. Reset it first.")
     keys = [name for name in (id_column, patient_column) if name is not None]
-    for name in (*names, *keys):
-        if name not in table.columns:
-            raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")
-    if texts := sorted({*names}.intersection(keys)):
-        raise CorpusFormatError(f"The column {texts[0]!r} holds texts and cannot name rows: messages show ids.")
+    check_names(table, names, keys)
     ids, patients = (
         [None] * len(table) if name is None else table.get_column(name).to_list()
         for name in (id_column, patient_column or id_column)

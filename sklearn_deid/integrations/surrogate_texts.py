@@ -84,12 +84,13 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     """
     from spacy.tokens import Doc
     from spacy.tokens import Span as SpacySpan
+    from spacy.util import get_words_and_spaces
 
     if spans_key not in doc.spans:
         raise ValueError(f"The 'spans_key' parameter must be a key of doc.spans. Got {spans_key!r} instead.")
     marked = [Span(span.start_char, span.end_char, span.label_) for span in doc.spans[spans_key]]
     new = rewrite_note(doc.text, marked, engine.rewrite, patient_id=patient_id)
-    words, spaces = _words(new.text)
+    words, spaces = get_words_and_spaces(new.text.split(), new.text)
     made = Doc(doc.vocab, words=words, spaces=spaces)
     starts = [token.idx for token in made]
     ends = [token.idx + len(token) for token in made]
@@ -101,24 +102,3 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
 def label_of_result(found: Any) -> str:
     """Label of a result of Presidio's analyzer: the label of `DeidRecognizer`, or the entity."""
     return (getattr(found, "recognition_metadata", None) or {}).get("label") or found.entity_type
-
-
-def _words(text: str) -> tuple[list[str], list[bool]]:
-    """Words and white space of a text as spaCy stores them: a single space belongs to the word before it."""
-    words: list[str] = []
-    spaces: list[bool] = []
-    run = ""
-    for i, sign in enumerate(text):
-        is_edge = bool(run) and sign.isspace() != run[-1].isspace()
-        if is_edge:
-            words.append(run)
-            spaces.append(False)
-            run = ""
-        if sign == " " and not run and words and not words[-1].isspace() and text[i + 1 : i + 2].strip():
-            spaces[-1] = True
-            continue
-        run += sign
-    if run:
-        words.append(run)
-        spaces.append(False)
-    return words, spaces

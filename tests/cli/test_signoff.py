@@ -244,6 +244,10 @@ def test_a_table_that_names_no_or_two_patients_is_refused(run, redacted, tmp_pat
     options = ("--output", tmp_path / "work", "--sample", 8, "--table", tmp_path / "table.csv")
     code, _, err = run("signoff", redacted, *options)
     assert (code, message in err) == (2, True)
+    # Of two columns of one name, the last one counted.
+    (tmp_path / "table.csv").write_text("doc_id,patient_id,patient_id\n" + "".join(f"{n.doc_id},p,q\n" for n in notes))
+    code, _, err = run("signoff", redacted, *options)
+    assert (code, "two columns of one name" in err) == (2, True)
     # A type may be unknown.
     (tmp_path / "table.csv").write_text("doc_id,type\n" + "".join(f"{note.doc_id},unknown\n" for note in notes))
     assert run("signoff", redacted, *options)[0] == 0
