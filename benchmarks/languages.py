@@ -200,7 +200,7 @@ def summary(rows: list[dict]) -> dict[str, dict[str, Any]]:
 
 
 def draw(results: dict[str, dict[str, Any]], path: str) -> None:
-    """Strict F1 over the number of training notes: one panel for each corpus, one line for each model."""
+    """Mean strict F1 over the number of training notes: one panel for each corpus, one line for each model."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -211,17 +211,15 @@ def draw(results: dict[str, dict[str, Any]], path: str) -> None:
     for ax, name in zip(axes[0], names, strict=True):
         for model, marker in zip(MODELS, "ovDPs^", strict=True):
             keys = [key for key in results if key.startswith(f"{name}/{model}/")]
-            points = sorted((results[key]["notes"], *results[key]["strict_f1"]) for key in keys)
+            points = sorted((results[key]["notes"], results[key]["strict_f1"][0]) for key in keys)
             if points:
-                notes, mean, *ends = np.array(points).T
-                (line,) = ax.plot(notes, mean, marker=marker, label=_LABELS.get(model, model))
-                ax.fill_between(notes, *ends, color=line.get_color(), alpha=0.2, linewidth=0)
+                ax.plot(*zip(*points, strict=True), marker=marker, label=_LABELS.get(model, model))
         sizes = sorted({round(results[key]["notes"]) for key in results if key.startswith(f"{name}/")})
         ax.set(title=name, xlabel="Training notes", ylabel="Strict F1", xscale="log")
         ax.set_xticks(sizes, map(str, sizes))
         ax.minorticks_off()
         ax.grid(True, color="0.9")
-        ax.legend(loc="lower right")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=len(MODELS))
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
 
