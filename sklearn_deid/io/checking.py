@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..exceptions import CorpusFormatError
 from ..text import Document, Span
@@ -125,6 +125,11 @@ def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces
         raise place.error("The annotation has no label.", annotation_id)
     if not spaces and any(character.isspace() for character in label):
         raise place.error("This format cannot hold a label with white space.", annotation_id)
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value of JSON can be the confidence of a span: a number in [0, 1], or None."""
+    return value is None or (type(value) in (int, float) and 0 <= value <= 1)
 
 
 def check_text(place: SourceLocation, text: str) -> None:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..exceptions import CorpusFormatError
 from ..text import Document
-from .checking import SourceLocation
+from .checking import SourceLocation, without_traces
 from .files import open_regular
 
 _CAS_JSON = re.compile(rb'\s*\{\s*"%(TYPES|FEATURE_STRUCTURES|VIEWS)"')
@@ -71,6 +72,14 @@ class Format:
     unanswered: Callable[[Path, str | None], set[str]] | None = None
     annotated: bool = True
     writable: bool = True
+
+
+def document_or_error(read: Callable[..., Document], *arguments: Any) -> Item:
+    """Document that a function reads, or the CorpusFormatError of a broken document, as readers yield it."""
+    try:
+        return read(*arguments)
+    except CorpusFormatError as error:
+        return without_traces(error)
 
 
 def has_suffix(*suffixes: str) -> Callable[[Sequence[Path]], bool]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..exceptions import CorpusFormatError
-from ..text import Document
-from .checking import SourceLocation, check_text, without_traces
+from ..text import Document, Span
+from .checking import SourceLocation, check_covered, check_label, check_text, is_share
 from .files import read_lines
-from .format import Item
+from .format import Item, document_or_error
 from .strict_json import dump_line, dump_meta, parse_json
 
 
@@ -32,13 +33,20 @@ def read_documents(
         if isinstance(line, CorpusFormatError):
             yield line
         elif line.strip():
-            # The line is parsed inside of the try block, and the item is yielded outside, because consumers may raise
-            # errors, too.
-            try:
-                item: Item = parse(SourceLocation(str(path)), line, number)
-            except CorpusFormatError as error:
-                item = without_traces(error)
-            yield item
+            yield document_or_error(parse, SourceLocation(str(path)), line, number)
+
+
+def unanswered_lines(path: Path, encoding: str | None, meta_key: str, answers: Set[str]) -> set[str]:
+    """Ids of the documents of a file whose lines have none of the keys ``answers``."""
+    found = set()
+    for number, line in read_lines(path, encoding or "utf-8"):
+        if isinstance(line, str) and line.strip():
+            # The documents of broken lines are reported where they are read.
+            with suppress(CorpusFormatError):
+                _, record, document = parse_task(SourceLocation(str(path)), line, number, meta_key)
+                if answers.isdisjoint(record):
+                    found.add(document.doc_id)
+    return found
 
 
 def parse_task(
@@ -70,19 +78,44 @@ def parse_task(
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
         raise place.error(f"{what} must be a JSON object with a 'text'.")
     doc_id = record.get("doc_id", f"{Path(str(place.path)).stem}-{record.get(id_key, number)}")
-    patient, meta = record.get("patient_id"), record.get(meta_key, {})
+    document = task_document(place, record, what, doc_id, meta_key)
+    return place._replace(doc_id=doc_id), record, document
+
+
+def task_document(place: SourceLocation, data: dict[str, Any], what: str, doc_id: Any, meta_key: str) -> Document:
+    """Document of an object with a ``text``, a patient id and metadata, without spans."""
+    patient, meta = data.get("patient_id"), data.get(meta_key, {})
     if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
         raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and '{meta_key}' an object.")
-    place = place._replace(doc_id=doc_id)
-    check_text(place, record["text"])
-    return place, record, Document(doc_id, record["text"], (), patient, meta)
+    check_text(place._replace(doc_id=doc_id), data["text"])
+    return Document(doc_id, data["text"], (), patient, meta)
 
 
-def dump_task(document: Document, record: dict[str, Any], meta_key: str) -> str:
-    """Write a task with the document's patient id and metadata, in the format that `parse_task` reads."""
+def parse_span(place: SourceLocation, text: str, row: Any, annotation_id: str, score_key: str) -> Span:
+    """Read a span with the keys ``start``, ``end``, ``label``, ``text``, ``category`` and a key of its confidence."""
+    if not isinstance(row, dict) or type(row.get("start")) is not int or type(row.get("end")) is not int:
+        raise place.error("A span needs whole numbers as 'start' and 'end'.", annotation_id)
+    start, end, label, score = row["start"], row["end"], row.get("label"), row.get(score_key)
+    covered, category = row.get("text"), row.get("category")
+    if not isinstance(label, str) or not isinstance(covered, str | None) or not isinstance(category, str | None):
+        raise place.error("A span's 'label', 'text' and 'category' must be strings.", annotation_id, start, end)
+    check_label(place, annotation_id, label)
+    check_covered(place, annotation_id, text, start, end, covered)
+    if not is_share(score):
+        raise place.error(f"A span's '{score_key}' must be a number in [0, 1].", annotation_id, start, end)
+    return Span(start, end, label, category, score)
+
+
+def with_patient(document: Document, record: dict[str, Any], meta_key: str) -> dict[str, Any]:
+    """Add the document's patient id and metadata to a record, as `task_document` reads them."""
     if document.patient_id is not None:
         record["patient_id"] = document.patient_id
     if document.meta:
         dump_meta(document)  # raises if reading would change the metadata
         record[meta_key] = dict(document.meta)
-    return dump_line(record) + "\n"
+    return record
+
+
+def dump_task(document: Document, record: dict[str, Any], meta_key: str) -> str:
+    """Write a task with the document's patient id and metadata, in the format that `parse_task` reads."""
+    return dump_line(with_patient(document, record, meta_key)) + "\n"

@@ -20,7 +20,7 @@ leaves no decoding to the XML parser.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers import expat
@@ -28,6 +28,7 @@ from xml.parsers import expat
 from ..text import Document, Span
 from .checking import SourceLocation, check_covered, check_label, check_text, known_id, parse_offset
 from .files import decode, read_bytes
+from .format import Format, Item
 from .strict_json import dump_meta, parse_meta
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -58,18 +59,26 @@ class Dialect:
     patient_of: Callable[[str], str | None]
 
 
-def has_root(name: str) -> Callable[[Sequence[Path]], bool]:
-    """Function for ``recognise`` that returns whether the first XML file has this root element."""
+def xml_format(name: str, dialect: Dialect) -> Format:
+    """Format of a corpus with one XML file for each note. With ``encoding=None`` a file names its encoding."""
+
+    def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+        yield _parse_note(path, encoding, dialect)
+
+    def write(document: Document, lossy: bool = False) -> dict[str, str]:
+        return {".xml": _render_note(document, dialect, lossy)}
 
     def recognise(files: Sequence[Path]) -> bool:
         first = next((file for file in files if file.suffix.lower() == ".xml"), None)
-        if first is None:
-            return False
-        place = SourceLocation(str(first))
         # Only the first file is parsed: the check must stay fast for folders with many notes.
-        return root_name(place, read_bytes(place, first)) == name
+        return first is not None and _root_name(SourceLocation(str(first)), first) == dialect.root
 
-    return recognise
+    def unanswered(path: Path, encoding: str | None = None) -> set[str]:
+        # A note without the element TAGS, as in a test set whose annotations are stored separately.
+        found = _read(SourceLocation(str(path), path.stem), path, encoding, dialect)
+        return set() if found.has_tags else {path.stem}
+
+    return Format(name, (".xml",), read, write, recognise=recognise, unanswered=unanswered)
 
 
 class _Elements:
@@ -112,7 +121,7 @@ class _Elements:
             raise self.place.error("There is text outside of the TEXT element.")
 
 
-def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
+def _parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
     """Read a file. A broken file raises a CorpusFormatError that names the problem and its place."""
     place = SourceLocation(str(path), path.stem)
     found = _read(place, path, encoding, dialect)
@@ -128,21 +137,16 @@ def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
     return Document(path.stem, text, tuple(spans), patient or None, meta)
 
 
-def without_tags(path: Path, encoding: str | None, dialect: Dialect) -> set[str]:
-    """Id of a note without the element TAGS, in which nobody has marked spans; otherwise no id."""
-    return set() if _read(SourceLocation(str(path), path.stem), path, encoding, dialect).has_tags else {path.stem}
-
-
 def _read(place: SourceLocation, path: Path, encoding: str | None, dialect: Dialect) -> _Elements:
     found = _Elements(place, dialect.root)
     parse_xml(place, decode_xml(place, read_bytes(place, path), encoding), found.start, found.end, found.characters)
     return found
 
 
-def render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
+def _render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
     """Content of a document's file. With ``lossy`` a space replaces each character that XML cannot represent."""
     place = SourceLocation(None, document.doc_id)
-    text = _check_characters(place, document.text, lossy)
+    text = writable_xml(place, document.text, lossy)
     root = dialect.root + _root_attributes(place, document, dialect)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<{root}>", f"<TEXT>{_cdata(text)}</TEXT>", "<TAGS>"]
     for number, span in enumerate(document.spans, start=1):
@@ -174,10 +178,10 @@ def _root_attributes(place: SourceLocation, document: Document, dialect: Dialect
     if document.patient_id == "":
         raise place.error("The patient id is empty. Use None for an unknown patient.")
     if document.patient_id != dialect.patient_of(document.doc_id):
-        patient = _check_characters(place, document.patient_id or "")
+        patient = writable_xml(place, document.patient_id or "")
         attributes += f' patient_id="{patient.translate(_ATTRIBUTE)}"'
     if document.meta:
-        attributes += f' meta="{_check_characters(place, dump_meta(document)).translate(_ATTRIBUTE)}"'
+        attributes += f' meta="{writable_xml(place, dump_meta(document)).translate(_ATTRIBUTE)}"'
     return attributes
 
 
@@ -192,20 +196,21 @@ def _render_span(place: SourceLocation, text: str, annotation_id: str, span: Spa
             span.end,
         )
     covered = text[span.start : span.end].translate(_ATTRIBUTE)
-    label = _check_characters(place, span.label).translate(_ATTRIBUTE)
+    label = writable_xml(place, span.label, annotation_id=annotation_id).translate(_ATTRIBUTE)
     offsets = f'start="{span.start}" end="{span.end}"'
     return f'<{category} id="{annotation_id}" {offsets} text="{covered}" TYPE="{label}" comment=""/>'
 
 
-def _check_characters(place: SourceLocation, text: str, lossy: bool = False) -> str:
+def writable_xml(place: SourceLocation, text: str, lossy: bool = False, annotation_id: str | None = None) -> str:
+    """Text that XML can hold; with ``lossy``, a space replaces each character that XML cannot represent."""
     found = _FORBIDDEN.search(text)
     if found and not lossy:
         raise place.error(
             f"XML cannot hold the control character U+{ord(found[0]):04X}. Use format='jsonl', or pass lossy=True "
             "to write a space in its place (offsets stay the same).",
-            None,
-            found.start(),
-            found.end(),
+            annotation_id,
+            # The offsets of a label would be taken for those of the text.
+            *(found.span() if annotation_id is None else ()),
         )
     return _FORBIDDEN.sub(" ", text)
 
@@ -233,11 +238,11 @@ def decode_xml(place: SourceLocation, data: bytes, encoding: str | None = None) 
 def parse_xml(
     place: SourceLocation,
     text: str,
-    start: Callable[[str, dict[str, str]], None],
-    end: Callable[[str], None],
-    characters: Callable[[str], None],
+    start: Callable[[str, dict[str, str]], None] | None = None,
+    end: Callable[[str], None] | None = None,
+    characters: Callable[[str], None] | None = None,
 ) -> None:
-    """Parse a document and pass its elements and characters to three functions.
+    """Check a document, and pass its elements and characters to the given functions.
 
     Raises
     ------
@@ -258,13 +263,13 @@ def parse_xml(
     raise place.error(f"The file is not well-formed XML ({reason}).")
 
 
-def root_name(place: SourceLocation, data: bytes) -> str | None:
+def _root_name(place: SourceLocation, path: Path) -> str | None:
     """Name of the root element, or None if the start of the file is not XML."""
     names: list[str] = []
     parser = _parser(place)
     parser.StartElementHandler = lambda name, attributes: names.append(name)
     # A character cut in half at the end of the head becomes a replacement character.
-    head = data[:_HEAD_BYTES]
+    head = read_bytes(place, path)[:_HEAD_BYTES]
     try:
         parser.Parse(head.decode(_declared_encoding(place, head), "replace"), False)
     # Only the root element matters here; errors after the root element are found when the file is read.

@@ -59,7 +59,6 @@ def guess_format(path: Path) -> Format:
     CorpusFormatError
         If the files fit no format or more than one format.
     """
-    files = _files(path)
     # Exactly one format must fit. A wrong guess could read notes without their annotations. Looking at the first bytes
     # of a pipe would wait for ever. A pipe is reported when it is read.
     files = [file for file in _files(path) if file.is_file()]

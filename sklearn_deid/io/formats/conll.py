@@ -35,9 +35,9 @@ from typing import NamedTuple
 
 from ...exceptions import CorpusFormatError
 from ...text import Document, Span, segment, spans_to_tags, tags_to_spans
-from ..checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset, without_traces
+from ..checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset
 from ..files import read_lines
-from ..format import Format, Item, has_suffix
+from ..format import Format, Item, document_or_error, has_suffix
 from ..strict_json import dump_line, dump_meta, parse_json, parse_meta, parse_patient
 
 _START = "-DOCSTART-"
@@ -69,15 +69,14 @@ class _Block(NamedTuple):
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken document the function yields an error and continues."""
     for number, lines in enumerate(_split_documents(path, encoding or "utf-8"), start=1):
-        place = SourceLocation(str(path))
-        try:
-            block = _parse_block(place, path.stem, number, lines)
-            # Errors from here on name the document.
-            place = place._replace(doc_id=block.doc_id)
-            item: Item = _with_offsets(place, block) if "text" in block.header else _without_offsets(place, block)
-        except CorpusFormatError as error:
-            item = without_traces(error)
-        yield item
+        yield document_or_error(_document, SourceLocation(str(path)), path.stem, number, lines)
+
+
+def _document(place: SourceLocation, stem: str, number: int, lines: list[Line]) -> Document:
+    block = _parse_block(stem, number, lines)
+    # Errors from here on name the document.
+    place = place._replace(doc_id=block.doc_id)
+    return _with_offsets(place, block) if "text" in block.header else _without_offsets(place, block)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
@@ -143,7 +142,7 @@ def _split_documents(path: Path, encoding: str) -> Iterator[list[Line]]:
         yield lines
 
 
-def _parse_block(place: SourceLocation, stem: str, number: int, lines: list[Line]) -> _Block:
+def _parse_block(stem: str, number: int, lines: list[Line]) -> _Block:
     block = _Block(stem, {}, [[]])
     for index, (line_number, line) in enumerate(lines):
         if isinstance(line, CorpusFormatError):

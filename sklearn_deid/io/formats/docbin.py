@@ -23,9 +23,9 @@ import numpy as np
 
 from ...exceptions import CorpusFormatError
 from ...text import Document, Span, tags_to_spans, tokenize
-from ..checking import SourceLocation, check_label, check_text, without_traces
+from ..checking import SourceLocation, check_label, check_text, is_share
 from ..files import read_bytes
-from ..format import Format, Item, has_suffix
+from ..format import Format, Item, document_or_error, has_suffix
 from ..packed_docs import PackedDocs, PackedGroup, parse_groups, unpack_docs
 from ..strict_json import dump_meta, parse_meta
 from . import jsonl
@@ -51,11 +51,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     if ORTH not in packed.columns:
         raise place.error("The file is not a DocBin: its tokens have no text.")
     for number in range(len(packed.tokens)):
-        try:
-            item: Item = _document(place._replace(doc_id=f"{path.stem}-{number + 1}"), packed, number)
-        except CorpusFormatError as error:
-            item = without_traces(error)
-        yield item
+        yield document_or_error(_document, place._replace(doc_id=f"{path.stem}-{number + 1}"), packed, number)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
@@ -218,10 +214,9 @@ def _grouped(
         # Borders in tokens and in characters are saved separately. A damaged file may have only one of them right.
         if not 0 <= first < stop <= len(starts) or (starts[first], ends[stop - 1]) != (start, end):
             raise place.error("The tokens and the offsets of a span do not agree.", name, start, end)
-        score = scores[number]
-        if score is not None and not 0 <= score <= 1:
+        if not is_share(scores[number]):
             raise place.error("A span's score must be a number in [0, 1].", name, start, end)
-        spans.append(Span(start, end, label, categories[number], score))
+        spans.append(Span(start, end, label, categories[number], scores[number]))
     return spans
 
 

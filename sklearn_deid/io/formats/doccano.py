@@ -24,6 +24,7 @@ from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label
 from ..format import Format, Item
 from ..json_lines import dump_task, parse_task, read_documents
+from ..span_details import SpanDetails, is_detail, known_details
 from ..utf16_offsets import code_points_before, units_before
 
 _COLUMNS = ("label", "labels", "entities")
@@ -44,8 +45,8 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         rows.append(row)
         details.append([*row, span.category, span.confidence])
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": text, "label": rows}
-    if any(detail[3:] != [None, None] for detail in details):
-        record["details"] = details
+    if known := known_details(details):
+        record["details"] = known
     return {".doccano.jsonl": dump_task(document, record, "meta")}
 
 
@@ -57,27 +58,14 @@ def _parse(place: SourceLocation, line: str, number: int) -> Document:
     if len(given) != 1 or not isinstance(record[given[0]], list):
         raise place.error(f"{what} needs one list of spans, in one of the columns {', '.join(_COLUMNS)}.")
     details = record.get("details", [])
-    if not isinstance(details, list) or not all(isinstance(row, list) and _is_detail(row) for row in details):
+    if not isinstance(details, list) or not all(map(is_detail, details)):
         raise place.error(f"{what}: 'details' must hold lists of start, end, label, category and confidence.")
-    # Two spans may have the same offsets and label, so that their details are in the order of the spans.
-    known: dict[tuple[Any, ...], list[Any]] = {}
-    for row in details:
-        known.setdefault(tuple(row[:3]), []).append(row[3:])
+    known = SpanDetails(details)
     spans = [_span(place, document.text, row, n, known) for n, row in enumerate(record[given[0]], start=1)]
     return replace(document, spans=tuple(spans))
 
 
-def _is_detail(row: list[Any]) -> bool:
-    return (
-        len(row) == 5
-        and all(type(offset) is int for offset in row[:2])
-        and isinstance(row[2], str)
-        and isinstance(row[3], str | None)
-        and (row[4] is None or (type(row[4]) in (int, float) and 0 <= row[4] <= 1))
-    )
-
-
-def _span(place: SourceLocation, text: str, row: Any, number: int, known: dict[tuple[Any, ...], list[Any]]) -> Span:
+def _span(place: SourceLocation, text: str, row: Any, number: int, known: SpanDetails) -> Span:
     annotation_id = f"number {number}"
     if isinstance(row, dict):
         row = [row.get("start_offset"), row.get("end_offset"), row.get("label")]
@@ -93,9 +81,7 @@ def _span(place: SourceLocation, text: str, row: Any, number: int, known: dict[t
         raise place.error("An offset in UTF-16 units is outside of the text or inside a character.", annotation_id)
     check_label(place, annotation_id, row[2])
     check_covered(place, annotation_id, text, start, end)
-    span = Span(start, end, row[2])
-    category, confidence = known[tuple(row)].pop(0) if known.get(tuple(row)) else (None, None)
-    return replace(span, category=category, confidence=confidence)
+    return Span(start, end, row[2], *known.take(*row))
 
 
 FORMAT = Format("doccano", (".doccano.jsonl",), read, write, one_document=False, resumable=False)

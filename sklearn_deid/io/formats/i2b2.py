@@ -11,12 +11,9 @@ i2b2/UTHealth corpus", J Biomed Inform 58:S20-S29.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-from ...text import I2B2_2014, Document
-from ..format import Format, Item
-from ..note_xml import Dialect, has_root, parse_note, render_note, without_tags
+from ...text import I2B2_2014
+from ..note_xml import Dialect, xml_format
 
 _FILE_NAME = re.compile(r"([0-9]+)-[0-9]+")
 
@@ -26,22 +23,4 @@ def _patient_of(doc_id: str) -> str | None:
     return match[1] if match else None
 
 
-_DIALECT = Dialect("deIdi2b2", I2B2_2014.category, _patient_of)
-
-
-def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the document of a file. With ``encoding=None`` the declared encoding of the file is used."""
-    yield parse_note(path, encoding, _DIALECT)
-
-
-def unanswered(path: Path, encoding: str | None = None) -> set[str]:
-    """Id of a note without the element TAGS, as in a test set whose annotations are stored separately."""
-    return without_tags(path, encoding, _DIALECT)
-
-
-def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """Content of the XML file. Control characters that XML cannot hold raise an error unless ``lossy`` is set."""
-    return {".xml": render_note(document, _DIALECT, lossy)}
-
-
-FORMAT = Format("i2b2", (".xml",), read, write, recognise=has_root(_DIALECT.root), unanswered=unanswered)
+FORMAT = xml_format("i2b2", Dialect("deIdi2b2", I2B2_2014.category, _patient_of))

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Set
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..._atomic import new_file
-from ...exceptions import CorpusFormatError
 from ...text import Document, Span
-from ..checking import SourceLocation, check_covered, check_label, check_text
-from ..files import decode, read_lines
+from ..checking import SourceLocation, check_text
+from ..files import decode
 from ..format import Format, Item, has_suffix
-from ..json_lines import read_documents
-from ..strict_json import dump_line, dump_meta, parse_json
+from ..json_lines import dump_task, parse_span, read_documents, unanswered_lines
+from ..strict_json import parse_json
 
 _KEYS = {"doc_id", "text", "spans", "patient_id", "meta"}
 _SPAN_KEYS = {"start", "end", "label", "text", "category", "confidence"}
@@ -37,25 +35,12 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """One line; nothing of a document is lost."""
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": document.text}
     record["spans"] = [_span_record(document.text, span) for span in document.spans]
-    if document.patient_id is not None:
-        record["patient_id"] = document.patient_id
-    if document.meta:
-        dump_meta(document)  # raises if reading would change the metadata
-        record["meta"] = dict(document.meta)
-    return {".jsonl": dump_line(record) + "\n"}
+    return {".jsonl": dump_task(document, record, "meta")}
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
     """Ids of the lines without the key ``spans``; an empty list of spans means a note without PHI."""
-    place, found = SourceLocation(str(path)), set()
-    for number, line in read_lines(path, encoding or "utf-8"):
-        if isinstance(line, str) and line.strip():
-            record = None
-            with suppress(CorpusFormatError):
-                record = parse_json(place, line, f"Line {number}")
-            if isinstance(record, dict) and "spans" not in record:
-                found.add(str(record.get("doc_id")))
-    return found
+    return unanswered_lines(path, encoding, "meta", {"spans"})
 
 
 def drop_lines(path: Path, doc_ids: Set[str]) -> None:
@@ -91,13 +76,9 @@ def finished_ids(path: Path, *, unfinished: bool = False) -> set[str]:
 
 
 def _span_record(text: str, span: Span) -> dict[str, Any]:
-    record: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
-    record["text"] = text[span.start : span.end]
-    if span.category is not None:
-        record["category"] = span.category
-    if span.confidence is not None:
-        record["confidence"] = span.confidence
-    return record
+    record = {"start": span.start, "end": span.end, "label": span.label, "text": text[span.start : span.end]}
+    details = {"category": span.category, "confidence": span.confidence}
+    return record | {key: value for key, value in details.items() if value is not None}
 
 
 def _parse(place: SourceLocation, line: str, number: int) -> Document:
@@ -123,18 +104,7 @@ def _parse_span(place: SourceLocation, text: str, record: Any, annotation_id: st
         raise place.error(
             f"A span must be a JSON object with no other keys than {', '.join(sorted(_SPAN_KEYS))}.", annotation_id
         )
-    start, end, label = record.get("start"), record.get("end"), record.get("label")
-    if type(start) is not int or type(end) is not int:  # bool is an int to isinstance
-        raise place.error("A span needs whole numbers as 'start' and 'end'.", annotation_id)
-    covered, category, confidence = record.get("text"), record.get("category"), record.get("confidence")
-    if not isinstance(label, str) or not isinstance(covered, str | None) or not isinstance(category, str | None):
-        raise place.error("A span's 'label', 'text' and 'category' must be strings.", annotation_id, start, end)
-    check_label(place, annotation_id, label)
-    check_covered(place, annotation_id, text, start, end, covered)
-    if confidence is not None:
-        if type(confidence) not in (int, float) or not 0 <= confidence <= 1:
-            raise place.error("A span's 'confidence' must be a number in [0, 1].", annotation_id, start, end)
-    return Span(start, end, label, category, confidence)
+    return parse_span(place, text, record, annotation_id, "confidence")
 
 
 FORMAT = Format(

@@ -23,15 +23,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...exceptions import CorpusFormatError
 from ...text import Document, Span
-from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
+from ..checking import SourceLocation, check_covered, check_label, is_share
 from ..files import decode, read_bytes
-from ..format import Format, Item, is_cas_json
-from ..strict_json import dump_line, dump_meta, parse_json
+from ..format import Format, Item, document_or_error, is_cas_json
+from ..json_lines import task_document, with_patient
+from ..strict_json import dump_line, parse_json
 from ..utf16_offsets import code_points_before
 
 _SPAN_TYPES = ("labels", "hypertextlabels")
@@ -41,11 +42,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken task the function yields an error and continues."""
     place = SourceLocation(str(path))
     for number, task in enumerate(_tasks(place, path, encoding), start=1):
-        try:
-            item: Item = _document(place, task, f"Task {number}", f"{path.stem}-{number}")
-        except CorpusFormatError as error:
-            item = without_traces(error)
-        yield item
+        yield document_or_error(_document, place, task, f"Task {number}", f"{path.stem}-{number}")
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
@@ -81,12 +78,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         if span.confidence is not None:
             region["score"] = span.confidence
         result.append(region)
-    data: dict[str, Any] = {"text": document.text, "doc_id": document.doc_id}
-    if document.patient_id is not None:
-        data["patient_id"] = document.patient_id
-    if document.meta:
-        dump_meta(document)  # raises if reading would change the metadata
-        data["meta"] = dict(document.meta)
+    data = with_patient(document, {"text": document.text, "doc_id": document.doc_id}, "meta")
     task: dict[str, Any] = {"data": data, "annotations": [], "predictions": []}
     scores = [span.confidence for span in document.spans if span.confidence is not None]
     if scores:
@@ -111,11 +103,8 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
     data = task.get("data") if isinstance(task, dict) else None
     if not isinstance(data, dict) or not isinstance(data.get("text"), str):
         raise place.error(f"{what} needs 'data' with a 'text'.")
-    doc_id, patient, meta = _doc_id(task, name), data.get("patient_id"), data.get("meta", {})
-    if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
-        raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'meta' an object.")
-    place = place._replace(doc_id=doc_id)
-    check_text(place, data["text"])
+    document = task_document(place, data, what, _doc_id(task, name), "meta")
+    place = place._replace(doc_id=document.doc_id)
     regions = _regions(place, task)
     of_spans = [region for region in regions if isinstance(region, dict) and _is_labelled(region)]
     if len({str(region["to_name"]) for region in of_spans if "to_name" in region}) > 1:
@@ -125,9 +114,9 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
         span
         for number, region in enumerate(regions, start=1)
         if not _says_more(region, labelled)
-        for span in _spans(place, data["text"], region, f"number {number}")
+        for span in _spans(place, document.text, region, f"number {number}")
     ]
-    return Document(doc_id, data["text"], tuple(spans), patient, meta)
+    return replace(document, spans=tuple(spans))
 
 
 def _regions(place: SourceLocation, task: dict[str, Any]) -> list[Any]:
@@ -174,7 +163,7 @@ def _spans(place: SourceLocation, text: str, region: Any, annotation_id: str) ->
         raise place.error("A region of a Text needs whole numbers as 'start' and 'end'.", annotation_id)
     if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
         raise place.error("'labels' must be a list of strings.", annotation_id)
-    if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
+    if not is_share(score):
         raise place.error("A 'score' must be a number in [0, 1].", annotation_id)
     start, end = _offsets(text, value["start"], value["end"], covered)
     check_covered(place, annotation_id, text, start, end, covered)

@@ -23,12 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ...exceptions import CorpusFormatError
 from ...surrogates import Chance, PlaceholderFiller, is_name_label
 from ...text import I2B2_2014, Document, Span
-from ..checking import SourceLocation, check_text, without_traces
+from ..checking import SourceLocation, check_text
 from ..files import decode, open_regular, read_bytes
-from ..format import Format, Item
+from ..format import Format, Item, document_or_error
 
 _PLACEHOLDER = re.compile(r"\[\*\*([^\[\]]{0,160}?)\*\*\]")
 _REMAINS = re.compile(r"\[\*\*|\*\*\]")
@@ -70,7 +69,8 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
                 if not doc_id or text is None:
                     yield place.error(f"Row {number} needs a ROW_ID and a TEXT.")
                 else:
-                    yield _or_error(SourceLocation(str(path), doc_id), text, cells.get("SUBJECT_ID") or None, seed)
+                    place_of_note, patient = SourceLocation(str(path), doc_id), cells.get("SUBJECT_ID") or None
+                    yield document_or_error(_note, place_of_note, text, patient, seed)
         return
     except OSError as error:
         failure = place.error(f"The file cannot be read: {error.strerror}.")
@@ -82,13 +82,6 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     except csv.Error:
         failure = place.error("The file is not a table of comma-separated values, or a cell is too large.")
     raise failure
-
-
-def _or_error(place: SourceLocation, text: str, patient_id: str | None, seed: int) -> Item:
-    try:
-        return _note(place, text, patient_id, seed)
-    except CorpusFormatError as error:
-        return without_traces(error)
 
 
 def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -> Document:

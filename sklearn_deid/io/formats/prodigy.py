@@ -15,17 +15,14 @@ Source: Prodigy's documentation, "Annotation interfaces", section "Named entity 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...exceptions import CorpusFormatError
-from ...text import Document, Span
-from ..checking import SourceLocation, check_covered, check_label
-from ..files import read_lines
+from ...text import Document
+from ..checking import SourceLocation, check_label
 from ..format import Format, Item
-from ..json_lines import dump_task, parse_task, read_documents
+from ..json_lines import dump_task, parse_span, parse_task, read_documents, unanswered_lines
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
@@ -44,26 +41,15 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     record: dict[str, Any] = {"text": document.text, "spans": [], "doc_id": document.doc_id}
     for number, span in enumerate(document.spans, start=1):
         check_label(place, f"number {number}", span.label)
-        row: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
-        row["text"] = document.text[span.start : span.end]
-        if span.confidence is not None:
-            row["score"] = span.confidence
-        if span.category is not None:
-            row["category"] = span.category
-        record["spans"].append(row)
+        covered, details = document.text[span.start : span.end], {"score": span.confidence, "category": span.category}
+        row = {"start": span.start, "end": span.end, "label": span.label, "text": covered}
+        record["spans"].append(row | {key: value for key, value in details.items() if value is not None})
     return {".prodigy.jsonl": dump_task(document, record, "doc_meta")}
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
     """Ids of the tasks with neither spans nor an answer, as in a file that is yet to be annotated."""
-    place, found = SourceLocation(str(path)), set()
-    for number, line in read_lines(path, encoding or "utf-8"):
-        if isinstance(line, str) and line.strip():
-            with suppress(CorpusFormatError):
-                task, record, _ = parse_task(place, line, number, "doc_meta")
-                if not {"spans", "answer"} & set(record):
-                    found.add(str(task.doc_id))
-    return found
+    return unanswered_lines(path, encoding, "doc_meta", {"spans", "answer"})
 
 
 def _parse(place: SourceLocation, line: str, number: int, seen: set[str]) -> Document:
@@ -83,22 +69,8 @@ def _parse(place: SourceLocation, line: str, number: int, seen: set[str]) -> Doc
     spans = record.get("spans", [])
     if not isinstance(spans, list):
         raise place.error(f"{what}: 'spans' must be a list.")
-    parsed = [_span(place, document.text, row, f"number {n}") for n, row in enumerate(spans, start=1)]
+    parsed = [parse_span(place, document.text, row, f"number {n}", "score") for n, row in enumerate(spans, start=1)]
     return replace(document, spans=tuple(parsed))
-
-
-def _span(place: SourceLocation, text: str, row: Any, annotation_id: str) -> Span:
-    if not isinstance(row, dict) or type(row.get("start")) is not int or type(row.get("end")) is not int:
-        raise place.error("A span needs whole numbers as 'start' and 'end'.", annotation_id)
-    label, covered, category = row.get("label"), row.get("text"), row.get("category")
-    if not isinstance(label, str) or not isinstance(covered, str | None) or not isinstance(category, str | None):
-        raise place.error("A span's 'label', 'text' and 'category' must be strings.", annotation_id)
-    check_label(place, annotation_id, label)
-    check_covered(place, annotation_id, text, row["start"], row["end"], covered)
-    score = row.get("score")
-    if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
-        raise place.error("A span's 'score' must be a number in [0, 1].", annotation_id)
-    return Span(row["start"], row["end"], label, category, score)
 
 
 FORMAT = Format(

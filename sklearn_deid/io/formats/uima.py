@@ -36,7 +36,8 @@ from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text
 from ..files import decode, read_bytes
 from ..format import Format, Item, has_suffix, is_cas_json
-from ..note_xml import decode_xml, parse_xml
+from ..note_xml import decode_xml, parse_xml, writable_xml
+from ..span_details import SpanDetails, is_detail, known_details
 from ..strict_json import dump_meta, parse_json
 
 _ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
@@ -55,7 +56,6 @@ _FAILURES = (
 )
 # The warning of cassis for an offset that it keeps in UTF-16 units.
 _UNMAPPED = re.compile(r"Not mapping external offset \[(\d+)\]")
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
@@ -85,24 +85,18 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """The note as XMI; with ``lossy`` a space replaces each character that XML cannot hold."""
     cassis, place = _cassis(), SourceLocation(None, document.doc_id)
-    found = _FORBIDDEN.search(document.text)
-    if found and not lossy:
-        message = "XML cannot hold this control character. Use format='jsonl', or pass lossy=True to write a space."
-        raise place.error(message, None, found.start(), found.end())
     types = _dkpro_types()
     cas = cassis.Cas(types)
-    cas.sofa_string, cas.sofa_mime = _FORBIDDEN.sub(" ", document.text), "text/plain"
+    cas.sofa_string, cas.sofa_mime = writable_xml(place, document.text, lossy), "text/plain"
     entity, details = types.get_type(_ENTITY), []
     for number, span in enumerate(document.spans, start=1):
         check_label(place, f"number {number}", span.label)
-        if _FORBIDDEN.search(span.label):
-            raise place.error("XML cannot hold a control character of this label.", f"number {number}")
+        writable_xml(place, span.label, annotation_id=f"number {number}")
         cas.add(entity(begin=span.start, end=span.end, value=span.label))
         details.append([span.start, span.end, span.label, span.category, span.confidence])
     dump_meta(document)  # raises if reading would change the metadata
-    has_details = any(detail[3:] != [None, None] for detail in details)
-    kept = {"patient_id": document.patient_id, "meta": dict(document.meta), "spans": details if has_details else []}
-    if document.patient_id is not None or document.meta or has_details:
+    kept = {"patient_id": document.patient_id, "meta": dict(document.meta), "spans": known_details(details)}
+    if document.patient_id is not None or document.meta or kept["spans"]:
         # In ASCII, with all other characters escaped: XML changes or refuses some of them.
         cas.add(types.get_type(_FIELD)(begin=0, end=0, key=_KEY, value=json.dumps(kept)))
     return {".xmi": cas.to_xmi()}
@@ -112,7 +106,7 @@ def _xmi_loader(cassis: Any, place: SourceLocation, path: Path, encoding: str | 
     content = decode_xml(place, read_bytes(place, path), encoding)
     ids: list[str] = []
     # The parser raises on a document type declaration.
-    parse_xml(place, content, lambda name, found: ids.append(found.get("xmi:id", "")), *(lambda *event: None,) * 2)
+    parse_xml(place, content, lambda name, found: ids.append(found.get("xmi:id", "")))
     _check_ids(place, [xmi_id for xmi_id in ids if xmi_id])
     types = _type_system(cassis, place, path.with_name(_TYPES))
     return lambda: cassis.load_cas_from_xmi(_without_declaration(content), types)
@@ -162,7 +156,7 @@ def _type_system(cassis: Any, place: SourceLocation, path: Path) -> Any:
         return types
     place = place._replace(path=str(path))
     content = decode_xml(place, read_bytes(place, path), None)
-    parse_xml(place, content, *(lambda *event: None,) * 3)
+    parse_xml(place, content)
     merged = None
     try:
         merged = cassis.merge_typesystems(types, cassis.load_typesystem(_without_declaration(content)))
@@ -177,11 +171,7 @@ def _document(place: SourceLocation, doc_id: str, cas: Any, unmapped: set[int]) 
     text = cas.sofa_string
     check_text(place, text)
     kept = _kept(place, cas)
-    # Two spans may have the same offsets and label, so that their details are in the order of the spans.
-    known: dict[tuple[Any, ...], list[Any]] = {}
-    for row in kept.get("spans", []):
-        known.setdefault(tuple(row[:3]), []).append(row[3:])
-    spans = []
+    known, spans = SpanDetails(kept.get("spans", [])), []
     for number, (found, label) in enumerate(_annotations(place, cas), start=1):
         annotation_id, start, end = f"number {number}", found.begin, found.end
         if not isinstance(label, str):
@@ -192,9 +182,7 @@ def _document(place: SourceLocation, doc_id: str, cas: Any, unmapped: set[int]) 
         if not unmapped.isdisjoint((start, end)):
             raise place.error("The annotation begins or ends inside of a character (in UTF-16 units).", annotation_id)
         check_label(place, annotation_id, label)
-        own = known.get((start, end, label))
-        category, confidence = own.pop(0) if own else (None, None)
-        spans.append(Span(start, end, label, category, confidence))
+        spans.append(Span(start, end, label, *known.take(start, end, label)))
     return Document(doc_id, text, tuple(spans), kept.get("patient_id"), kept.get("meta") or {})
 
 
@@ -222,22 +210,11 @@ def _kept(place: SourceLocation, cas: Any) -> dict[str, Any]:
         and isinstance(kept.get("patient_id"), str | None)
         and isinstance(kept.get("meta", {}), dict)
         and isinstance(kept.get("spans", []), list)
-        and all(map(_is_detail, kept.get("spans", [])))
+        and all(map(is_detail, kept.get("spans", [])))
     )
     if not is_form:
         raise place.error("The field of this library has another form than the writer gives it.")
     return kept
-
-
-def _is_detail(row: Any) -> bool:
-    return (
-        isinstance(row, list)
-        and len(row) == 5
-        and all(type(offset) is int for offset in row[:2])
-        and isinstance(row[2], str)
-        and isinstance(row[3], str | None)
-        and (row[4] is None or (type(row[4]) in (int, float) and 0 <= row[4] <= 1))
-    )
 
 
 FORMAT = Format(
