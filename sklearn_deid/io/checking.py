@@ -163,4 +163,6 @@ def _writable_span(place: SourceLocation, span: Span, annotation_id: str) -> Spa
     if not isinstance(category, str | None) or not is_share:
         message = "A category must be a string or None, and a confidence a number in [0, 1] or None."
         raise place.error(message, annotation_id, int(span.start), int(span.end))
-    return Span(int(span.start), int(span.end), span.label, category, None if confidence is None else float(confidence))
+    # The sign of a zero is taken off: brat would lose such a confidence.
+    share = None if confidence is None else abs(float(confidence))
+    return Span(int(span.start), int(span.end), span.label, category, share)

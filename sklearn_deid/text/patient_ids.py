@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 # What databases, pandas, JavaScript and HL7 (two quotes) write for a value that is missing.
@@ -22,7 +23,9 @@ def known_id(value: Any) -> str | None:
     >>> known_id(17), known_id(17.0), known_id("17 "), known_id(float("nan")), known_id(" "), known_id("NULL")
     ('17', '17', '17', None, None, None)
     """
-    if isinstance(value, (Real, Decimal)) and not isinstance(value, bool) and math.isfinite(value) and value % 1 == 0:
-        value = math.floor(value)
+    if isinstance(value, (Real, Decimal)) and not isinstance(value, Integral):
+        with suppress(ValueError, OverflowError):  # NaN and infinity
+            whole = math.floor(value)
+            value = whole if whole == value else value
     written = str(value).strip()
     return None if written.casefold() in _MISSING else written

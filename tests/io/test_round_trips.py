@@ -100,6 +100,13 @@ def test_control_characters_that_xml_has_no_form_for(name, tmp_path):
     assert there_and_back([document], name, lossy=True) == [Document("n", "Page 1 Ann Roe", document.spans)]
 
 
+def test_a_confidence_of_minus_zero_is_zero():
+    """brat took "-0.0" for a note of an annotator, and the span had no confidence."""
+    document = Document("n", "Ann", (Span(0, 3, "A", None, -0.0),))
+    (read,) = there_and_back([document], "brat")
+    assert read == document and str(read.spans[0].confidence) == "0.0"
+
+
 def test_confidence_is_dropped_where_documented():
     document = Document("n", "Ann", (Span(0, 3, "A", "NAME", 0.5),))
     assert there_and_back([document], "i2b2")[0].spans == (Span(0, 3, "A", "NAME"),)

@@ -25,3 +25,9 @@ def test_other_values_stay_apart(value):
 @pytest.mark.parametrize("value", [None, float("nan"), np.nan, Decimal("nan"), "", " ", "NULL", "N/A", '""', "\\N"])
 def test_missing_values_are_no_patient(value):
     assert known_id(value) is None
+
+
+@pytest.mark.parametrize("value", [10**400, Decimal(10**29 + 1), Decimal(f"{10**29}.00")])
+def test_long_numbers_are_ids(value):
+    """No float holds the first, and the remainder of the others had more digits than decimals have: the run ended."""
+    assert known_id(value) == str(int(value))
