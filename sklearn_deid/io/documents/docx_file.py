@@ -11,7 +11,7 @@ from ...text.characters import has_surrogate
 from .cut_words import CutWords
 from .document_file import DocumentFile
 from .html_names import FORM_WORDS
-from .office_package import Part, read_package, write_package
+from .office_package import Part, parts_of, read_package, write_package
 from .passages import Passages
 from .word_content import WordCleaner, is_text_element, numbering_text
 from .word_names import DRAWING, WORD
@@ -58,23 +58,24 @@ class _Letter:
 
     def __init__(self, place: Any, data: bytes) -> None:
         self.main = read_package(place, data)
+        self.parts = list(parts_of(self.main))
         self.passages = Passages()
         self.targets: list[Any] = []
         self._cuts, self._runs_on = CutWords(), False
         cleaner = WordCleaner(place)
-        for part in _parts(self.main):
+        for part in self.parts:
             cleaner.clean(part)
         self._hidden_styles = {
             style.get(f"{_W}styleId")
-            for part in _parts(self.main)
+            for part in self.parts
             for style in part.root.iter(f"{_W}style")
             if any(_is_hiding(each) for each in style.iter())
         }
-        for part in _parts(self.main):
+        for part in self.parts:
             for paragraph in part.root.iter(*_PARAGRAPHS):
                 self._paragraph(paragraph)
             self._numbering(part)
-        n_all = sum(is_text_element(e) and bool(e.text) for part in _parts(self.main) for e in part.root.iter())
+        n_all = sum(is_text_element(e) and bool(e.text) for part in self.parts for e in part.root.iter())
         if n_all != sum(map(is_text_element, self.targets)):
             raise place.error("The document holds text outside of paragraphs.")
         if self._cuts.found:
@@ -97,9 +98,7 @@ class _Letter:
 
     def values(self) -> set[str]:
         """Values of attributes whose words suggest text instead of formatting."""
-        elements = (
-            element for part in _parts(self.main) for element in part.root.iter() if element.tag != f"{_W}lvlText"
-        )
+        elements = (element for part in self.parts for element in part.root.iter() if element.tag != f"{_W}lvlText")
         found = {value.casefold() for element in elements for value in element.attrib.values()}
         return {value for value in found if _WORDS.fullmatch(value)} - FORM_WORDS - _SHORT
 
@@ -158,18 +157,6 @@ class _Letter:
                 self.targets.append(element)
                 self.passages.add(text)
                 self.passages.separate()
-
-
-def _parts(main: Part) -> Iterator[Part]:
-    """Each part once, the main part first."""
-    found: list[Part] = []
-    waiting = [main]
-    while waiting:
-        part = waiting.pop(0)
-        if not any(part is known for known in found):
-            found.append(part)
-            yield part
-            waiting += [inner for _, _, inner in part.relations if inner is not None]
 
 
 def _is_hiding(property_of_run: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...surrogates import Replacement
@@ -37,7 +37,8 @@ _DECLARATION = re.compile(
 )
 # Word writes such instructions. Browsers ignore them up to the first ">".
 _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
-_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
+# Reference to a character, or a single character.
+_CHARACTER = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?|.", re.DOTALL)
 # Up to the next tag: a search to the next ">" would read a page of "<meta " again from each "<meta ".
 _CHARSET = re.compile(rb"""<meta\s[^<>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
 # A group matches a comment that is not closed: the rest is not searched again, and the page is refused.
@@ -332,10 +333,10 @@ class _Page:
         """Add a piece of text; character references become characters."""
         characters: list[str] = []
         places: list[int] = []
-        for first, _, decoded in _decoded_parts(self.source[start:end]):
-            for character in decoded:
+        for found in _CHARACTER.finditer(self.source, start, end):
+            for character in html.unescape(found[0]):
                 characters.append(self._plain(character))
-                places.append(start + first)
+                places.append(found.start())
         if characters:
             text = "".join(characters)
             number = self.passages.add(text)
@@ -371,15 +372,3 @@ class _Page:
             )
             start = min(stop, end)
         return "".join(out)
-
-
-def _decoded_parts(source: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and decoded characters of the parts of a text: references, and single characters."""
-    position = 0
-    for found in _REFERENCE.finditer(source):
-        for at in range(position, found.start()):
-            yield at, at + 1, source[at]
-        yield found.start(), found.end(), html.unescape(found[0])
-        position = found.end()
-    for at in range(position, len(source)):
-        yield at, at + 1, source[at]

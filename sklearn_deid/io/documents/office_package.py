@@ -11,7 +11,8 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
@@ -42,6 +43,8 @@ _LEFT_OUT = {
     *("stylesWithEffects", "people", "commentsExtended", "commentsIds", "commentsExtensible", "keyMapCustomizations"),
     *("mailMergeSource", "mailMergeHeaderSource", "recipientData", "transform", "documenttasks", "hdphoto"),
 }
+# White image of one pixel (PNG).
+_BLANK_IMAGE = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==")
 _OLD_WORD = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_PARTS, _MOST_BYTES = 2_000, 2**28
 # The main part leads to all other parts. No program writes longer chains, and Python limits recursions.
@@ -86,27 +89,35 @@ def read_package(place: SourceLocation, data: bytes) -> Part:
 
 def write_package(main: Part) -> bytes:
     """Content of the file. The same parts give the same bytes."""
-    etree = _etree()
+    order = list(parts_of(main))
     names: dict[int, str] = {}
-    order: list[Part] = []
-    counts: dict[str, int] = {}
-    waiting = [main]
-    while waiting:
-        part = waiting.pop(0)
-        counts[part.kind] = counts.get(part.kind, 0) + 1
-        stem = "document" if part.kind == "officeDocument" else f"{part.kind}{counts[part.kind]}"
-        names[id(part)] = stem
-        order.append(part)
-        waiting += [p for _, _, p in part.relations if p is not None and id(p) not in names and p not in waiting]
-    files = {"[Content_Types].xml": _types(order, names), "_rels/.rels": _links([("rId1", main)], names, "word/")}
+    for kind in KINDS:
+        for number, part in enumerate((part for part in order if part.kind == kind), start=1):
+            names[id(part)] = "document" if part is main else f"{kind}{number}"
+    files = {
+        "[Content_Types].xml": _types(order, names),
+        "_rels/.rels": _links([("rId1", main.kind, main)], names, "word/"),
+    }
     for part in order:
         name = names[id(part)]
-        files[f"word/{name}.xml"] = etree.tostring(part.root, xml_declaration=True, encoding="UTF-8", standalone=True)
+        files[f"word/{name}.xml"] = _bytes_of(part.root)
         if part.relations:
             files[f"word/_rels/{name}.xml.rels"] = _links(part.relations, names)
     if any(kind == "image" for part in order for _, kind, _ in part.relations):
-        files["word/blank.png"] = _blank_image()
+        files["word/blank.png"] = _BLANK_IMAGE
     return _zipped(files)
+
+
+def parts_of(main: Part) -> Iterator[Part]:
+    """Each part once, the main part first."""
+    found: set[int] = set()
+    waiting = [main]
+    while waiting:
+        part = waiting.pop(0)
+        if id(part) not in found:
+            found.add(id(part))
+            yield part
+            waiting += [inner for _, _, inner in part.relations if inner is not None]
 
 
 def _etree() -> Any:
@@ -220,41 +231,38 @@ def _is_read(name: str) -> bool:
 
 
 def _types(order: list[Part], names: dict[int, str]) -> bytes:
+    kinds = {"rels": "application/vnd.openxmlformats-package.relationships+xml", "xml": "application/xml"}
+    kinds["png"] = "image/png"
+    rows = [("Default", {"Extension": ending, "ContentType": kind}) for ending, kind in kinds.items()]
+    rows += [
+        ("Override", {"PartName": f"/word/{names[id(part)]}.xml", "ContentType": KINDS[part.kind]}) for part in order
+    ]
+    return _listed("content-types", "Types", rows)
+
+
+def _links(relations: Iterable[tuple[str, str, Part | None]], names: dict[int, str], folder: str = "") -> bytes:
+    rows = []
+    for known, kind, part in relations:
+        attributes = {"Id": known, "Type": _RELATIONS + kind}
+        if kind == "hyperlink":
+            attributes |= {"Target": "about:blank", "TargetMode": "External"}
+        else:
+            attributes["Target"] = f"{folder}{names[id(part)]}.xml" if part is not None else "blank.png"
+        rows.append(("Relationship", attributes))
+    return _listed("relationships", "Relationships", rows)
+
+
+def _listed(space: str, name: str, rows: Iterable[tuple[str, dict[str, str]]]) -> bytes:
+    """Part of the package that lists other parts."""
     etree = _etree()
-    space = f"{_PACKAGE}content-types"
-    root = etree.Element(f"{{{space}}}Types", nsmap={None: space})
-    defaults = {"rels": "application/vnd.openxmlformats-package.relationships+xml", "xml": "application/xml"}
-    for ending, kind in {**defaults, "png": "image/png"}.items():
-        etree.SubElement(root, f"{{{space}}}Default", Extension=ending, ContentType=kind)
-    for part in order:
-        name = f"/word/{names[id(part)]}.xml"
-        etree.SubElement(root, f"{{{space}}}Override", PartName=name, ContentType=KINDS[part.kind])
-    return etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+    root = etree.Element(f"{{{_PACKAGE}{space}}}{name}", nsmap={None: f"{_PACKAGE}{space}"})
+    for tag, attributes in rows:
+        etree.SubElement(root, f"{{{_PACKAGE}{space}}}{tag}", attributes)
+    return _bytes_of(root)
 
 
-def _links(relations: Any, names: dict[int, str], folder: str = "") -> bytes:
-    etree = _etree()
-    space = f"{_PACKAGE}relationships"
-    root = etree.Element(f"{{{space}}}Relationships", nsmap={None: space})
-    for known, *kind, part in relations:
-        word = kind[0] if kind else part.kind
-        target = f"{folder}{names[id(part)]}.xml" if part is not None else "blank.png"
-        mode = {}
-        if word == "hyperlink":
-            target, mode = "about:blank", {"TargetMode": "External"}
-        etree.SubElement(root, f"{{{space}}}Relationship", Id=known, Type=_RELATIONS + word, Target=target, **mode)
-    return etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
-
-
-def _blank_image() -> bytes:
-    """White image of one pixel."""
-
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-    header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
-    pixels = chunk(b"IDAT", zlib.compress(b"\x00\xff"))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + pixels + chunk(b"IEND", b"")
+def _bytes_of(root: Any) -> bytes:
+    return _etree().tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...text import known_id
-from ...text.column_names import ALIKE, resembled
+from ...text.column_names import ALIKE, REPEATED, repeats, resembled
 from ..checking import SourceLocation
+from .table import Cell
 
 
 class Columns(NamedTuple):
@@ -66,6 +67,32 @@ class Columns(NamedTuple):
         if (alike := resembled(header, self.texts, wanted)) is not None:
             raise SourceLocation(path).error(f"The table has a column {ALIKE.format(alike)}")
         return {name: list(header).index(name) for name in wanted}
+
+    def cells(self, row: Mapping[str, Any], number: int, others: Sequence[Any], path: str | None) -> list[Cell]:
+        """Texts of a row, which are not empty.
+
+        Parameters
+        ----------
+        row : mapping of str to object
+            Values of the named columns.
+        number : int
+            Number of the row in the table.
+        others : sequence
+            Values of the columns that are copied.
+        path : str or None
+            Name of the table for messages.
+
+        Raises
+        ------
+        CorpusFormatError
+            If a copied value repeats a text.
+        """
+        row_id, patient_id = self.identifiers(row)
+        for name in self.texts:
+            if repeats(row[name], others):
+                raise SourceLocation(path).error(REPEATED.format(name))
+        found = ((name, row[name]) for name in self.texts)
+        return [Cell(number, name, text, row_id, patient_id) for name, text in found if text not in (None, "")]
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
         """Id and patient of a row. Without a patient column, texts with the same id belong to one patient."""

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from ...text.column_names import REPEATED, repeats
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
@@ -69,7 +68,7 @@ class DelimitedTable:
             header = next(rows, [])
             self.columns = self.columns.of(header)
             places = self.columns.places(header, str(self.path))
-            yield TableChunk(_digest([header]), [], [], lambda texts: _render([header], [], texts, form))
+            yield TableChunk(_digest([header]), [], [], lambda texts: _written([header], form))
             number = 0
             # Blank lines behind the last row are in a chunk of their own.
             while (block := list(islice(rows, CHUNK_ROWS))) or self._n_blank:
@@ -159,35 +158,30 @@ class DelimitedTable:
 
     def _chunk(self, rows: list[list[str]], before: int, width: int, places: dict[str, int], form: _Form) -> TableChunk:
         cells: list[Cell] = []
-        targets: list[tuple[int, int]] = []
         problems: list[tuple[str, str]] = []
-        kept: list[list[str]] = []
+        kept: dict[int, list[str]] = {}
         texts = {places[name] for name in self.columns.texts}
+        copied = [at for at in range(width) if at not in texts]
         n_blank, self._n_blank = self._n_blank, 0
         for number, row in enumerate(rows, start=before + 1):
             if len(row) != width:
                 reason = f"The row has {len(row)} cells and the header {width}." if row else _CUT
                 problems.append((place_of(number), reason))
                 continue
-            if any(at not in texts and holds_rows(row[at], at, width, self.delimiter) for at in range(width)):
+            if any(holds_rows(row[at], at, width, self.delimiter) for at in copied):
                 problems.append((place_of(number), _SWALLOWED))
                 continue
-            row_id, patient_id = self.columns.identifiers({name: row[at] for name, at in places.items()})
-            for name in self.columns.texts:
-                self._check_copies(name, row, places)
-                if row[places[name]]:
-                    cells.append(Cell(number, name, row[places[name]], row_id, patient_id))
-                    targets.append((len(kept), places[name]))
-            kept.append(row)
-        return TableChunk(
-            _digest(rows), cells, problems, lambda texts: _render(kept, targets, texts, form), n_blank=n_blank
-        )
+            named, others = {name: row[at] for name, at in places.items()}, [row[at] for at in copied]
+            cells += self.columns.cells(named, number, others, str(self.path))
+            kept[number] = row
 
-    def _check_copies(self, name: str, row: list[str], places: dict[str, int]) -> None:
-        texts = {places[name] for name in self.columns.texts}
-        others = [cell for at, cell in enumerate(row) if at not in texts]
-        if repeats(row[places[name]], others):
-            raise SourceLocation(str(self.path)).error(REPEATED.format(name))
+        def render(new: Sequence[str | None]) -> bytes:
+            changed = {number: list(row) for number, row in kept.items()}
+            for cell, text in zip(cells, new, strict=True):
+                changed[cell.row][places[cell.column]] = text or ""
+            return _written(changed.values(), form)
+
+        return TableChunk(_digest(rows), cells, problems, render, n_blank=n_blank)
 
 
 def _begins_a_quote(cell: str) -> bool:
@@ -201,13 +195,8 @@ def _digest(rows: list[list[str]]) -> str:
     return sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _render(
-    rows: list[list[str]], targets: Sequence[tuple[int, int]], texts: Sequence[str | None], form: _Form
-) -> bytes:
-    changed = [list(row) for row in rows]
-    for (row, at), text in zip(targets, texts, strict=True):
-        changed[row][at] = text or ""
-    return "".join(_line(row, form) for row in changed).encode("utf-8")
+def _written(rows: Iterable[list[str]], form: _Form) -> bytes:
+    return "".join(_line(row, form) for row in rows).encode("utf-8")
 
 
 def _line(row: list[str], form: _Form) -> str:

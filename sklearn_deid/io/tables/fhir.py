@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...text import known_id
 from ..checking import SourceLocation
@@ -21,8 +21,8 @@ from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_e
 from .fhir_extensions import text_in_extensions, unread_in_extensions
 from .fhir_free_texts import TEXT, free_texts
 from .json_lines import JsonLinesTable, TextField
-from .json_text import JsonPlace, find_marked, find_values
-from .markup import marked_text, tags_tell, with_tags
+from .json_text import JsonPlace, find_marked, find_values, on_path
+from .markup import MarkedText, marked_text, tags_tell, with_tags
 from .table import Cell, TableChunk
 
 #: Text fields of each type of resource. A path ends at a string, at an Attachment, or at a Narrative. "." is the
@@ -171,8 +171,7 @@ class FhirLines(JsonLinesTable):
         for index, (key, mark, place) in enumerate(find_marked(line, marks, start)):
             if place.start not in seen:
                 label = None if mark == TEXT else mark
-                cell = Cell(number, f"{prefix}other {key}[{index}]", place.value, None, patient, label)
-                found.append(TextField(cell, partial(_changed, place)))
+                found.append(_field(number, f"{prefix}other {key}[{index}]", place, patient, label))
         for path in self.dates[kind]:
             places = find_values(line, path, start)
             self._counts[f"{kind}: {DATE_PATH}{'.'.join(path)}"] += len(places)
@@ -210,20 +209,17 @@ class FhirLines(JsonLinesTable):
             cell = Cell(number, name, text.text, None, patient)
             return [TextField(cell, lambda new: _changed(target, _restored(text, new)))]
         if isinstance(value, dict):
-            titles = find_values(line, ["title"], place.start)
-            found = [
-                TextField(Cell(number, f"{name}.title", title.value, None, patient), partial(_changed, title))
-                for title in titles
-            ]
+            titles, urls = (find_values(line, [key], place.start) for key in ("title", "url"))
+            found = [_field(number, f"{name}.title", title, patient) for title in titles]
             found += [
-                TextField(Cell(number, f"{name}.url[{at}]", url.value, None, patient, "URL"), partial(_changed, url))
-                for at, url in enumerate(find_values(line, ["url"], place.start))
+                _field(number, f"{name}.url[{at}]", url, patient, "URL")
+                for at, url in enumerate(urls)
                 if isinstance(url.value, str) and _RESOURCE.fullmatch(url.value) is None
             ]
             data = [] if value.get("data") is None else [self._attachment(line, number, name, place, patient)]
             return found + data
         label = "DOCTOR" if name.rpartition(".")[2].startswith(_PERSON) and isinstance(value, str) else None
-        return [TextField(Cell(number, name, value, None, patient, label), partial(_changed, place))]
+        return [_field(number, name, place, patient, label)]
 
     def _attachment(self, line: str, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
         kind, _, charset = str(place.value.get("contentType")).lower().replace(" ", "").partition(";charset=")
@@ -232,7 +228,7 @@ class FhirLines(JsonLinesTable):
         text = _decoded(place.value["data"], charset or "utf-8")
         if text is None:
             raise self._error("The data of the attachment are not base64, or not in the encoding of the content type.")
-        marked = self._of_markup(text) if kind in _HTML else _Plain(text, ())
+        marked = self._of_markup(text) if kind in _HTML else MarkedText(text, None)
         targets = {key: find_values(line, [key], place.start) for key in ("data", "size", "hash")}
 
         def written(new: str | None) -> list[tuple[JsonPlace, Any]] | None:
@@ -246,7 +242,7 @@ class FhirLines(JsonLinesTable):
 
         return TextField(Cell(number, name, marked.text, None, patient), written)
 
-    def _of_markup(self, markup: str) -> Any:
+    def _of_markup(self, markup: str) -> MarkedText:
         marked = marked_text(markup)
         if marked is None:
             raise self._error("The HTML holds a script, an image, a comment or an attribute that may hold text.")
@@ -256,16 +252,16 @@ class FhirLines(JsonLinesTable):
         return SourceLocation(str(self.path)).error(reason)
 
 
-class _Plain(NamedTuple):
-    text: str
-    tags: tuple[str, ...]
-
-
-def _restored(marked: Any, new: str | None) -> str | None:
+def _restored(marked: MarkedText, new: str | None) -> str | None:
     """New text in the form of the old text."""
-    if new is None or isinstance(marked, _Plain):
+    if new is None or marked.tags is None:
         return new
     return None if tags_tell(marked.text, new, marked.tags) else with_tags(new, marked.tags)
+
+
+def _field(number: int, name: str, place: JsonPlace, patient: str | None, label: str | None = None) -> TextField:
+    """Text that is a whole value."""
+    return TextField(Cell(number, name, place.value, None, patient, label), partial(_changed, place))
 
 
 def _changed(place: JsonPlace, new: str | None) -> list[tuple[JsonPlace, Any]] | None:
@@ -280,15 +276,10 @@ def _paths(written: Sequence[str], is_date: bool) -> list[tuple[str, ...]]:
 
 def _is_readable(value: Any, path: Sequence[str]) -> bool:
     """Whether `find_values` finds all possible values of a path, and `FhirLines` can read all of them."""
-    if isinstance(value, list):
-        return all(_is_readable(item, path) for item in value)
-    if not path:
-        return not isinstance(value, dict) or _is_known(value)
-    if not isinstance(value, dict):
-        return value is None
-    name = path[0].removesuffix("*")
-    rests = [path[1:]] if name == path[0] else [path[1:], path]
-    return all(_is_readable(value.get(name), rest) for rest in rests)
+    return all(
+        (not isinstance(inner, dict) or _is_known(inner)) if name is None else isinstance(inner, (dict, type(None)))
+        for inner, name in on_path(value, path)
+    )
 
 
 def _is_known(value: Mapping[str, Any]) -> bool:

@@ -8,6 +8,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from .json_text import on_path
+
 
 def _elements(names: str) -> frozenset[str]:
     return frozenset(names.split())
@@ -228,15 +230,12 @@ def has_other_spelling(value: Any, path: Sequence[str]) -> bool:
     >>> has_other_spelling({"Note": [{"text": "Seen by Roe."}]}, ["note", "text"])
     True
     """
-    if isinstance(value, list):
-        return any(has_other_spelling(item, path) for item in value)
-    if not path or not isinstance(value, dict):
-        return False
-    name = path[0].removesuffix("*")
-    if any(key not in (name, f"_{name}") and _letters(key) == _letters(name) for key in value):
-        return True
-    rests = [path[1:]] if name == path[0] else [path[1:], path]
-    return any(has_other_spelling(value.get(name), rest) for rest in rests)
+    return any(
+        key not in (name, f"_{name}") and _letters(key) == _letters(name)
+        for holder, name in on_path(value, path)
+        if name is not None and isinstance(holder, dict)
+        for key in holder
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from .json_text import on_path
+
 # Values that are texts, and keys of texts in values that are objects.
 _TEXTS = ("valueString", "valueMarkdown", "valueBase64Binary")
 # Values of one word or number.
@@ -47,19 +49,16 @@ def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
     >>> text_in_extensions({"title": "Title", "_subtitle": {"extension": [translated]}}, ["title"])
     False
     """
-    if isinstance(value, list):
-        return any(text_in_extensions(item, path) for item in value)
-    if not isinstance(value, dict):
-        return False
-    if not path:
-        beside = [inner for key, inner in value.items() if key.startswith("_")]
-        return _holds_text(value.get("extension")) or any(map(_is_text_beside, beside))
-    name = path[0].removesuffix("*")
-    # The extensions of a text itself are beside the text, under its name with an underscore.
-    if _is_text_beside(value.get(f"_{name}")):
-        return True
-    rests = [path[1:]] if name == path[0] else [path[1:], path]
-    return any(text_in_extensions(value.get(name), rest) for rest in rests)
+    for holder, name in on_path(value, path):
+        if not isinstance(holder, dict):
+            continue
+        # The extensions of a text itself are beside the text, under its name with an underscore.
+        keys = [key for key in holder if key.startswith("_")] if name is None else [f"_{name}"]
+        if any(_is_text_beside(holder.get(key)) for key in keys) or (
+            name is None and _holds_text(holder.get("extension"))
+        ):
+            return True
+    return False
 
 
 def _is_text_beside(value: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -306,7 +306,8 @@ class Hl7Messages:
             yield b"".join(lines)
 
     def _chunk(self, block: Sequence[bytes], before: int) -> TableChunk:
-        found: list[bytes | _Message] = []
+        # For each message and envelope, the places of its texts among the cells, and the function that writes it.
+        found: list[tuple[slice, Callable[[Sequence[str | None]], bytes | None]]] = []
         cells: list[Cell] = []
         problems = []
         for number, data in enumerate(block, start=before + 1):
@@ -314,7 +315,7 @@ class Hl7Messages:
                 if _has_text(data):
                     problems.append((place_of(number), "The segment of a batch has a text, which is not read."))
                 else:
-                    found.append(data)
+                    found.append((slice(0), lambda texts, data=data: data))
                 continue
             try:
                 message = _Message(data, self.fields, self.encoding)
@@ -322,19 +323,23 @@ class Hl7Messages:
             except CorpusFormatError as error:
                 problems.append((place_of(number), error.message))
                 continue
-            found.append(message)
+            found.append((slice(len(cells), len(cells) + len(texts)), message.written))
             cells += [
                 Cell(number, f"{group.path}[{n}]", text, None, group.patient)
                 for n, (group, text) in enumerate(zip(message.groups, texts, strict=True))
             ]
         digest = sha256(b"".join(block)).hexdigest()
-        counts = Counter(group.path for message in found if isinstance(message, _Message) for group in message.groups)
+        counts = Counter(cell.column.partition("[")[0] for cell in cells)
         return TableChunk(
             digest,
             cells,
             problems,
-            lambda texts: _render(found, texts),
-            check=lambda texts: _problems(found, texts),
+            lambda texts: b"".join(written(texts[place]) or b"" for place, written in found),
+            check=lambda texts: [
+                (place.start, _NOT_WRITTEN)
+                for place, written in found
+                if None not in texts[place] and written(texts[place]) is None
+            ],
             # The fields of this library are spelt correctly: messages may lack some of these fields.
             field_counts={path: counts[path] for path in self.fields} if self._is_own else {},
         )
@@ -382,28 +387,3 @@ def _segments(stream: BinaryIO) -> Iterator[bytes]:
             start = end
         rest = rest[start:]
     yield from (found for found in _SEGMENT.findall(rest) if found)
-
-
-def _filled(
-    found: Sequence[bytes | _Message], texts: Sequence[str | None]
-) -> Iterator[tuple[int, bytes | _Message, Sequence[str | None]]]:
-    """Yield messages and envelopes, each with the number of its first text and its new texts."""
-    number = 0
-    for message in found:
-        stop = number if isinstance(message, bytes) else number + len(message.groups)
-        yield number, message, texts[number:stop]
-        number = stop
-
-
-def _problems(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> list[tuple[int, str]]:
-    """Messages that cannot be written, by the number of their first text."""
-    return [
-        (number, _NOT_WRITTEN)
-        for number, message, new in _filled(found, texts)
-        if not isinstance(message, bytes) and None not in new and message.written(new) is None
-    ]
-
-
-def _render(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> bytes:
-    filled = _filled(found, texts)
-    return b"".join(one if isinstance(one, bytes) else one.written(new) or b"" for _, one, new in filled)

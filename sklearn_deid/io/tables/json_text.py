@@ -76,6 +76,32 @@ def find_member(text: str, key: str) -> JsonPlace | None:
     return next((place for name, place in _members(text, _after_spaces(text, 0)) if name == key), None)
 
 
+def on_path(value: Any, path: Sequence[str]) -> Iterator[tuple[Any, str | None]]:
+    """Values on a path of keys, each with its key in the path; None for the values at the end of the path.
+
+    Parameters
+    ----------
+    value : object
+        Decoded JSON. Lists on the path are searched, too.
+    path : sequence of str
+        Keys, as for `find_values`.
+
+    Examples
+    --------
+    >>> list(on_path({"note": [{"text": "a"}]}, ["note", "text"]))
+    [({'note': [{'text': 'a'}]}, 'note'), ({'text': 'a'}, 'text'), ('a', None)]
+    """
+    if isinstance(value, list):
+        for item in value:
+            yield from on_path(item, path)
+        return
+    name = path[0].removesuffix("*") if path else None
+    yield value, name
+    if path and isinstance(value, dict):
+        for rest in [path[1:]] if name == path[0] else [path[1:], path]:
+            yield from on_path(value.get(name), rest)
+
+
 def find_marked(text: str, marks: Mapping[Any, Any], start: int = 0) -> Iterator[tuple[str, Any, JsonPlace]]:
     """Key, mark and place of the values that have a mark.
 

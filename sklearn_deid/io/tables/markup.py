@@ -36,12 +36,12 @@ class MarkedText(NamedTuple):
     ----------
     text : str
         Text to redact. Marks of blocks are between line feeds.
-    tags : tuple of str
-        Tags in their order.
+    tags : tuple of str or None
+        Tags in their order. None for a text that is not HTML.
     """
 
     text: str
-    tags: tuple[str, ...]
+    tags: tuple[str, ...] | None
 
 
 def marked_text(markup: str) -> MarkedText | None:

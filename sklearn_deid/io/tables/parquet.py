@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 from weakref import finalize
@@ -12,7 +12,7 @@ from weakref import finalize
 from ..._optional import import_optional
 from ...text.arrow_metadata import schema_without_texts
 from ...text.arrow_values import names_inside, texts_by_row
-from ...text.column_names import INSIDE, REPEATED, repeats, resembled
+from ...text.column_names import INSIDE, resembled
 from ..checking import SourceLocation
 from ..files import links_followed, open_regular, utf8_or_bytes
 from .columns import Columns
@@ -147,34 +147,23 @@ class ParquetTable:
 
     def _chunk(self, batch: Any, before: int, group: int) -> TableChunk:
         cells: list[Cell] = []
-        targets: list[tuple[str, int]] = []
         named = {name: self._values(batch.column(at)) for name, at in self._places.items()}
-        self._check_copies(batch, named)
+        texts = {self._places[name] for name in self.columns.texts}
+        copies = [texts_by_row(column) for at, column in enumerate(batch.columns) if at not in texts]
         for row in range(batch.num_rows):
-            row_id, patient_id = self.columns.identifiers({name: values[row] for name, values in named.items()})
-            for name in self.columns.texts:
-                if named[name][row]:
-                    cells.append(Cell(before + row + 1, name, named[name][row], row_id, patient_id))
-                    targets.append((name, row))
+            values = {name: column[row] for name, column in named.items()}
+            # A column that nobody has named can repeat a text, such as the index of a pandas frame.
+            others = list(chain.from_iterable(map(next, copies)))
+            cells += self.columns.cells(values, before + row + 1, others, str(self.path))
         # A stream and not the batch alone: a batch of categories has their numbers without the categories.
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
-        return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
+        return TableChunk(digest, cells, [], lambda texts: self._render(batch, cells, before, texts), group)
 
     def _check_names(self, kinds: Iterable[Any]) -> None:
         """Refuse a field inside of a column that is copied, if its name resembles the name of a column of texts."""
         inner = (name for kind in kinds for name in names_inside(kind))
         if (alike := resembled(inner, self.columns.texts, ())) is not None:
             raise SourceLocation(str(self.path)).error(INSIDE.format(alike))
-
-    def _check_copies(self, batch: Any, named: dict[str, list[Any]]) -> None:
-        """Refuse a column that nobody has named and that repeats a text, such as the index of a pandas frame."""
-        texts = {self._places[name] for name in self.columns.texts}
-        for at, column in enumerate(batch.columns):
-            copies = None if at in texts else texts_by_row(column)
-            for row, values in enumerate(copies or ()):
-                for name in self.columns.texts:
-                    if values and repeats(named[name][row], values):
-                        raise SourceLocation(str(self.path)).error(REPEATED.format(name))
 
     def _values(self, column: Any) -> list[Any]:
         """Values of a column. A value that is not UTF-8 is kept as bytes and is not read as text."""
@@ -187,10 +176,10 @@ class ParquetTable:
         values = column.cast(self._pa.large_binary()).to_pylist()
         return [value if value is None else utf8_or_bytes(value) for value in values]
 
-    def _render(self, batch: Any, targets: Sequence[tuple[str, int]], texts: Sequence[str | None]) -> bytes:
+    def _render(self, batch: Any, cells: Sequence[Cell], before: int, texts: Sequence[str | None]) -> bytes:
         changed = {name: self._values(batch.column(self._places[name])) for name in self.columns.texts}
-        for (name, row), text in zip(targets, texts, strict=True):
-            changed[name][row] = text
+        for cell, text in zip(cells, texts, strict=True):
+            changed[cell.column][cell.row - before - 1] = text
         arrays = batch.columns
         for at, field in enumerate(self._schema):
             if arrays[at].type != field.type:

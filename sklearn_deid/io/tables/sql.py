@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._optional import import_optional
 from ...exceptions import DeidError
-from ...text.column_names import INSIDE, REPEATED, names_inside, repeats, resembled
+from ...text.column_names import INSIDE, names_inside, resembled
 from ..files import utf8_or_bytes
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
@@ -135,24 +135,16 @@ class SqlTable:
 
     def _chunk(self, rows: list[dict[str, Any]], before: int) -> TableChunk:
         cells: list[Cell] = []
-        targets: list[tuple[int, str]] = []
-        texts = set(self.columns.texts)
-        for at, row in enumerate(rows):
-            row_id, patient_id = self.columns.identifiers(row)
-            others = [value for key, value in row.items() if key not in texts]
+        for number, row in enumerate(rows, start=before + 1):
+            others = [value for key, value in row.items() if key not in self.columns.texts]
             if (alike := resembled(names_inside(others), self.columns.texts, ())) is not None:
                 raise DeidError(INSIDE.format(alike))
-            for name in self.columns.texts:
-                if repeats(row[name], others):
-                    raise DeidError(REPEATED.format(name))
-                if row[name] not in (None, ""):
-                    cells.append(Cell(before + at + 1, name, row[name], row_id, patient_id))
-                    targets.append((at, name))
+            cells += self.columns.cells(row, number, others, None)
 
         def render(texts: Sequence[str | None]) -> list[dict[str, Any]]:
             changed = [dict(row) for row in rows]
-            for (at, name), text in zip(targets, texts, strict=True):
-                changed[at][name] = text
+            for cell, text in zip(cells, texts, strict=True):
+                changed[cell.row - before - 1][cell.column] = text
             return changed
 
         digest = sha256(repr([list(row.items()) for row in rows]).encode("utf-8", "surrogatepass")).hexdigest()
