@@ -92,7 +92,7 @@ def unreadable_reason(text: str) -> str | None:
         return f"The note holds control characters. {_CONVERT}"
     has_other_signs = not is_latin_1(text)
     if has_other_signs and _is_byte_swapped(text):
-        return f"The note is UTF-16 that was decoded in the wrong byte order. {_ways('utf-16-le')}"
+        return f"The note is UTF-16 that was decoded in the wrong byte order. {_ENCODING.format('utf-16-le')}"
     if has_other_signs and (_UNSEEN.search(_FLAG.sub("", text)) or _TURNED.search(text)):
         return f"The note holds invisible text, or text that is shown in the other direction. {_CONVERT}"
     if _RTF.search(text):
@@ -112,12 +112,8 @@ def _with_nulls(text: str) -> str:
     signs = {"utf-32-le": (1, 2, 3), "utf-32-be": (0, 1, 2), "utf-16-le": (1, 3), "utf-16-be": (0, 2)}
     for encoding, places in signs.items():
         if all((share > 0.5) == (i in places) for i, share in enumerate(zeros)):
-            return f"The note is {encoding[:6].upper()} that was not decoded. {_ways(encoding)}"
+            return f"The note is {encoding[:6].upper()} that was not decoded. {_ENCODING.format(encoding)}"
     return f"The note holds NUL characters. {_CONVERT}"
-
-
-def _ways(encoding: str) -> str:
-    return _ENCODING.format(encoding)
 
 
 def _is_byte_swapped(text: str) -> bool:
@@ -136,7 +132,7 @@ def _transfer_encoding(text: str) -> str | None:
     if _BASE64_HEADER.search(text) or any(_is_base64(run[0]) for run in _BASE64_RUN.finditer(text)):
         return f"The note holds a base64 body. {_DECODE}"
     if "+" in text and sum(_is_utf_7(found[0]) for found in _UTF_7.finditer(text)) >= _FEW:
-        return f"The note is UTF-7 that was not decoded. {_ways('utf-7')}"
+        return f"The note is UTF-7 that was not decoded. {_ENCODING.format('utf-7')}"
     if "begin " in text and _UU.search(text):
         return f"The note holds a uuencoded file. {_CONVERT}"
     if "%" in text and _is_of_a_form(text):
@@ -164,8 +160,7 @@ def _is_hexadecimal(run: str) -> bool:
     for encoding in ("utf-16-le", "utf-8"):
         decoded = data.decode(encoding, "ignore")
         is_whole = len(decoded.encode(encoding)) >= len(data) - 3 and (encoding == "utf-8" or decoded.isascii())
-        readable = sum(c.isprintable() or c.isspace() for c in decoded)
-        if is_whole and " " in decoded and readable >= _READABLE_SHARE * len(decoded):
+        if is_whole and " " in decoded and _is_readable(decoded):
             return True
     return False
 
@@ -180,8 +175,11 @@ def _is_base64(run: str) -> bool:
         decoded = data.decode("utf-8", "ignore")
     except (binascii.Error, ValueError):
         return False
-    readable = sum(c.isprintable() or c.isspace() for c in decoded)
-    return len(data) - len(decoded.encode()) <= 3 and readable >= _READABLE_SHARE * max(1, len(decoded))
+    return len(data) - len(decoded.encode()) <= 3 and decoded != "" and _is_readable(decoded)
+
+
+def _is_readable(decoded: str) -> bool:
+    return sum(c.isprintable() or c.isspace() for c in decoded) >= _READABLE_SHARE * len(decoded)
 
 
 def _is_utf_7(sequence: str) -> bool:

@@ -315,7 +315,7 @@ class Hl7Messages:
                 if _has_text(data):
                     problems.append((place_of(number), "The segment of a batch has a text, which is not read."))
                 else:
-                    found.append((slice(0), lambda texts, data=data: data))
+                    found.append((slice(0), lambda texts, data=data: data))  # type: ignore[misc]
                 continue
             try:
                 message = _Message(data, self.fields, self.encoding)

@@ -10,6 +10,7 @@ from ..strict_json import dump_line
 
 _DECODER = json.JSONDecoder()
 _SPACES = " \t\n\r"
+_ENDS = {"{": "}", "[": "]"}
 
 
 class JsonPlace(NamedTuple):
@@ -48,7 +49,7 @@ def find_values(text: str, path: Sequence[str], start: int = 0) -> list[JsonPlac
     """
     start = _after_spaces(text, start)
     if text[start] == "[":
-        return [place for inner in _items(text, start) for place in find_values(text, path, inner.start)]
+        return [place for _, inner in find_parts(text, start) for place in find_values(text, path, inner.start)]
     if not path:
         value, end = _DECODER.raw_decode(text, start)
         return [JsonPlace(start, end, value)]
@@ -58,7 +59,7 @@ def find_values(text: str, path: Sequence[str], start: int = 0) -> list[JsonPlac
     rests = [path[1:]] if name == path[0] else [path[1:], path]
     return [
         place
-        for key, inner in _members(text, start)
+        for key, inner in find_parts(text, start)
         if key == name
         for rest in rests
         for place in find_values(text, rest, inner.start)
@@ -73,7 +74,7 @@ def find_member(text: str, key: str) -> JsonPlace | None:
     >>> find_member('{"note*": ["a"]}', "note*")
     JsonPlace(start=10, end=15, value=['a'])
     """
-    return next((place for name, place in _members(text, _after_spaces(text, 0)) if name == key), None)
+    return next((place for name, place in find_parts(text) if name == key), None)
 
 
 def on_path(value: Any, path: Sequence[str]) -> Iterator[tuple[Any, str | None]]:
@@ -143,11 +144,20 @@ def find_parts(text: str, start: int = 0) -> Iterator[tuple[str | None, JsonPlac
     >>> [(key, place.value) for key, place in find_parts('{"a": 1, "b": [2]}')]
     [('a', 1), ('b', [2])]
     """
-    start = _after_spaces(text, start)
-    if text[start] == "{":
-        yield from _members(text, start)
-    elif text[start] == "[":
-        yield from ((None, place) for place in _items(text, start))
+    position = _after_spaces(text, start)
+    if (end := _ENDS.get(text[position])) is None:
+        return
+    position = _after_spaces(text, position + 1)
+    while text[position] != end:
+        key = None
+        if end == "}":
+            key, position = _DECODER.raw_decode(text, position)
+            position = _after_spaces(text, _after_spaces(text, position) + 1)  # behind the colon
+        value, stop = _DECODER.raw_decode(text, position)
+        yield key, JsonPlace(position, stop, value)
+        position = _after_spaces(text, stop)
+        if text[position] == ",":
+            position = _after_spaces(text, position + 1)
 
 
 def replace_values(text: str, values: Iterable[tuple[JsonPlace, Any]]) -> str:
@@ -172,26 +182,3 @@ def _after_spaces(text: str, position: int) -> int:
     while text[position] in _SPACES:
         position += 1
     return position
-
-
-def _members(text: str, start: int) -> Iterator[tuple[str, JsonPlace]]:
-    position = _after_spaces(text, start + 1)
-    while text[position] != "}":
-        key, position = _DECODER.raw_decode(text, position)
-        position = _after_spaces(text, _after_spaces(text, position) + 1)  # behind the colon
-        value, end = _DECODER.raw_decode(text, position)
-        yield key, JsonPlace(position, end, value)
-        position = _behind_comma(text, end)
-
-
-def _items(text: str, start: int) -> Iterator[JsonPlace]:
-    position = _after_spaces(text, start + 1)
-    while text[position] != "]":
-        value, end = _DECODER.raw_decode(text, position)
-        yield JsonPlace(position, end, value)
-        position = _behind_comma(text, end)
-
-
-def _behind_comma(text: str, end: int) -> int:
-    position = _after_spaces(text, end)
-    return _after_spaces(text, position + 1) if text[position] == "," else position
