@@ -16,6 +16,7 @@ from typing import Any
 
 from ..exceptions import SequenceError
 from .documents import Span
+from .sentences import in_order
 from .tags import check_tag_scheme, labels_of, tags_of
 
 Misfit = tuple[str | None, int, int, str]
@@ -236,8 +237,8 @@ def tags_to_spans(
     check_tag_scheme(tag_scheme)
     _check_lengths(tags=tags, starts=starts, ends=ends, confidences=tags if confidences is None else confidences)
     ranges = [(0, len(tags))] if sentences is None else sentences
-    if sum(stop - first for first, stop in ranges) != len(tags):
-        raise SequenceError(f"'sentences' must cover each of {len(tags)} tokens once.")
+    if not in_order(ranges, len(tags)):
+        raise SequenceError(f"'sentences' must cover each of {len(tags)} tokens once, in order.")
     return [
         Span(
             int(starts[first + a]),

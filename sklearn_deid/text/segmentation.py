@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..exceptions import SequenceError
 from .normalization import normalize
-from .sentences import split_sentences
+from .sentences import in_order, split_sentences
 from .tokens import Tokens, tokenize
 
 
@@ -111,12 +111,7 @@ def check_segmentation(text: str, cut: Any) -> Segmentation:
         if any(map(str.isalnum, text[at:start])):
             raise SequenceError(f"The segmenter returns no token for the text from {at} to {start}.")
         at = end
-    borders = [0, *(end for _, end in cut.sentences)]
-    if (
-        [first for first, _ in cut.sentences] != borders[:-1]
-        or borders[-1] != len(texts)
-        or borders != sorted({*borders})
-    ):
+    if not in_order(cut.sentences, len(texts)) or any(first == stop for first, stop in cut.sentences):
         raise SequenceError("The sentences of a segmenter must cover all tokens in order, and none may be empty.")
     return cut
 

@@ -153,6 +153,18 @@ def sentence_ranges(text: str, tokens: Tokens, borders: Iterable[int]) -> list[t
     return list(zip(cuts[:-1], cuts[1:], strict=True))
 
 
+def in_order(sentences: Iterable[tuple[int, int]], n_tokens: int) -> bool:
+    """Whether token ranges cover all tokens in order, each token once.
+
+    Examples
+    --------
+    >>> in_order([(0, 2), (2, 4)], 4), in_order([(0, 2), (0, 2)], 4)
+    (True, False)
+    """
+    borders = [0, *(border for sentence in sentences for border in sentence), n_tokens]
+    return borders[::2] == borders[1::2] and borders == sorted(borders)
+
+
 # Two carriage returns before a line feed occur in files whose newlines were converted twice; they are a single break.
 _LINE_BREAK = re.compile(r"\r{0,2}\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ITEM = re.compile(

@@ -213,3 +213,22 @@ def test_only_this_format_is_seeded_and_it_is_never_guessed_nor_written(tmp_path
         read_corpus(tmp_path)
     with pytest.raises(CorpusFormatError, match="cannot be written with placeholders"):
         write_corpus(Corpus([document]), tmp_path / "out", format="mimic")
+
+
+def test_text_with_a_comma_and_no_quotes_is_refused(tmp_path):
+    """The note ended at its first comma."""
+    path = tmp_path / "NOTEEVENTS.csv"
+    path.write_text("ROW_ID,TEXT\n1,Seen, by [**Hospital 1**]\n2,Well\n")
+    result = read_corpus(path, format="mimic", on_error="collect")
+    assert [document.text for document in result.corpus] == ["Well"]
+    assert [error.message for error in result.errors] == [
+        "Row 1 needs a ROW_ID and a TEXT, and no more cells than the header."
+    ]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    """The reader took the last column."""
+    path = tmp_path / "NOTEEVENTS.csv"
+    path.write_text("ROW_ID,TEXT,Text\n1,Seen,Well\n")
+    with pytest.raises(CorpusFormatError, match="two columns of the same name"):
+        read_corpus(path, format="mimic")

@@ -240,6 +240,13 @@ def test_what_does_not_fit_together_raises(call, message):
         call()
 
 
+@pytest.mark.parametrize("sentences", [[(0, 2), (0, 1)], [(1, 3), (0, 1)], [(0, 2), (1, 2)], [(0, 4), (4, 3)]])
+def test_each_token_is_in_a_sentence(sentences):
+    """Ranges of the right total length left out the last token, whose text was not hidden."""
+    with pytest.raises(SequenceError, match="must cover each of 3 tokens once"):
+        tags_to_spans(["B-x", "O", "B-x"], STARTS, ENDS, sentences=sentences)
+
+
 @pytest.mark.parametrize("call", [spans_to_tags, tags_to_spans])
 def test_unknown_scheme(call):
     with pytest.raises(ValueError, match="'tag_scheme' parameter must be one of"):

@@ -63,11 +63,16 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     failure = None
     try:
         with TextIOWrapper(open_regular(place, path), encoding=encoding, newline="") as stream:
-            for number, row in enumerate(csv.DictReader(stream, strict=True), start=1):
-                cells = {str(name).upper(): value for name, value in row.items()}
+            reader = csv.DictReader(stream, strict=True)
+            names = [name.upper() for name in reader.fieldnames or ()]
+            if len(set(names)) < len(names):
+                raise place.error("The table has two columns of the same name.")
+            reader.fieldnames = names
+            for number, cells in enumerate(reader, start=1):
                 doc_id, text = cells.get("ROW_ID"), cells.get("TEXT")
-                if not doc_id or text is None:
-                    yield place.error(f"Row {number} needs a ROW_ID and a TEXT.")
+                # A text with a comma and without quotes goes on in cells that have no name.
+                if not doc_id or text is None or None in cells:
+                    yield place.error(f"Row {number} needs a ROW_ID and a TEXT, and no more cells than the header.")
                 else:
                     place_of_note, patient = SourceLocation(str(path), doc_id), cells.get("SUBJECT_ID") or None
                     yield document_or_error(_note, place_of_note, text, patient, seed)
