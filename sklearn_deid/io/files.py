@@ -106,7 +106,7 @@ def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
     # Some codecs refuse the text as a whole and report no position.
     except UnicodeError as error:
         position = getattr(error, "start", 0)
-    raise _wrong_encoding(place, encoding, f"byte {position}")
+    raise wrong_encoding(place, encoding, f"byte {position}")
 
 
 def utf8_or_bytes(value: bytes) -> str | bytes:
@@ -123,9 +123,11 @@ def utf8_or_bytes(value: bytes) -> str | bytes:
         return value
 
 
-def _wrong_encoding(place: SourceLocation, encoding: str, where: str) -> CorpusFormatError:
+def wrong_encoding(place: SourceLocation, encoding: str, where: str) -> CorpusFormatError:
+    """Make the error for a file in another encoding than the given one."""
+    name = encoding.removesuffix("-sig")
     return place.error(
-        f"The file is not in the encoding {encoding} ({where}). Pass encoding=... with the encoding of the file."
+        f"The file is not in the encoding {name} ({where}). Pass encoding=... with the encoding of the file."
     )
 
 
@@ -143,7 +145,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
         ) as stream:
             for number, line in enumerate(stream, start=1):
                 if _UNDECODED.search(line):
-                    yield number, _wrong_encoding(place, encoding, f"line {number}")
+                    yield number, wrong_encoding(place, encoding, f"line {number}")
                 else:
                     yield number, line.removeprefix("\ufeff" if number == 1 else "").removesuffix("\n")
         return
@@ -151,7 +153,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
         failure = place.error(f"The file cannot be read: {error.strerror}.")
     # UTF-16 and UTF-32 do not support the error handler "surrogateescape".
     except UnicodeError:
-        failure = _wrong_encoding(place, encoding, "after the last line that could be read")
+        failure = wrong_encoding(place, encoding, "after the last line that could be read")
     raise failure
 
 

@@ -57,7 +57,7 @@ def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:
     """
     # The middle of a long word is cut. The start and the end are kept in equal parts.
     half = max_length // 2
-    cut = [w if len(w) <= max_length else w[: max_length - half] + w[-half:] for w in words]
+    cut = [w if len(w) <= max_length else w[: max_length - half] + w[len(w) - half :] for w in words]
     lengths = np.fromiter(map(len, cut), dtype=np.int64, count=len(cut))
     # Lone surrogates (half characters of UTF-16) occur in badly decoded files. Such a note must still be processed.
     # shape: (total number of characters,)

@@ -54,3 +54,9 @@ def test_shape_classes_keep_zero_free():
     assert ids.min() >= 1
     assert ids.max() < N_SHAPE_CLASSES
     assert ids.dtype == np.int64
+
+
+@pytest.mark.parametrize(("length", "expected"), [(1, [[98]]), (2, [[98, 100]])])
+def test_words_of_one_character(length, expected):
+    """With a length of 1, the last ``length // 2`` characters were all characters, and numpy raised an error."""
+    assert character_ids(["abc"], max_length=length).tolist() == expected

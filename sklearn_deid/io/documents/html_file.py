@@ -247,36 +247,30 @@ class _Page:
                 continue
             quote = written[0] if written[0] in "\"'" else ""
             inner = end - len(written) + len(quote), end - len(quote)
-            self._value(element, name, values, start, end, inner, quote)
-
-    def _value(
-        self,
-        element: str,
-        name: str,
-        values: dict[str, str],
-        start: int,
-        end: int,
-        inner: tuple[int, int],
-        quote: str,
-    ) -> None:
-        raw = self.source[slice(*inner)]
-        value = html.unescape(raw)
-        if name in names.TEXTS:
-            if value:
+            raw = self.source[slice(*inner)]
+            if name not in names.TEXTS:
+                new = self._new_value(element, name, values, raw, quote)
+                self._change(*((start, end, "") if new is None else (*inner, new)))
+            elif html.unescape(raw):
                 self._attributes.append((*inner, quote or "unquoted"))
-        elif name == "style":
-            self._change(*inner, self._css(raw) if value == raw else "")
-        elif (renamed := self._renamed(element, name, value)) is not None:
-            self._change(*inner, raw if renamed == value else renamed)
-        elif name in ("src", "href"):
-            self._change(*inner, "" if quote else '""')
-        elif name == "content":
-            if not names.is_form_of_page(values):
-                self._change(*inner, "" if quote else '""')
-        elif not names.is_form(name, value):
-            self._change(start, end, "")
-        elif _IDENTIFIER.search(value):
+
+    def _new_value(self, element: str, name: str, values: dict[str, str], raw: str, quote: str) -> str | None:
+        """New source of the value of an attribute that is no text; None to take the attribute out."""
+        value = html.unescape(raw)
+        if name == "style":
+            return self._css(raw) if value == raw else ""
+        if (renamed := self._renamed(element, name, value)) is not None:
+            return raw if renamed == value else renamed
+        empty = "" if quote else '""'
+        if name in ("src", "href"):
+            return empty
+        if name == "content":
+            return raw if names.is_form_of_page(values) else empty
+        if not names.is_form(name, value):
+            return None
+        if _IDENTIFIER.search(value):
             self.kept.append(value)
+        return raw
 
     def _renamed(self, element: str, attribute: str, value: str) -> str | None:
         """New names for an internal link, its target, or a name in a style sheet; None for other values."""

@@ -26,7 +26,7 @@ import numpy as np
 from ...surrogates import Chance, PlaceholderFiller, is_name_label
 from ...text import I2B2_2014, Document, Span
 from ..checking import SourceLocation, check_text
-from ..files import decode, open_regular, read_bytes
+from ..files import decode, open_regular, read_bytes, wrong_encoding
 from ..format import Format, Item, document_or_error
 
 _PLACEHOLDER = re.compile(r"\[\*\*([^\[\]]{0,160}?)\*\*\]")
@@ -80,10 +80,7 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     except OSError as error:
         failure = place.error(f"The file cannot be read: {error.strerror}.")
     except UnicodeError:
-        name = encoding.removesuffix("-sig")
-        failure = place.error(
-            f"The file is not in the encoding {name}. Pass encoding=... with the encoding of the file."
-        )
+        failure = wrong_encoding(place, encoding, "after the last row that could be read")
     except csv.Error:
         failure = place.error("The file is not a table of comma-separated values, or a cell is too large.")
     raise failure

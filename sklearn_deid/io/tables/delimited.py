@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ..checking import SourceLocation
+from ..files import wrong_encoding
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
 from .joined_rows import holds_rows, names_columns
@@ -148,11 +149,7 @@ class DelimitedTable:
                 f"The row that begins before line {reader.line_num} is not valid: a quote is not closed or not doubled."
             )
         except UnicodeError:
-            name, line = self.encoding.removesuffix("-sig"), getattr(reader, "line_num", 0)
-            problem = place.error(
-                f"The file is not in the encoding {name} (after line {line}). Pass encoding=... with the encoding of "
-                "the file."
-            )
+            problem = wrong_encoding(place, self.encoding, f"after line {getattr(reader, 'line_num', 0)}")
         # Rows behind a quote that is not closed cannot be distinguished from its cell, so that the file ends here.
         raise problem
 

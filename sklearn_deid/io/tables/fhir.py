@@ -122,30 +122,35 @@ class FhirLines(JsonLinesTable):
                 f"The {'contained ' if prefix else ''}resource has a type without an entry in the profile. An empty "
                 "list copies the type unchanged."
             )
-        # A text in a field of another form would not be found, and would be copied unchanged.
-        paths = (*self.paths[kind], *self.dates[kind])
-        # Before FHIR R4, the data of a Binary were its content.
-        if not all(_is_readable(content, path) if path else "content" not in content for path in paths):
-            raise self._error("A field that the profile names has not the form of FHIR, such as a text for an object.")
-        # A type without paths is copied, whatever it holds.
-        if self.paths[kind] and (
-            has_unknown_element(content, kind) or any(has_other_spelling(content, path) for path in self.paths[kind])
-        ):
-            raise self._error(
-                "The resource has an element that FHIR does not define there, such as one in another case."
-            )
-        own = {key: inner for key, inner in content.items() if key != "contained"}
-        if self.paths[kind] and has_misplaced_text(own, kind):
-            raise self._error("The resource has a text where FHIR has a code, a time, a number or an object.")
-        if any(text_in_extensions(content, path) for path in self.paths[kind]):
-            raise self._error("An extension of a text holds a text, such as a translation, which is not read.")
-        if self.paths[kind] and unread_in_extensions(own):
-            raise self._error("An extension holds a name, an address, data or another value that is not read.")
+        if (reason := self._refusal(content, kind)) is not None:
+            raise self._error(reason)
         yield prefix, content, start
         for index, inner in enumerate(find_values(line, ["contained"], start)):
             if not isinstance(inner.value, dict):
                 raise self._error("A contained resource is no object.")
             yield from self._resources(line, inner.value, f"{prefix}contained[{index}].", inner.start)
+
+    def _refusal(self, content: Mapping[str, Any], kind: str) -> str | None:
+        """Reason why texts of a resource would be copied unread; None if there is no reason."""
+        texts = self.paths[kind]
+        # A text in a field of another form would not be found, and would be copied unchanged. Before FHIR R4, the data
+        # of a Binary were its content.
+        paths = (*texts, *self.dates[kind])
+        if not all(_is_readable(content, path) if path else "content" not in content for path in paths):
+            return "A field that the profile names has not the form of FHIR, such as a text for an object."
+        # A type without paths is copied, whatever it holds.
+        if not texts:
+            return None
+        if has_unknown_element(content, kind) or any(has_other_spelling(content, path) for path in texts):
+            return "The resource has an element that FHIR does not define there, such as one in another case."
+        own = {key: inner for key, inner in content.items() if key != "contained"}
+        if has_misplaced_text(own, kind):
+            return "The resource has a text where FHIR has a code, a time, a number or an object."
+        if any(text_in_extensions(content, path) for path in texts):
+            return "An extension of a text holds a text, such as a translation, which is not read."
+        if unread_in_extensions(own):
+            return "An extension holds a name, an address, data or another value that is not read."
+        return None
 
     def _fields_of(
         self, line: str, number: int, prefix: str, resource: Mapping[str, Any], start: int, patient: str | None
