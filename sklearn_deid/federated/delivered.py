@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from math import inf
 
 from ..exceptions import ExchangeError
 
@@ -32,45 +33,34 @@ class Delivered:
     """
 
     def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
-        self._firsts: list[int] = []
-        self._lasts: list[int] = []
+        self._ranges: list[tuple[int, int]] = []
         for first, last in ranges:
             # Ranges that touch must be one range, so that equal sets have equal ranges.
-            if check_sequence(first) > check_sequence(last) or (self._lasts and first <= self._lasts[-1] + 1):
+            if check_sequence(first) > check_sequence(last) or (self._ranges and first <= self._ranges[-1][1] + 1):
                 raise ExchangeError("Ranges of sequence numbers must increase and lie apart.")
-            self._firsts.append(first)
-            self._lasts.append(last)
+            self._ranges.append((first, last))
 
     def __contains__(self, number: int) -> bool:
-        place = bisect_right(self._firsts, number) - 1
-        return place >= 0 and number <= self._lasts[place]
+        place = bisect_right(self._ranges, (number, inf)) - 1
+        return place >= 0 and number <= self._ranges[place][1]
 
     def __len__(self) -> int:
-        return sum(last - first + 1 for first, last in self.ranges())
+        return sum(last - first + 1 for first, last in self._ranges)
 
     def add(self, number: int) -> bool:
         """Add a number, and return whether the number is new."""
         if number in self:
             return False
-        # Index of the first range after the number. The number may touch this range, the range before, or both.
-        place = bisect_right(self._firsts, number)
-        joins_before = place > 0 and self._lasts[place - 1] == number - 1
-        joins_after = place < len(self._firsts) and self._firsts[place] == number + 1
-        if joins_before and joins_after:
-            self._lasts[place - 1] = self._lasts.pop(place)
-            del self._firsts[place]
-        elif joins_before:
-            self._lasts[place - 1] = number
-        elif joins_after:
-            self._firsts[place] = number
-        else:
-            self._firsts.insert(place, number)
-            self._lasts.insert(place, number)
+        # At most two ranges touch the number: the range before and the range after. All become one range.
+        touched = [one for one in self._ranges if one[0] - 1 <= number <= one[1] + 1]
+        kept = [one for one in self._ranges if one not in touched]
+        numbers = [number, *(end for one in touched for end in one)]
+        self._ranges = sorted([*kept, (min(numbers), max(numbers))])
         return True
 
     def n_ranges(self) -> int:
         """Number of ranges, on which the memory of the set depends."""
-        return len(self._firsts)
+        return len(self._ranges)
 
     def opens_range(self, number: int) -> bool:
         """Whether a new number would form a range of its own."""
@@ -78,18 +68,15 @@ class Delivered:
 
     def discard(self, number: int) -> None:
         """Remove a number."""
-        if number not in self:
-            return
-        place = bisect_right(self._firsts, number) - 1
-        first, last = self._firsts[place], self._lasts[place]
-        # The number divides its range into two parts. Empty parts are left out.
-        kept = [(a, b) for a, b in ((first, number - 1), (number + 1, last)) if a <= b]
-        self._firsts[place : place + 1] = [a for a, _ in kept]
-        self._lasts[place : place + 1] = [b for _, b in kept]
+        if number in self:
+            first, last = self._ranges.pop(bisect_right(self._ranges, (number, inf)) - 1)
+            # The number divides its range into two parts. Empty parts are left out.
+            parts = ((first, number - 1), (number + 1, last))
+            self._ranges = sorted([*self._ranges, *(part for part in parts if part[0] <= part[1])])
 
     def ranges(self) -> list[tuple[int, int]]:
         """Ranges as increasing (first, last) pairs that neither overlap nor touch."""
-        return list(zip(self._firsts, self._lasts, strict=True))
+        return list(self._ranges)
 
 
 def check_sequence(number: int) -> int:

@@ -7,7 +7,6 @@ import numpy as np
 # Keys in the sample that brackets the wanted key. A larger sample narrows the bracket, and takes longer to sort.
 _SAMPLE = 2**14
 _FEW = 2**17
-_NARROW = 64
 
 
 def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | int:
@@ -41,32 +40,16 @@ def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | i
     # falls through to the selection in all of the array at the end.
     margin = 5 * np.sqrt(share * (1 - share) / _SAMPLE) + 2 / _SAMPLE
     low, high = (sample[int(np.clip((share + side * margin) * _SAMPLE, 0, _SAMPLE - 1))] for side in (-1, 1))
-    # Few different values with many equal keys each: bisection over the values needs no partition.
-    if keys.dtype.kind in "iu" and int(high) - int(low) <= _NARROW:
-        border = _bisected(keys, k, int(low), int(high))
-        if np.count_nonzero(keys > border) < k <= np.count_nonzero(keys >= border):
-            return border
     n_from_high = np.count_nonzero(keys >= high)
     if n_from_high < k <= np.count_nonzero(keys > low):
         within = keys[(keys > low) & (keys < high)]
         place = len(within) - (k - n_from_high)
         return np.partition(within, place)[place]
+    # Of few different values, such as counters, the wanted key is usually an end of the bracket itself.
+    for border in (low, high):
+        if np.count_nonzero(keys > border) < k <= np.count_nonzero(keys >= border):
+            return border
     return np.partition(keys, n - k)[n - k]
-
-
-def _bisected(keys: np.ndarray, k: int, low: int, high: int) -> int:
-    """Find the k-th largest key by bisection, if it lies between ``low`` and ``high``.
-
-    Bisection suits counters and random bytes, which have few different values.
-    """
-    # The k-th largest key is the smallest value with fewer than k keys above it.
-    while low < high:
-        middle = (low + high) // 2
-        if np.count_nonzero(keys > middle) < k:
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
