@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from math import inf
 
 from ..exceptions import ExchangeError
-
-# JSON readers that use doubles represent integers exactly up to this number.
-_LARGEST = 2**53 - 1
+from .value_checks import LARGEST_WHOLE, is_whole
 
 
 class Delivered:
@@ -81,6 +79,6 @@ class Delivered:
 
 def check_sequence(number: int) -> int:
     """Return the number if it is a valid sequence number; raise ExchangeError otherwise."""
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _LARGEST:
-        raise ExchangeError(f"A sequence number must be an integer from 0 to {_LARGEST}.")
+    if not is_whole(number):
+        raise ExchangeError(f"A sequence number must be an integer from 0 to {LARGEST_WHOLE}.")
     return number

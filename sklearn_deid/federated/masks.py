@@ -26,6 +26,7 @@ from .._optional import import_optional
 from ..exceptions import ExchangeError
 from .selection import check_finite_vector
 from .sparse import SparseUpdate
+from .value_checks import check_parameter, is_whole
 
 FEWEST_SITES = 3
 _MAGIC = b"SDM1"
@@ -61,12 +62,8 @@ class FixedPoint:
     bits: int = 16
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.bound < math.inf:
-            raise ValueError(
-                f"The 'bound' parameter of FixedPoint must be a positive number. Got {self.bound!r} instead."
-            )
-        if self.bits not in (16, 32):
-            raise ValueError(f"The 'bits' parameter of FixedPoint must be 16 or 32. Got {self.bits!r} instead.")
+        check_parameter("FixedPoint", "bound", self.bound, 0.0 < self.bound < math.inf, "a positive number")
+        check_parameter("FixedPoint", "bits", self.bits, self.bits in (16, 32), "16 or 32")
 
     @property
     def dtype(self) -> np.dtype:
@@ -75,13 +72,10 @@ class FixedPoint:
 
     def step(self, n_sites: int) -> float:
         """Difference of two neighbouring values."""
-        return self.bound / self._most(n_sites)
-
-    def _most(self, n_sites: int) -> int:
         most = (2 ** (self.bits - 1) - 1) // n_sites
         if most < 256:
             raise ExchangeError(f"{self.bits} bits are too few for {n_sites} sites. Use 32 bits.")
-        return most
+        return self.bound / most
 
     def encode(self, update: np.ndarray, n_sites: int) -> tuple[np.ndarray, int]:
         """Round an update of shape (n,). Returns the numbers, shape (n,), and the number of values beyond the bound."""
@@ -147,7 +141,7 @@ class MaskedRound:
         points = {int.from_bytes(key, "little") % 2**255 % (2**255 - 19) for key in self.public_keys.values()}
         if len(points) != len(self.public_keys):
             raise ExchangeError("Each site needs a key of its own.")
-        if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 0:
+        if not is_whole(self.number, math.inf):
             raise ExchangeError("The number of a round must be a whole number from 0.")
         if not 0.0 < self.fraction <= 1.0:
             raise ExchangeError("The fraction of a round must be above 0 and at most 1.")

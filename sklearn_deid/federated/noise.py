@@ -22,6 +22,7 @@ from .privacy_ledger import PrivacyEvent
 from .ranking import random_subset
 from .robust import clip_norm
 from .selection import Selected, check_finite_vector, n_shared
+from .value_checks import check_parameter, is_number
 
 _BLOCK = 2**20
 # Products and squares of such numbers are float64 numbers above 0.
@@ -61,7 +62,7 @@ class GaussianUpload:
 
     def __post_init__(self) -> None:
         for name in ("noise_multiplier", "norm_bound"):
-            _check_positive("GaussianUpload", name, getattr(self, name))
+            _check_scale("GaussianUpload", name, getattr(self, name))
 
     def check(self, threshold: float, clip: float, selection: str) -> None:
         """Refuse settings under which the noise would not protect."""
@@ -144,7 +145,7 @@ class SparseVectorUpload:
     epsilon: float
 
     def __post_init__(self) -> None:
-        _check_positive("SparseVectorUpload", "epsilon", self.epsilon)
+        _check_scale("SparseVectorUpload", "epsilon", self.epsilon)
 
     def check(self, threshold: float, clip: float, selection: str) -> None:
         """Refuse settings under which the noise would not protect."""
@@ -208,14 +209,10 @@ class SparseVectorUpload:
         return Selected(indices, values, len(indices), n_clipped), event
 
 
-def _check_positive(owner: str, name: str, value: object) -> None:
+def _check_scale(owner: str, name: str, value: object) -> None:
     """Refuse a value with which a scale of the noise, or the accountant, would overflow."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not _LEAST <= value <= _MOST:  # type: ignore[operator]
-        raise ValueError(
-            f"The '{name}' parameter of {owner} must be a positive number from {_LEAST:g} to {_MOST:g}. "
-            f"Got {value!r:.40} instead."
-        )
+    wanted = f"a positive number from {_LEAST:g} to {_MOST:g}"
+    check_parameter(owner, name, value, is_number(value, _LEAST, _MOST), wanted)
 
 
 def _finest(bound: float) -> float:

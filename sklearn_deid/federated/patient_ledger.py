@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .._atomic import write_file
 from .._optional import import_optional
 from ..exceptions import ExchangeError
+from .value_checks import is_number, is_whole
 
 _KIND = "patient privacy ledger"
 _PURPOSE = "the epsilon of each patient"
@@ -62,6 +65,7 @@ def _event(noise_multiplier: float, sampling_rate: float, n_steps: int) -> Any:
     return dp.SelfComposedDpEvent(dp.PoissonSampledDpEvent(sampling_rate, step), n_steps)
 
 
+@dataclass(eq=False)
 class PatientLedger:
     """Planned and spent steps of a training with `PatientPrivacy`, and the epsilon of each patient.
 
@@ -93,30 +97,24 @@ class PatientLedger:
     sklearn_deid.exceptions.ExchangeError: The privacy budget is spent: 4 of 8 steps are left, and 5 are needed.
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        delta: float,
-        *,
-        sampling_rate: float,
-        noise_multiplier: float,
-        n_planned: int,
-        n_spent: int = 0,
-        path: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.epsilon, self.delta, self.sampling_rate = epsilon, delta, sampling_rate
-        self.noise_multiplier, self.n_planned, self.n_spent = noise_multiplier, n_planned, n_spent
-        self.path = path
+    epsilon: float
+    delta: float
+    _: KW_ONLY
+    sampling_rate: float
+    noise_multiplier: float
+    n_planned: int
+    n_spent: int = 0
+    path: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
         for name in _NUMBERS:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < _LARGEST:
-                raise ExchangeError(f"The ledger holds no positive number as {name!r}.", path=_text(path))
+            if not (is_number(getattr(self, name), 0.0, _LARGEST) and getattr(self, name)):
+                raise ExchangeError(f"The ledger holds no positive number as {name!r}.", path=_text(self.path))
         for name in _COUNTS:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _LARGEST:
-                raise ExchangeError(f"The ledger holds no whole number as {name!r}.", path=_text(path))
-        if delta >= 1.0 or sampling_rate > 1.0 or n_spent > n_planned:
-            raise ExchangeError("The ledger holds a plan that is impossible.", path=_text(path))
+            if not is_whole(getattr(self, name), _LARGEST):
+                raise ExchangeError(f"The ledger holds no whole number as {name!r}.", path=_text(self.path))
+        if self.delta >= 1.0 or self.sampling_rate > 1.0 or self.n_spent > self.n_planned:
+            raise ExchangeError("The ledger holds a plan that is impossible.", path=_text(self.path))
 
     @classmethod
     def planned(
@@ -137,28 +135,16 @@ class PatientLedger:
         MissingDependencyError
             If dp-accounting is not installed.
         """
-        low, high = _LEAST, _MOST
-        if epsilon_of_steps(high, sampling_rate, n_planned, delta) > epsilon:
+        if epsilon_of_steps(_MOST, sampling_rate, n_planned, delta) > epsilon:
             raise ExchangeError(f"No noise keeps {n_planned} steps within epsilon {epsilon:g} at delta {delta:g}.")
-        multiplier = low
-        if epsilon_of_steps(low, sampling_rate, n_planned, delta) > epsilon:
+        noise = _LEAST
+        if epsilon_of_steps(_LEAST, sampling_rate, n_planned, delta) > epsilon:
             dp = import_optional("dp_accounting", extra="privacy", purpose=_PURPOSE)
-            bracket = dp.ExplicitBracketInterval(low, high)
-            multiplier = dp.calibrate_dp_mechanism(
-                _accountant,
-                lambda value: _event(value, sampling_rate, n_planned),
-                epsilon,
-                delta,
-                bracket_interval=bracket,
-                tol=1e-4,
-            )
+            bracket = dp.ExplicitBracketInterval(_LEAST, _MOST)
+            steps = partial(_event, sampling_rate=sampling_rate, n_steps=n_planned)
+            noise = float(dp.calibrate_dp_mechanism(_accountant, steps, epsilon, delta, bracket, tol=1e-4))
         ledger = cls(
-            epsilon,
-            delta,
-            sampling_rate=sampling_rate,
-            noise_multiplier=float(multiplier),
-            n_planned=n_planned,
-            path=path,
+            epsilon, delta, sampling_rate=sampling_rate, noise_multiplier=noise, n_planned=n_planned, path=path
         )
         ledger._write()
         return ledger

@@ -11,6 +11,7 @@ from typing import Any
 from ..exceptions import ExchangeError
 from .patient_ledger import PatientLedger
 from .privacy_ledger import LARGEST_EPSILON
+from .value_checks import check_parameter, is_number
 
 # With other numbers the noise overflows, or the accountant is no longer exact: at sampling rates of 1e-8 and above, the
 # epsilon of the ledger was measured to lie above that of the more exact accountant of privacy losses. A delta of 1 or
@@ -83,17 +84,10 @@ class PatientPrivacy:
     def __post_init__(self) -> None:
         for name, (least, most) in _RANGES.items():
             value = getattr(self, name)
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not is_number or not least <= value <= most or (name == "delta" and value == most):
-                raise ValueError(
-                    f"The '{name}' parameter of PatientPrivacy must be a number from {least:g} to {most:g}. "
-                    f"Got {value!r:.40} instead."
-                )
-
-        if self.layers not in ("auto", "all", "last"):
-            raise ValueError(
-                f"The 'layers' parameter of PatientPrivacy must be auto, all or last. Got {self.layers!r:.40} instead."
-            )
+            is_allowed = is_number(value, least, most) and not (name == "delta" and value == most)
+            check_parameter("PatientPrivacy", name, value, is_allowed, f"a number from {least:g} to {most:g}")
+        is_allowed = self.layers in ("auto", "all", "last")
+        check_parameter("PatientPrivacy", "layers", self.layers, is_allowed, "auto, all or last")
 
     def trains_last_layers(self, is_started: bool) -> bool:
         """Whether only the last layers are trained; ``is_started`` for a training that starts from another tagger."""

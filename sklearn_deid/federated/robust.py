@@ -10,6 +10,7 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .sparse import SparseUpdate
+from .value_checks import check_choice, check_parameter
 
 AGGREGATES = ("mean", "median", "trimmed_mean")
 # With two workers, nobody can tell which of them is hostile.
@@ -58,11 +59,8 @@ def trimmed_mean(vectors: Sequence[np.ndarray], n_trim: int) -> np.ndarray:
     >>> trimmed_mean([np.array([v], dtype=np.float32) for v in (1, 2, 3, 1e6)], 1).tolist()
     [2.5]
     """
-    if not 0 <= 2 * n_trim < len(vectors):
-        raise ValueError(
-            f"The 'n_trim' parameter of trimmed_mean must be from 0 to {(len(vectors) - 1) // 2} for {len(vectors)} "
-            f"workers. Got {n_trim!r} instead."
-        )
+    wanted = f"from 0 to {(len(vectors) - 1) // 2} for {len(vectors)} workers"
+    check_parameter("trimmed_mean", "n_trim", n_trim, 0 <= 2 * n_trim < len(vectors), wanted)
     # shape of a sorted block: (n_workers, block); the kept rows are in the middle
     kept = slice(n_trim, len(vectors) - n_trim)
     return _by_block(vectors, lambda block: np.sort(block, axis=0)[kept].mean(axis=0, dtype=np.float64))
@@ -120,10 +118,7 @@ def aggregate(
     # A missing value is a vote for zero. The mean over workers that sent a value would let a single worker decide
     # alone.
     dense = [vector.dense() if isinstance(vector, SparseUpdate) else vector for vector in vectors]
-    if how not in AGGREGATES:
-        raise ValueError(
-            f"The 'how' parameter of aggregate must be one of {', '.join(AGGREGATES)}. Got {how!r} instead."
-        )
+    check_choice("aggregate", "how", how, AGGREGATES)
     if how != "mean" and weights is not None:
         raise ValueError("The 'weights' parameter of aggregate must be None unless how='mean'.")
     if how == "median":

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .value_checks import check_choice, check_parameter
+
 SCHEDULES = ("sequential", "concurrent", "random-delay")
 
 
@@ -67,12 +69,8 @@ def plan_steps(
     >>> [f"{step.action} {step.worker}" for step in plan_steps("concurrent", 2, 1)]
     ['download 0', 'download 1', 'train 0', 'train 1', 'upload 0', 'upload 1']
     """
-    if schedule not in SCHEDULES:
-        raise ValueError(
-            f"The 'schedule' parameter of plan_steps must be one of {', '.join(SCHEDULES)}. Got {schedule!r} instead."
-        )
-    if not 0.0 <= mean_delay < math.inf:
-        raise ValueError(f"The 'mean_delay' parameter of plan_steps must be at least 0. Got {mean_delay!r} instead.")
+    check_choice("plan_steps", "schedule", schedule, SCHEDULES)
+    check_parameter("plan_steps", "mean_delay", mean_delay, 0.0 <= mean_delay < math.inf, "at least 0")
     actions, workers, epochs = ("download", "train", "upload"), range(n_workers), range(n_epochs)
     if schedule == "sequential":
         return [Step(action, worker, epoch) for epoch in epochs for worker in workers for action in actions]

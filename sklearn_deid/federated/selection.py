@@ -10,6 +10,7 @@ import numpy as np
 from .._randomness import release_generator
 from ..exceptions import ExchangeError
 from .ranking import largest_mask, random_subset
+from .value_checks import check_choice, check_parameter
 
 SELECTIONS = ("random", "largest")
 DOWNLOAD_SELECTIONS = ("most-updated", "random", "most-changed")
@@ -121,12 +122,7 @@ def select_upload(
     >>> chosen.indices.tolist(), chosen.values.tolist()
     ([1, 2], [10.0, -3.0])
     """
-    check_bounds(threshold, clip)
-    if selection not in SELECTIONS:
-        raise ValueError(
-            f"The 'selection' parameter of select_upload must be one of {', '.join(SELECTIONS)}. "
-            f"Got {selection!r} instead."
-        )
+    check_upload("select_upload", threshold, clip, selection)
     delta = check_finite_vector(delta)
     rng = release_generator(rng)
     k = n_shared(upload_fraction, len(delta))
@@ -200,12 +196,11 @@ def select_download(
     return np.flatnonzero(largest_mask(keys, n_shared(download_fraction, len(keys)), rng))
 
 
-def check_bounds(threshold: float, clip: float) -> None:
-    """Raise ValueError for a negative threshold, and for a clip that is not positive."""
-    if not 0.0 <= threshold < math.inf:
-        raise ValueError(f"The 'threshold' parameter must be a number of at least 0. Got {threshold!r} instead.")
-    if not clip > 0.0:
-        raise ValueError(f"The 'clip' parameter must be a positive number. Got {clip!r} instead.")
+def check_upload(owner: str, threshold: float, clip: float, selection: str) -> None:
+    """Raise ValueError for a negative threshold, a clip that is not positive, and an unknown selection."""
+    check_parameter(owner, "threshold", threshold, 0.0 <= threshold < math.inf, "a number of at least 0")
+    check_parameter(owner, "clip", clip, clip > 0.0, "a positive number")
+    check_choice(owner, "selection", selection, SELECTIONS)
 
 
 def check_finite_vector(vector: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .selection import DOWNLOAD_SELECTIONS
+from .value_checks import check_choice, check_parameter
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,7 @@ class ServerLimits:
             self._check(name, (getattr(self, name) or 0) >= 0, "at least 0 or None")
         self._check("max_gaps", self.max_gaps >= 1, "at least 1")
         self._check("step", 0.0 < self.step < math.inf, "a positive number")
-        names = ", ".join(DOWNLOAD_SELECTIONS)
-        self._check("download_selection", self.download_selection in DOWNLOAD_SELECTIONS, f"one of {names}")
+        check_choice("ServerLimits", "download_selection", self.download_selection, DOWNLOAD_SELECTIONS)
 
     def to_state(self) -> dict[str, Any]:
         """JSON values from which `from_state` builds the same limits."""
@@ -106,10 +106,7 @@ class ServerLimits:
         return cls(**named)
 
     def _check(self, name: str, is_allowed: bool, wanted: str) -> None:
-        if not is_allowed:
-            raise ValueError(
-                f"The '{name}' parameter of ServerLimits must be {wanted}. Got {getattr(self, name)!r} instead."
-            )
+        check_parameter("ServerLimits", name, getattr(self, name), is_allowed, wanted)
 
 
 # Much larger weights of the proximal term overflow the numbers of the network.

@@ -144,7 +144,8 @@ class SparseUpdate:
         ValueError
             If ``dtype`` is not one of the allowed types.
         """
-        check_dtype(dtype)
+        if dtype not in DTYPES:
+            raise ValueError(f"The 'dtype' parameter must be one of {', '.join(DTYPES)}. Got {dtype!r} instead.")
         width = 2 if dtype == "float16" else 4
         # Values beyond the range of float16 become infinite here and raise an error below.
         with np.errstate(over="ignore"):
@@ -224,12 +225,6 @@ class SparseUpdate:
         indices = _read_positions(form, body[:n_positions], known["size"], count)
         values = np.frombuffer(body[n_positions:], dtype=_VALUE_TYPES[width]).astype(np.float32, copy=False)
         return cls(indices, values, **known)
-
-
-def check_dtype(dtype: str, name: str = "dtype") -> None:
-    """Raise ValueError for a type that messages cannot use for their values."""
-    if dtype not in DTYPES:
-        raise ValueError(f"The '{name}' parameter must be one of {', '.join(DTYPES)}. Got {dtype!r} instead.")
 
 
 def _bitmap_bytes(size: int) -> int:

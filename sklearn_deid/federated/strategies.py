@@ -25,6 +25,7 @@ from .schedules import plan_steps
 from .server import ParameterServer
 from .server_limits import NO_LIMITS, ServerLimits
 from .sparse import SparseUpdate
+from .value_checks import check_choice
 from .worker import Learner, Worker, WorkerSettings
 
 STRATEGIES = ("centralized", "round_robin", "dssgd", "local", "fedavg")
@@ -102,11 +103,7 @@ class StrategyPlan:
 
     def __post_init__(self) -> None:
         for name, allowed in (("strategy", STRATEGIES), ("aggregation", AGGREGATES)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"The '{name}' parameter of StrategyPlan must be one of {', '.join(allowed)}. "
-                    f"Got {getattr(self, name)!r} instead."
-                )
+            check_choice("StrategyPlan", name, getattr(self, name), allowed)
         if self.masks is not None and (self.strategy, self.aggregation) != ("fedavg", "mean"):
             # A median needs the single updates, which masks hide.
             raise ValueError("With 'masks', 'strategy' must be 'fedavg' and 'aggregation' must be 'mean'.")

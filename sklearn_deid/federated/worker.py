@@ -17,9 +17,10 @@ from .held_out_guard import HeldOutGuard
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
 from .rotating_guard import RotatingGuard
-from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, select_upload
-from .sparse import SparseUpdate, check_dtype
+from .selection import Selected, check_finite_vector, check_upload, select_upload
+from .sparse import DTYPES, SparseUpdate
 from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
+from .value_checks import check_choice, check_parameter
 
 _KIND = "worker"
 
@@ -84,15 +85,10 @@ class WorkerSettings:
 
     def __post_init__(self) -> None:
         for name in ("upload_fraction", "download_fraction"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"The '{name}' parameter of WorkerSettings must be a number from 0 to 1.")
-        check_bounds(self.threshold, self.clip)
-        check_dtype(self.upload_dtype, "upload_dtype")
-        if self.selection not in SELECTIONS:
-            raise ValueError(
-                f"The 'selection' parameter of WorkerSettings must be one of {', '.join(SELECTIONS)}. "
-                f"Got {self.selection!r} instead."
-            )
+            value = getattr(self, name)
+            check_parameter("WorkerSettings", name, value, 0.0 <= value <= 1.0, "a number from 0 to 1")
+        check_upload("WorkerSettings", self.threshold, self.clip, self.selection)
+        check_choice("WorkerSettings", "upload_dtype", self.upload_dtype, DTYPES)
 
     def check_privacy(self, privacy: GaussianUpload | SparseVectorUpload | None) -> None:
         """Raise ValueError for settings under which the noise would not protect."""

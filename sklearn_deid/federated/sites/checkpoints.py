@@ -18,6 +18,7 @@ from ..._atomic import write_file
 from ...exceptions import DeidError, ExchangeError
 from ..server import ParameterServer
 from ..state_file import read_state, valid_fields, write_state
+from ..value_checks import is_number
 from .flare_kits import AGREEMENT_FILE, server_checkpoint
 from .json_file import write_settings
 
@@ -189,6 +190,4 @@ def _events(path: Path) -> Iterator[dict[str, Any]]:
 def _is_sound(event: dict[str, Any]) -> bool:
     """Whether the numbers of an event are finite and in their ranges, and the reason is text."""
     numbers = [(event[name], most) for name, most in _NUMBERS.items() if event.get(name) is not None]
-    return isinstance(event.get("reason"), str | None) and all(
-        type(value) in (int, float) and 0 <= value <= most for value, most in numbers
-    )
+    return isinstance(event.get("reason"), str | None) and all(is_number(value, 0, most) for value, most in numbers)

@@ -12,6 +12,7 @@ from ...exceptions import ExchangeError
 from ..record import ExchangeRecord
 from ..server import ParameterServer
 from ..sparse import DTYPES
+from ..value_checks import is_number
 from .json_file import check_kinds
 from .wire import pack, unpack
 
@@ -144,8 +145,8 @@ class ExchangeService:
         return self._reply()
 
     def _download(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
-        fraction = fields.get("fraction")
-        if isinstance(fraction, bool) or not isinstance(fraction, (int, float)) or not 0 <= fraction <= 1:
+        fraction: Any = fields.get("fraction")
+        if not is_number(fraction, 0, 1):
             raise ExchangeError("A download needs a fraction from 0 to 1.")
         dtype = fields.get("dtype", "float32")  # sites of version 0.1.0 do not name it
         if dtype not in DTYPES:
@@ -182,7 +183,7 @@ class ExchangeService:
             if self._majority is None and 2 * len(self.done) > len(self.sites):
                 self._majority = self._clock()
         f1: Any = fields.get("f1")
-        told = {"f1": float(f1)} if type(f1) in (int, float) and 0 <= f1 <= 1 else {}
+        told = {"f1": float(f1)} if is_number(f1, 0, 1) else {}
         self.record({"event": "done", "site": site, **told})
         return self._reply()
 

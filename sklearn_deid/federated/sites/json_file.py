@@ -12,13 +12,9 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from ..._atomic import write_file
 from ...exceptions import DeidError, ExchangeError
+from ..value_checks import is_number
 
 T = TypeVar("T")
-
-# Fields of files that versions before 0.2.0 wrote: class, old field -> new field, new value of each old value.
-_RENAMED: dict[tuple[str, str], tuple[str, dict[Any, Any]]] = {
-    ("SiteSettings", "half"): ("upload_dtype", {False: "float32", True: "float16"}),
-}
 
 
 def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
@@ -40,7 +36,9 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     if not isinstance(content, dict):
         raise DeidError("The file of settings must hold a JSON object.", path=str(path))
-    content = _renamed(cls, content)
+    # Files of versions before 0.2.0. A value that they could not have written stays, and is refused as unknown.
+    if "upload_dtype" in known and "upload_dtype" not in content and isinstance(content.get("half"), bool):
+        content["upload_dtype"] = "float16" if content.pop("half") else "float32"
     unknown = sorted(set(content) - set(known))
     if unknown:
         raise DeidError(
@@ -97,22 +95,11 @@ def _is_of_kind(value: Any, kind: Any) -> bool:
     if get_origin(kind) is list:
         return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
     if kind is float:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         # Larger whole numbers overflow in arithmetic with floats.
-        return is_number and value == value and (isinstance(value, float) or abs(value) < 2**63)
+        return is_number(value, -math.inf, math.inf) and (isinstance(value, float) or abs(value) < 2**63)
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, get_origin(kind) or kind)
-
-
-def _renamed(cls: type, content: dict[str, Any]) -> dict[str, Any]:
-    """Rename old fields and values to the current names."""
-    current = dict(content)
-    for (owner, old), (new, values) in _RENAMED.items():
-        # A value that the old version could not have written stays, and is refused like any other unknown field.
-        if owner == cls.__name__ and isinstance(content.get(old), bool) and new not in content:
-            current[new] = values[current.pop(old)]
-    return current
 
 
 def write_settings(settings: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:

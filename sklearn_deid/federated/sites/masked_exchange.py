@@ -13,6 +13,7 @@ from ...exceptions import ExchangeError
 from ..masks import MaskedSum
 from ..server import ParameterServer
 from ..sparse import SparseUpdate
+from ..value_checks import is_whole
 from .exchange_service import ExchangeService, SessionRules
 from .federation_config import FederationConfig
 
@@ -170,6 +171,6 @@ class MaskedExchangeService(ExchangeService):
 
 
 def _number(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST_ROUND:
+    if not is_whole(value, LARGEST_ROUND):
         raise ExchangeError("The number of a round must be a whole number from 0.")
     return value

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...exceptions import ExchangeError
 from ..sparse import SparseUpdate
+from ..value_checks import is_whole
 from .asking import Ask, granted, known_result, wait_for
 from .federation_config import FederationConfig
 from .json_file import write_settings
@@ -128,7 +129,7 @@ class MaskedSite:
                 return how is not None
 
     def _checked(self, number: Any) -> int:
-        if isinstance(number, bool) or not isinstance(number, int):
+        if not is_whole(number):
             raise ExchangeError("The number of a round must be a whole number.")
         if number > self.key.last_round + _LONGEST_JUMP:
             raise ExchangeError("The number of the round is far beyond the numbers of this site.")

@@ -11,6 +11,7 @@ from ...exceptions import ExchangeError
 from ..robust import FEWEST_UPDATES
 from ..server import ParameterServer
 from ..sparse import SparseUpdate
+from ..value_checks import is_whole
 from .exchange_service import ExchangeService, SessionRules
 from .federation_config import FederationConfig
 
@@ -122,8 +123,8 @@ class RobustExchangeService(ExchangeService):
         return False
 
     def _sum(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
-        number = fields.get("round")
-        if isinstance(number, bool) or not isinstance(number, int):
+        number: Any = fields.get("round")
+        if not is_whole(number):
             raise ExchangeError("The number of a round must be a whole number.")
         with self._rounds:
             # Sites that wait ask again and again: nobody else would notice that a site has fallen silent.
@@ -133,7 +134,7 @@ class RobustExchangeService(ExchangeService):
 
     def _earlier_result(self, site: str, sequence: Any) -> str:
         """Result of an update of an earlier session, of which the server knows only whether it was added."""
-        ranges = self.server.delivered(site) if type(sequence) is int else []
+        ranges = self.server.delivered(site) if is_whole(sequence) else []
         return "added" if any(first <= sequence <= last for first, last in ranges) else "late"
 
     def _end_if_complete(self) -> None:

@@ -15,6 +15,7 @@ from ..rotating_guard import RotatingGuard
 from ..rotating_patients import ROTATING
 from ..selection import check_finite_vector
 from ..state_file import read_state, valid_fields, write_state
+from ..value_checks import is_whole
 from ..worker import Worker
 from .asking import Ask, granted
 from .federation_config import FederationConfig
@@ -168,8 +169,8 @@ class SiteTraining:
                 "The server combines updates in another way than the federation.json of this site says."
             )
         self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
-        n_epochs = hello.get("n_epochs")
-        if isinstance(n_epochs, bool) or not isinstance(n_epochs, int):
+        n_epochs: Any = hello.get("n_epochs")
+        if not is_whole(n_epochs):
             raise ExchangeError("The server must tell a whole number of epochs.")
         common, size = self.masks or self.robust, len(self.learner.get_flat())
         officer = OfficerLog(self.folder, self.agreement, self.settings, size, report)
@@ -190,7 +191,7 @@ class SiteTraining:
         The updates of a lost, restored or copied folder would count as repetitions and be lost, and its ledger would
         not know of all steps.
         """
-        if isinstance(sent, bool) or not isinstance(sent, int):
+        if not is_whole(sent):
             raise ExchangeError("The server must tell a whole number of updates.")
         # With masks, the server knows of sums only, and the key of the site counts its updates.
         noted = 0 if self.masks is None else max(self.masks.key.sequence, self.masks.key.sent + 1)

@@ -1,0 +1,42 @@
+"""Checks of single values: parameters of settings, and numbers in messages and files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+# JSON readers that use doubles represent integers exactly up to this number.
+LARGEST_WHOLE = 2**53 - 1
+
+
+def is_number(value: Any, least: float, most: float) -> bool:
+    """Whether a value is a number from ``least`` to ``most``. True, False and NaN are no numbers.
+
+    Examples
+    --------
+    >>> [is_number(value, 0, 1) for value in (0.5, True, float("nan"), "1", 2)]
+    [True, False, False, False, False]
+    """
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
+
+
+def is_whole(value: Any, most: float = LARGEST_WHOLE) -> bool:
+    """Whether a value is a whole number from 0 to ``most``.
+
+    Examples
+    --------
+    >>> [is_whole(value) for value in (0, 3, -1, True, 1.0, 2**60)]
+    [True, True, False, False, False, False]
+    """
+    return isinstance(value, int) and is_number(value, 0, most)
+
+
+def check_parameter(owner: str, name: str, value: Any, is_allowed: bool, wanted: str) -> None:
+    """Raise ValueError unless the value of a parameter is allowed. ``wanted`` completes "must be ..."."""
+    if not is_allowed:
+        raise ValueError(f"The '{name}' parameter of {owner} must be {wanted}. Got {value!r:.40} instead.")
+
+
+def check_choice(owner: str, name: str, value: Any, choices: Collection[str]) -> None:
+    """Raise ValueError unless the value of a parameter is one of a few words."""
+    check_parameter(owner, name, value, value in choices, f"one of {', '.join(choices)}")
