@@ -8,12 +8,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._optional import import_optional
+from .value_checks import is_number, is_whole
 
 # Largest epsilon of a guarantee. An attacker who sees the uploads can become more certain of a guess by a factor of e
 # to this power. A larger epsilon promises nothing.
 LARGEST_EPSILON = 100.0
 # Of the uploads of a site, which has no setting of its own.
 SITE_DELTA = 1e-5
+# Of the cost of an event. Sums and squares of such numbers are float64 numbers above 0.
+_LEAST, _MOST = 1e-100, 1e100
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,12 @@ class PrivacyEvent:
     mechanism: str
     noise_multiplier: float | None = None
     epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        # An event without a cost, or with one that is not a number, would make any promise true.
+        costs = [cost for cost in (self.noise_multiplier, self.epsilon) if cost is not None]
+        if len(costs) != 1 or not is_number(costs[0], _LEAST, _MOST):
+            raise ValueError("A PrivacyEvent needs one positive number: 'noise_multiplier' or 'epsilon'.")
 
 
 class PrivacyLedger:
@@ -62,6 +71,8 @@ class PrivacyLedger:
 
     def add(self, event: PrivacyEvent, count: int = 1) -> None:
         """Add an event that happened ``count`` times."""
+        if not is_whole(count):
+            raise ValueError(f"An event happens a whole number of times. Got {count!r:.40} instead.")
         if count:
             self._events[event] += count
 
@@ -109,10 +120,9 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
         If an upload has Gaussian noise and dp-accounting is not installed.
     """
     # Basic composition: the epsilon of the pure part and the epsilon of the Gaussian part add up.
-    pure = sum(count * event.epsilon for event, count in ledger.counts() if event.epsilon is not None)
-    gaussian = [(event.noise_multiplier, n) for event, n in ledger.counts() if event.noise_multiplier is not None]
+    pure, gaussian = _costs(ledger)
     if not gaussian:
-        return float(pure)
+        return pure
     dp = import_optional("dp_accounting", extra="privacy", purpose="the epsilon of Gaussian noise")
     rdp = import_optional("dp_accounting.rdp", extra="privacy", purpose="the epsilon of Gaussian noise")
     accountant = rdp.RdpAccountant()
@@ -120,7 +130,7 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
         # Replacing a worker's data moves its update by up to twice the norm bound. The accountant assumes a
         # sensitivity of one norm bound, and half the multiplier corrects for the factor.
         accountant.compose(dp.GaussianDpEvent(multiplier / 2), count)
-    return float(accountant.get_epsilon(delta)) + float(pure)
+    return float(accountant.get_epsilon(delta)) + pure
 
 
 def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
@@ -135,13 +145,16 @@ def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     >>> f"{bounded_epsilon(ledger, 1e-5):.3g}"
     '5e+07'
     """
-    pure = sum(count * event.epsilon for event, count in ledger.counts() if event.epsilon is not None)
-    rho = sum(
-        count * 2.0 / event.noise_multiplier**2
-        for event, count in ledger.counts()
-        if event.noise_multiplier is not None
-    )
+    pure, gaussian = _costs(ledger)
+    rho = sum(count * 2.0 / multiplier**2 for multiplier, count in gaussian)
     return pure + rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))
+
+
+def _costs(ledger: PrivacyLedger) -> tuple[float, list[tuple[float, int]]]:
+    """Sum of the epsilons of the pure part, and noise multiplier and count of the Gaussian part."""
+    counts = ledger.counts()
+    pure = sum(count * event.epsilon for event, count in counts if event.epsilon is not None)
+    return float(pure), [(e.noise_multiplier, count) for e, count in counts if e.noise_multiplier is not None]
 
 
 def check_promise(
@@ -173,7 +186,8 @@ def check_promise(
     ledger = PrivacyLedger.from_list([] if spent is None else spent.to_list())
     ledger.add(event, n_uploads)
     epsilon = bounded_epsilon(ledger, delta)
-    if epsilon > LARGEST_EPSILON * (1 + 1e-9):  # a sum of many equal parts of 100 is rounded
+    # A sum of many equal parts of 100 is rounded. An epsilon that is not a number promises nothing either.
+    if not epsilon <= LARGEST_EPSILON * (1 + 1e-9):
         sent = f"{len(spent)} sent and " if spent else ""
         raise ValueError(
             f"This noise means epsilon {epsilon:.6g} at delta {delta:g} for the {sent}{n_uploads} planned uploads, "

@@ -245,3 +245,24 @@ def test_noise_is_refused_by_the_total_of_all_uploads():
     assert len(check_promise(event, 10)) == 10
     with pytest.raises(ValueError, match="for the 200 planned uploads, which promises nothing"):
         check_promise(event, 200)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [{}, {"epsilon": float("nan")}, {"noise_multiplier": 0.0}, {"noise_multiplier": float("inf")}, {"epsilon": -1}],
+)
+def test_an_event_without_a_cost_is_refused(costs):
+    with pytest.raises(ValueError, match="one positive number"):
+        check_promise(PrivacyEvent("gaussian", **costs), 10)
+
+
+@pytest.mark.parametrize("count", [-5, 1.5, True, float("nan"), None])
+def test_a_ledger_counts_whole_numbers_only(count):
+    events = [{"mechanism": "sparse-vector", "noise_multiplier": None, "epsilon": 1.0, "count": count}]
+    with pytest.raises(ValueError, match="whole number"):
+        PrivacyLedger.from_list(events)
+
+
+def test_a_total_that_is_no_number_promises_nothing():
+    with pytest.raises(ValueError, match="promises nothing"):
+        check_promise(GaussianUpload(2.0, 1.0).event(), 10, delta=float("nan"))

@@ -356,7 +356,7 @@ class SiteTraining:
                 "the settings."
             )
         # The noise of earlier sessions may have been another one.
-        self.promised = self.settings.promise(self.n_left, self.worker.ledger)
+        self.promised = self.settings.promise(max(self.n_left, 0), self.worker.ledger)
         path, guard = self._learner_file(self.worker.n_epochs), self.worker.guard
         state, arrays = read_state(path, _KIND)
         learner_from_state(self.learner, state, arrays)
