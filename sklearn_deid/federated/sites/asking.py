@@ -9,6 +9,8 @@ from typing import Any
 from ...exceptions import ExchangeError
 
 Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
+# Of a reply that is not a refusal.
+ANSWERED = ("ok", "closed")
 # Characters of a reason of the server that goes to the log of the site.
 _LONGEST_REASON = 300
 
@@ -21,7 +23,7 @@ def granted(reply: tuple[Mapping[str, Any], bytes]) -> tuple[Mapping[str, Any], 
     ExchangeError
         If the server refuses the request.
     """
-    if reply[0].get("status") not in ("ok", "closed"):
+    if reply[0].get("status") not in ANSWERED:
         # A hostile server could otherwise write lines of its own into the log of the site.
         reason = str(reply[0].get("reason"))[:_LONGEST_REASON]
         raise ExchangeError(f"The server refuses: {''.join(c if c.isprintable() else '?' for c in reason)}")

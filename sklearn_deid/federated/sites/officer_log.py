@@ -43,9 +43,9 @@ class OfficerLog:
         self._path, self._report, self._n_epochs = folder / OFFICER_LOG, report, agreement.n_epochs
         self._server, n_sites = f"the server of {agreement.project}", len(agreement.sites)
         whom = f"masked, in a sum of {n_sites} sites" if agreement.mask_keys else "which sees it"
-        self._what = (
-            f"at most {settings.upload_fraction:.0%} of an update of {size} parameters, to {self._server}, {whom}"
-        )
+        # Without rounding: a part of 0.4 % is not "at most 0 %".
+        most = f"{100 * settings.upload_fraction:g}%"
+        self._what = f"at most {most} of an update of {size} parameters, to {self._server}, {whom}"
         self._n_bytes = 0
         self.answers: list[str] = []
         self.refuses_download = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from ..selection import check_finite_vector
 from ..state_file import read_state, valid_fields, write_state
 from ..value_checks import is_whole
 from ..worker import Worker
-from .asking import Ask, granted
+from .asking import ANSWERED, Ask, granted
 from .federation_config import FederationConfig
 from .flare_kits import make_private
 from .masked_exchange import MASK_DTYPE
@@ -35,8 +35,9 @@ _WORKER = "worker.state"
 _GOOD, _GOOD_FILE = "good model", "good.state"
 # Sentences of a part. Parts as `federate plan` chooses them have hundreds, and those of a small site dozens.
 _FEWEST = 10
-# Numbers of a `RotatingGuard` that outlive a session
-_MEASURED = ("n_refused", "first_loss", "least_loss")
+# Numbers of the guards that outlive a session, with their names in the files.
+_MEASURED = {"n_refused": "n_refused", "first_loss": "first_loss", "least_loss": "least_loss"}
+_MEASURED_HELD_OUT = {**_MEASURED, "least_loss": "loss", "best_f1": "f1"}
 
 
 class SiteTraining:
@@ -172,10 +173,8 @@ class SiteTraining:
         n_epochs: Any = hello.get("n_epochs")
         if not is_whole(n_epochs):
             raise ExchangeError("The server must tell a whole number of epochs.")
-        common, size = self.masks or self.robust, len(self.learner.get_flat())
-        officer = OfficerLog(self.folder, self.agreement, self.settings, size, report)
-        session = (officer.watch(ask), stopped, officer, n_epochs)
-        n_trained = self._rounds(*session) if common is None else self._common_rounds(common, *session)
+        officer = OfficerLog(self.folder, self.agreement, self.settings, len(self.learner.get_flat()), report)
+        n_trained = self._rounds(officer.watch(ask), stopped, officer, n_epochs)
         self._save_model()  # before the server hears of the end, because it may then end this process
         reported = {"f1": round(self._f1, 4)} if self.settings.report_f1 and self._f1 is not None else {}
         if reported:
@@ -203,72 +202,64 @@ class SiteTraining:
             )
 
     def _rounds(self, ask: Ask, stopped: Callable[[], bool], officer: OfficerLog, n_epochs: int) -> int:
-        """Train, and send each update on its own. Returns the number of trained epochs."""
-        if self.worker.pending:  # of an earlier session that ended before its last upload arrived
-            self._send_pending(ask, officer)
-        n_trained = 0
-        for _ in range(min(self.n_left, n_epochs)):
-            # After a crash an epoch is trained, and charged, a second time: the budget can end before the epochs.
-            if stopped() or not self._may_spend():
-                break
-            fields, message = granted(ask({"ask": "download", **self._wanted()}))
-            if fields["status"] == "closed":
-                break
-            officer.before(self._promise(), self.worker.n_epochs)
-            self._epoch(message)
-            officer.refuses_download = not self._is_taken
-            self._send_pending(ask, officer)
-            n_trained += 1
-        return n_trained
-
-    def _common_rounds(
-        self,
-        common: MaskedSite | RobustSite,
-        ask: Ask,
-        stopped: Callable[[], bool],
-        officer: OfficerLog,
-        n_epochs: int,
-    ) -> int:
-        """Train, and send each update as a part of a round of all sites. Returns the number of trained epochs."""
-        n_trained, pending = 0, self.worker.pending
+        """Train, and send each update, on its own or in a round of all sites. Returns the number of trained epochs."""
+        common, pending, n_trained = self.masks or self.robust, self.worker.pending, 0
+        if common is None and pending:  # of an earlier session that ended before its last upload arrived
+            self._send(ask, stopped, officer)
         for _ in range(n_epochs):
-            if stopped():
+            if stopped() or (common is None and not self._may_train()):
                 break
             fields, message = granted(ask({"ask": "download", **self._wanted()}))
             if fields["status"] == "closed":
                 break
             # An update that no round contains is sent again. Any other update is a part of the downloaded parameters,
             # or void.
-            if not common.keeps(pending, message):
+            if common is None or not common.keeps(pending, message):
                 if pending and self.robust is not None:
                     # Of a session that ended before the result: the officer reads what became of the update.
                     self.robust.result(ask, next(iter(pending.values())), stopped, officer.answers.append)
                     officer.after(self._promise(), self.worker.n_epochs)
                 pending.clear()
-                if self.n_left == 0 or not self._may_spend():
+                if not self._may_train():
                     break
-                common.begin(message, self.worker.sequence)
+                if common is not None:
+                    common.begin(message, self.worker.sequence)
                 officer.before(self._promise(), self.worker.n_epochs)
                 self._epoch(message)
                 officer.refuses_download = not self._is_taken
                 n_trained += 1
-            try:
-                has_ended = common.exchange(ask, next(iter(pending.values())), stopped, officer.answers.append)
-            finally:
-                # Also of an update that no round contains, and of an update that the server has not answered.
-                officer.after(self._promise(), self.worker.n_epochs)
-            if not has_ended:
+            if not self._send(ask, stopped, officer):
                 break
-            pending.clear()
-            # The next session would otherwise ask for this result again.
-            self.worker.save(self.folder / _WORKER)
         return n_trained
+
+    def _send(self, ask: Ask, stopped: Callable[[], bool], officer: OfficerLog) -> bool:
+        """Send the unacknowledged updates, and write a line for the officer. A refused update is lost.
+
+        Returns False if the session ends before the round of the update: the update is kept for the next session.
+        """
+        common, pending, has_ended = self.masks or self.robust, self.worker.pending, True
+        try:
+            if common is not None:
+                has_ended = common.exchange(ask, next(iter(pending.values())), stopped, officer.answers.append)
+            else:
+                for sequence, message in sorted(pending.items()):
+                    reply = ask({"ask": "upload", "sequence": sequence}, message)[0]
+                    officer.answers.append("received" if reply.get("status") in ANSWERED else "refused")
+        finally:
+            # Also of an update that no round contains, and of an update that the server has not answered.
+            officer.after(self._promise(), self.worker.n_epochs)
+        if has_ended:
+            pending.clear()
+            # The next session would otherwise send the last update again, or ask for its result.
+            self.worker.save(self.folder / _WORKER)
+        return has_ended
 
     # ---- one epoch
 
-    def _may_spend(self) -> bool:
+    def _may_train(self) -> bool:
+        """Whether an epoch is left. After a crash an epoch is charged twice: the budget can end before the epochs."""
         privacy, ledger = self.learner.privacy, self.learner.ledger
-        return privacy is None or ledger is None or ledger.n_left >= privacy.n_steps
+        return self.n_left > 0 and (privacy is None or ledger is None or ledger.n_left >= privacy.n_steps)
 
     def _promise(self) -> str:
         """Sentence for the officer of the site: spent and planned epsilon and delta."""
@@ -308,18 +299,6 @@ class SiteTraining:
         line["is_download_taken"] = self._is_taken
         append_line(self.folder / "history.jsonl", json.dumps({**line, **metrics}))
 
-    def _send_pending(self, ask: Ask, officer: OfficerLog) -> None:
-        """Send all unacknowledged messages in order, and write lines for the officer. A refused update is lost."""
-        try:
-            for sequence, message in sorted(self.worker.pending.items()):
-                reply = ask({"ask": "upload", "sequence": sequence}, message)[0]
-                officer.answers.append("refused" if reply.get("status") == "refused" else "received")
-                self.worker.acknowledge(sequence)
-            # The next session would otherwise send the last update again.
-            self.worker.save(self.folder / _WORKER)
-        finally:
-            officer.after(self._promise(), self.worker.n_epochs)
-
     # ---- state
 
     def _save(self) -> None:
@@ -330,15 +309,10 @@ class SiteTraining:
         state, arrays = learner_to_state(self.learner)
         if isinstance(guard, RotatingGuard):
             # The next session would otherwise compare downloads with a loss that a hostile server has raised by then.
-            state["guard"] = {name: getattr(guard, name) for name in _MEASURED}
+            state["guard"] = {told: getattr(guard, name) for name, told in _MEASURED.items()}
         write_state(self._learner_file(worker.n_epochs), _KIND, state, arrays)
         if isinstance(guard, HeldOutGuard) and guard.good is not None:
-            measured = {
-                "f1": guard.best_f1,
-                "loss": guard.least_loss,
-                "first_loss": guard.first_loss,
-                "n_refused": guard.n_refused,
-            }
+            measured = {told: getattr(guard, name) for name, told in _MEASURED_HELD_OUT.items()}
             write_state(self.folder / _GOOD_FILE, _GOOD, measured, {"parameters": guard.good})
         # The worker's file is written last: until then the old pair of files is valid.
         worker.save(self.folder / _WORKER)
@@ -363,16 +337,14 @@ class SiteTraining:
         # States of earlier versions, and of sites with another test, hold no numbers of this one.
         if isinstance(guard, RotatingGuard) and "guard" in state:
             with valid_fields(path, _KIND):
-                for name in _MEASURED:
-                    setattr(guard, name, type(getattr(guard, name))(state["guard"][name]))
+                _restore_numbers(guard, _MEASURED, state["guard"])
         if isinstance(guard, HeldOutGuard) and (self.folder / _GOOD_FILE).exists():
             with valid_fields(self.folder / _GOOD_FILE, _GOOD):
                 measured, arrays = read_state(self.folder / _GOOD_FILE, _GOOD)
                 good = check_finite_vector(arrays["parameters"])
                 if good.shape != self.learner.get_flat().shape:
                     raise ValueError("parameters of another network")
-                guard.best_f1, guard.least_loss = float(measured["f1"]), float(measured["loss"])
-                guard.n_refused, guard.first_loss = int(measured["n_refused"]), float(measured["first_loss"])
+                _restore_numbers(guard, _MEASURED_HELD_OUT, measured)
                 guard.good = good
 
     def _save_model(self) -> None:
@@ -392,6 +364,11 @@ def _guard(validation_fraction: float | str | None) -> HeldOutGuard | RotatingGu
     if validation_fraction is None:
         return None
     return RotatingGuard() if validation_fraction == ROTATING else HeldOutGuard()
+
+
+def _restore_numbers(guard: Any, names: Mapping[str, str], measured: Mapping[str, Any]) -> None:
+    for name, told in names.items():
+        setattr(guard, name, type(getattr(guard, name))(measured[told]))
 
 
 def _check(agreement: FederationConfig, settings: SiteSettings, name: str) -> None:

@@ -54,3 +54,10 @@ def test_masks_are_said(tmp_path):
     keys = [(site, str(number) * 64) for number, site in enumerate(SITES)]
     log_of(tmp_path, lines, keys).before("Promise.", 0)
     assert "to the server of lab, masked, in a sum of 3 sites." in lines[0]
+
+
+@pytest.mark.parametrize(("fraction", "told"), [(0.004, "0.4%"), (1.0, "100%"), (0.145, "14.5%")])
+def test_the_part_is_not_rounded_down(tmp_path, fraction, told):
+    lines = []
+    log_of(tmp_path, lines, upload_fraction=fraction).before("Promise.", 0)
+    assert f"at most {told} of an update" in lines[0]

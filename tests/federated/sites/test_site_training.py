@@ -116,6 +116,15 @@ def test_sessions_of_one_epoch_equal_plain_workers(tmp_path, notes):
     assert np.array_equal(federation.server.counts, plain.server.counts)
 
 
+def test_an_unknown_answer_is_not_told_as_received(tmp_path, notes):
+    def strange(service, site):
+        answer = direct(service, site)
+        return lambda fields, body=b"": ({"status": "later"}, b"") if body else answer(fields, body)
+
+    Federation(tmp_path, notes, n_epochs=1).session(1, strange)
+    assert "Its answer: refused." in (tmp_path / SITES[0] / "officer.log").read_text().splitlines()[1]
+
+
 # Questions of a session of two epochs: hello, download, upload, download, upload, done.
 @pytest.mark.parametrize(("place", "is_heard"), [(1, False), (2, False), (2, True), (4, True), (5, False)])
 def test_site_that_dies_anywhere_loses_nothing_and_sends_nothing_twice(tmp_path, notes, place, is_heard):
