@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -346,11 +347,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             If the noise on uploads would have an epsilon above 100 after this round. The ensemble is unchanged in this
             case.
         """
-        return self._next_round(checked_part(self._checked_tagger(), X, y, groups))
+        return self._round(checked_part(self._checked_tagger(), X, y, groups))
 
     def partial_fit_workers(self, parts: Sequence[tuple]) -> DSSGDEnsemble:
         """Train one more round with data that are already split over the workers, one part for each worker."""
-        return self._next_round(checked_parts(self._checked_tagger(), parts))
+        return self._round(checked_parts(self._checked_tagger(), parts))
 
     # ---- what training needs
 
@@ -409,10 +410,6 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
     # ---- rounds
 
-    @property
-    def _next_round(self) -> Callable[[WorkerData | list[WorkerData]], Any]:
-        return self._round if hasattr(self, "_training") else self._start
-
     def _start(self, data: WorkerData | list[WorkerData], n_epochs: int | str | None = None) -> Any:
         """Split the data if they are in one piece, and train from new weights; one round if ``n_epochs`` is None."""
         known: dict[Hashable, int] | None = {} if isinstance(data, WorkerData) else None
@@ -459,7 +456,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         }
 
     def _round(self, data: WorkerData | list[WorkerData]) -> Any:
-        """Train the workers of an earlier call for one more round."""
+        """Train the workers of an earlier call for one more round; without an earlier call, a first round."""
+        if not hasattr(self, "_training"):
+            return self._start(data)
         training = self._training
         if strategy_of(self) != self._trained_by:
             raise ValueError(f"These workers were trained with strategy={self._trained_by!r}; call fit to begin anew.")
@@ -490,7 +489,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         return {
             "record": self.exchange_ if self.keep_exchange else None,
             "map_epochs": map_in_processes(self.n_jobs),
-            "evaluate": _Progress(n_epochs) if self.verbose else None,
+            "evaluate": partial(_print_epoch, n_epochs) if self.verbose else None,
         }
 
     def _keep(self, training: Training) -> Any:
@@ -627,14 +626,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         )
 
 
-class _Progress:
-    """Prints a line of metrics for each local epoch. The line holds no text of notes."""
-
-    def __init__(self, n_epochs: int | None) -> None:
-        self.n_epochs = n_epochs
-
-    def __call__(self, name: str, learner: Any) -> dict[str, float]:
-        metrics = ", ".join(f"{key} {value:.4f}" for key, value in learner.metrics.items())
-        of_all = "" if self.n_epochs is None else f" of {self.n_epochs}"
-        print(f"{name}, epoch {learner.n_epochs}{of_all}: {metrics}", flush=True)
-        return {}
+def _print_epoch(n_epochs: int | None, name: str, learner: Any) -> dict[str, float]:
+    """Print a line of metrics of a local epoch. The line holds no text of notes."""
+    metrics = ", ".join(f"{key} {value:.4f}" for key, value in learner.metrics.items())
+    of_all = "" if n_epochs is None else f" of {n_epochs}"
+    print(f"{name}, epoch {learner.n_epochs}{of_all}: {metrics}", flush=True)
+    return {}

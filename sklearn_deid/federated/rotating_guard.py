@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .held_out_guard import LARGEST
+from .held_out_guard import LARGEST, HeldOutGuard
+from .rotating_patients import ROTATING
 
 # Measured in trainings without an attack: the loss of a download is at most 3.6 times the loss of the worker's own
 # network in the third round, 4.3 times when the steps of the server overshoot, 1.1 times at the end of the training,
@@ -99,3 +100,10 @@ class RotatingGuard:
             return False
         learner.set_flat(self.good)
         return True
+
+
+def guard_of(validation_fraction: float | str | None) -> HeldOutGuard | RotatingGuard | None:
+    """Test of downloads on held-out patients, or on patients who take turns; None without such patients."""
+    if not validation_fraction:
+        return None
+    return RotatingGuard() if validation_fraction == ROTATING else HeldOutGuard()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -125,26 +126,22 @@ def trained(
         raise
 
 
+@dataclass
 class _Exchange:
     """State of one call of `run_rounds`."""
 
-    def __init__(
-        self,
-        server: ParameterServer,
-        workers: Sequence[Worker],
-        record: ExchangeRecord | None,
-        map_epochs: MapEpochs,
-        evaluate: Evaluate | None,
-    ) -> None:
-        self.server, self.workers, self.record = server, workers, record
-        self.map_epochs, self.evaluate = map_epochs, evaluate
-        self.history = History()
-        # record of the current epoch of each worker
-        self.lines: dict[int, EpochRecord] = {}
-        # pairs of (worker, epoch) that are ready to train
-        self.waiting: list[tuple[int, int]] = []
-        # selected uploads that have not arrived: sequence number, record, version of the download
-        self.on_their_way: dict[tuple[int, int], tuple[int, EpochRecord, int]] = {}
+    server: ParameterServer
+    workers: Sequence[Worker]
+    record: ExchangeRecord | None
+    map_epochs: MapEpochs
+    evaluate: Evaluate | None
+    history: History = field(default_factory=History)
+    # record of the current epoch of each worker
+    lines: dict[int, EpochRecord] = field(default_factory=dict)
+    # pairs of (worker, epoch) that are ready to train
+    waiting: list[tuple[int, int]] = field(default_factory=list)
+    # selected uploads that have not arrived: sequence number, record, version of the download
+    on_their_way: dict[tuple[int, int], tuple[int, EpochRecord, int]] = field(default_factory=dict)
 
     def start(self) -> None:
         """Download the first copies of the model, then send the unacknowledged messages of an earlier call."""

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from .agreement_screen import OPPOSED, AgreementScreen
-from .held_out_guard import HeldOutGuard
 from .history import EpochRecord, History
 from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import SITE_DELTA, check_promise
 from .record import ExchangeRecord
 from .robust import AGGREGATES, clip_norm, combine_round
-from .rotating_guard import RotatingGuard
+from .rotating_guard import guard_of
 from .rotating_patients import ROTATING
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
@@ -208,15 +207,14 @@ def run_strategy(
     # The streams are spawned even if they are unused, so that the server has the same stream with and without keys.
     spawned = rng.spawn(len(learners))
     streams = [None if plan.keyed or random_state is None else own for own in spawned]
+    guarded = plan.guarded if plan.has_downloads else None
     workers = [
         Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
         for (name, learner), own in zip(learners.items(), streams, strict=True)
     ]
-    if plan.guarded and plan.has_downloads:
-        for worker in workers:
-            worker.guard = RotatingGuard() if plan.guarded == ROTATING else HeldOutGuard()
-    # All workers start from the same weights, so that their updates can be added.
     for worker in workers:
+        worker.guard = guard_of(guarded)
+        # All workers start from the same weights, so that their updates can be added.
         if parameters is not None:
             worker.learner.set_flat(first)
     if plan.strategy == "dssgd":
@@ -236,14 +234,10 @@ def go_on(
     plan: StrategyPlan,
     training: Training,
     rng: np.random.Generator,
-    *,
-    record: ExchangeRecord | None = None,
-    map_epochs: MapEpochs = map,
-    evaluate: Evaluate | None = None,
+    **watching: Any,
 ) -> Training:
-    """Train the same workers for further rounds, and extend their history."""
+    """Train the same workers for further rounds, and extend their history. ``watching`` as in `run_rounds`."""
     workers = training.workers
-    watching: dict[str, Any] = {"record": record, "map_epochs": map_epochs, "evaluate": evaluate}
     if training.server is not None:
         for worker in workers:
             worker.settings, worker.privacy = _settings_of(plan, worker.name), plan.privacy
@@ -270,31 +264,31 @@ def _settings_of(plan: StrategyPlan, name: str) -> WorkerSettings:
     return plan.settings if isinstance(plan.settings, WorkerSettings) else plan.settings[name]
 
 
+@dataclass
 class _Run:
     """State of the strategies in which rounds follow each other."""
 
-    def __init__(
-        self,
-        plan: StrategyPlan,
-        workers: list[Worker],
-        parameters: np.ndarray,
-        record: ExchangeRecord | None,
-        map_epochs: MapEpochs,
-        evaluate: Evaluate | None,
-    ) -> None:
-        self.plan, self.workers, self.parameters = plan, workers, parameters
-        self.record, self.map_epochs, self.evaluate = record, map_epochs, evaluate
-        self.history = History()
-        if plan.masks is not None and len(workers) < FEWEST_SITES:
-            raise ValueError(f"Masks need at least {FEWEST_SITES} sites. Got {len(workers)} instead.")
-        self.masking = {} if plan.masks is None else {worker.name: MaskingSite(worker.name) for worker in workers}
-        self.screen = AgreementScreen()
-        self.n_rounds, self.is_last = 0, False
+    plan: StrategyPlan
+    workers: list[Worker]
+    parameters: np.ndarray
+    record: ExchangeRecord | None
+    map_epochs: MapEpochs
+    evaluate: Evaluate | None
+    history: History = field(default_factory=History)
+    masking: dict[str, MaskingSite] = field(default_factory=dict)
+    screen: AgreementScreen = field(default_factory=AgreementScreen)
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        if self.plan.masks is not None:
+            if len(self.workers) < FEWEST_SITES:
+                raise ValueError(f"Masks need at least {FEWEST_SITES} sites. Got {len(self.workers)} instead.")
+            self.masking = {worker.name: MaskingSite(worker.name) for worker in self.workers}
 
     def repeat(self, one_round: Callable[[], None]) -> None:
         try:
-            for number in range(1, self.plan.n_epochs + 1):
-                self.is_last = number == self.plan.n_epochs
+            for number in range(self.plan.n_epochs):
+                self.number = number
                 one_round()
         except KeyboardInterrupt:
             self.history.interrupted = True
@@ -328,7 +322,8 @@ class _Run:
             line.sent_norm, line.staleness = line.update_norm, 0
         combined = self._combined if self.plan.masks is None else self._masked
         # The last update leads back to the moving average of the weights: a longer step would go back too far.
-        step = min(self.plan.limits.step, 1.0) if self.is_last else self.plan.limits.step
+        is_last = self.number + 1 == self.plan.n_epochs
+        step = min(self.plan.limits.step, 1.0) if is_last else self.plan.limits.step
         self.parameters = self.parameters + combined(updates, lines) * np.float32(step)  # shape: (n,)
 
     def _combined(self, updates: list[np.ndarray], lines: list[EpochRecord]) -> np.ndarray:
@@ -362,8 +357,7 @@ class _Run:
         bounded = {
             worker.name: clip_norm(update, self._bound) for worker, update in zip(self.workers, updates, strict=True)
         }
-        mean, messages = masked_mean(bounded, self.masking, self.n_rounds, self.workers[0].model, self.plan.masks)
-        self.n_rounds += 1
+        mean, messages = masked_mean(bounded, self.masking, self.number, self.workers[0].model, self.plan.masks)
         for worker, line in zip(self.workers, lines, strict=True):
             line.bytes_up, line.n_up = len(messages[worker.name]), len(mean)
             line.n_clipped = self.masking[worker.name].n_clipped

@@ -203,7 +203,7 @@ class TaggerLearner:
             metrics = self._private_epoch() if self.privacy is not None else self._plain_epoch()
         self.n_epochs, self.metrics = self.n_epochs + 1, metrics
         if self._planned is None or self.n_epochs == self._planned:
-            self._end()
+            self.stop()
         return self.metrics
 
     def _plain_epoch(self) -> dict[str, float]:
@@ -349,11 +349,13 @@ class TaggerLearner:
 
     def stop(self) -> None:
         """End the training. After an interruption the weights are replaced by their average so far."""
-        self._end()
+        if self._begun:
+            self.tagger.notify("on_train_end", X=None, y=None)
+        self._begun = False
 
     def finish(self) -> None:
         """Remove the sentences. After an interruption, also replace the weights by their average so far."""
-        self._end()
+        self.stop()
         freeze_encoder(self.tagger.module_, False)
         # A hash of few patient ids can be searched, and lengths of sentences tell notes apart.
         self._data = self._rotating = self._held_out = None
@@ -374,11 +376,6 @@ class TaggerLearner:
     def __getstate__(self) -> dict[str, Any]:
         # A copy for another process leaves the table of word vectors here. The features contain its vectors already.
         return {**vars(self), "_vectors": None}
-
-    def _end(self) -> None:
-        if self._begun:
-            self.tagger.notify("on_train_end", X=None, y=None)
-        self._begun = False
 
     @property
     def _device(self) -> torch.device:

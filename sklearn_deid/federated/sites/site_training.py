@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
 from ..privacy_ledger import SITE_DELTA, spent_epsilon
-from ..rotating_guard import RotatingGuard
-from ..rotating_patients import ROTATING
+from ..rotating_guard import RotatingGuard, guard_of
 from ..selection import check_finite_vector
 from ..state_file import read_state, valid_fields, write_state
 from ..value_checks import is_whole
@@ -93,7 +92,7 @@ class SiteTraining:
                 privacy=settings.privacy(),
                 # Noise from a seed that lies in a file could be subtracted by whoever reads the file.
                 random_state=settings.random_state if settings.privacy() is None else None,
-                guard=_guard(settings.validation_fraction),
+                guard=guard_of(settings.validation_fraction),
             )
             self.masks = MaskedSite(agreement, settings, name) if agreement.mask_keys else None
             if (self.folder / _WORKER).exists():
@@ -358,12 +357,6 @@ class SiteTraining:
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"
-
-
-def _guard(validation_fraction: float | str | None) -> HeldOutGuard | RotatingGuard | None:
-    if validation_fraction is None:
-        return None
-    return RotatingGuard() if validation_fraction == ROTATING else HeldOutGuard()
 
 
 def _restore_numbers(guard: Any, names: Mapping[str, str], measured: Mapping[str, Any]) -> None:
