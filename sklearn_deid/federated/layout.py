@@ -87,16 +87,14 @@ class ParameterLayout:
             raise ExchangeError(
                 f"The parameters are not the agreed ones: {len(missing)} are missing, {len(unknown)} are new."
             )
-        vector = np.empty(self.size, dtype=np.float32)
-        start = 0
+        vectors = [np.zeros(0, np.float32)]
         for name, shape in zip(self.names, self.shapes, strict=True):
             array = np.asarray(parameters[name])
             if array.shape != shape:
                 raise ExchangeError(f"Parameter {name} must have shape {shape}. Got {array.shape} instead.")
             # row by row (C order): shape -> (array.size,)
-            vector[start : start + array.size] = array.reshape(-1)
-            start += array.size
-        return vector
+            vectors.append(array.reshape(-1).astype(np.float32))
+        return np.concatenate(vectors)
 
     def unflatten(self, vector: np.ndarray) -> dict[str, np.ndarray]:
         """Split a vector into named arrays of float32. Each array is a copy of its part of the vector.
@@ -109,10 +107,9 @@ class ParameterLayout:
         vector = np.asarray(vector)
         if vector.shape != (self.size,):
             raise ExchangeError(f"The vector must have shape ({self.size},). Got {vector.shape} instead.")
-        parameters, start = {}, 0
-        for name, shape in zip(self.names, self.shapes, strict=True):
-            stop = start + math.prod(shape)
-            # (stop - start,) -> shape
-            parameters[name] = vector[start:stop].reshape(shape).astype(np.float32)
-            start = stop
-        return parameters
+        parts = np.split(vector, np.cumsum([math.prod(shape) for shape in self.shapes], dtype=np.intp))
+        # (size of a part,) -> shape; behind the last part nothing is left
+        return {
+            name: part.reshape(shape).astype(np.float32)
+            for name, shape, part in zip(self.names, self.shapes, parts, strict=False)
+        }

@@ -45,10 +45,10 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
     # JSON.
     for number, values in tagger.optimizer_.state_dict()["state"].items():
         for key, value in values.items():
-            if isinstance(value, torch.Tensor) and value.ndim:
+            is_tensor = isinstance(value, Tensor)
+            if is_tensor and value.ndim:
                 arrays[f"optimizer-{number}-{key}"] = value.detach().cpu().numpy()
             else:
-                is_tensor = isinstance(value, torch.Tensor)
                 state["optimizer"][f"{number}-{key}"] = [is_tensor, value.item() if is_tensor else value]
     if learner._begun:
         for name, callback in resumable_callbacks(tagger).items():
@@ -128,19 +128,15 @@ def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[st
 
 def _load_optimizer(tagger: DeidTagger, numbers: Mapping[str, list], arrays: Mapping[str, np.ndarray]) -> None:
     moments: dict[int, dict[str, Any]] = {}
+    optimizer = tagger.optimizer_
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for name, (is_tensor, value) in numbers.items():
         number, _, key = name.partition("-")
         moments.setdefault(int(number), {})[key] = torch.tensor(value) if is_tensor else value
     for name, array in arrays.items():
         if name.startswith("optimizer-"):
             _, number, key = name.split("-", 2)
-            moments.setdefault(int(number), {})[key] = torch.from_numpy(array.copy())
-    optimizer = tagger.optimizer_
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    for place, values in moments.items():
-        for moment in values.values():
-            if isinstance(moment, torch.Tensor) and moment.ndim:
-                _fitting(moment.numpy(), parameters[place])
+            moments.setdefault(int(number), {})[key] = _fitting(array, parameters[int(number)])
     # The parameter groups come from the new optimizer. Only the moments are restored.
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
 
@@ -158,6 +154,6 @@ def _counters(callback: Any) -> list[tuple[Any, str]]:
     return [(callback, "step_"), (callback, "total_")] if moving is None else [(moving, "n_steps")]
 
 
-def _averages(callback: Any) -> list[torch.Tensor]:
+def _averages(callback: Any) -> list[Tensor]:
     moving = getattr(callback, "moving_", None)
     return [] if moving is None else moving.weights

@@ -337,9 +337,8 @@ class MaskedSum:
                 "cancel. Repeat the round with a new number."
             )
         numbers = self.terms.numbers
-        total = np.zeros(self.terms.n_sent, dtype=numbers.dtype)  # shape: (n_sent,)
-        for message in self._arrived.values():
-            total = total + message
+        # Sums of this type wrap around modulo 2^bits; (n_sites, n_sent) -> (n_sent,)
+        total = np.sum(list(self._arrived.values()), axis=0, dtype=numbers.dtype)
         whole = np.zeros(self.terms.size, dtype=np.float32)
         whole[self.terms.positions] = numbers.decode(total.astype(numbers.dtype), len(self._arrived))
         return whole

@@ -167,8 +167,8 @@ class PatientLedger:
             If the plan does not permit the steps, or if another training has charged the same file in the meantime.
             Nothing is charged in this case.
         """
-        if n_steps < 1:
-            raise ExchangeError("At least one step must be charged.")
+        if not is_whole(n_steps) or n_steps < 1:
+            raise ExchangeError("A whole number of steps, at least one, must be charged.")
         if n_steps > self.n_left:
             raise ExchangeError(
                 f"The privacy budget is spent: {self.n_left} of {self.n_planned} steps are left, and {n_steps} are "

@@ -163,11 +163,8 @@ class PatientSteps:
             self._expected,
             rng,
         )
-        start = 0
-        for p in parameters:
-            # (p.numel(),) -> shape of p
-            p.grad = torch.from_numpy(mean[start : start + p.numel()]).reshape(p.shape).to(p.device, p.dtype)
-            start += p.numel()
+        for p, part in zip(parameters, torch.from_numpy(mean).split([p.numel() for p in parameters]), strict=True):
+            p.grad = part.reshape(p.shape).to(p.device, p.dtype)  # (p.numel(),) -> shape of p
         tagger.optimizer_.step()
         tagger.optimizer_.zero_grad(set_to_none=True)
         return losses

@@ -7,7 +7,8 @@ import operator
 import os
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import blake2b
 from statistics import median
@@ -23,7 +24,7 @@ from .past_updates import PastUpdates
 from .robust import RARE_RATIO, combine_round, rare_kind
 from .selection import check_finite_vector, select_download
 from .server_limits import ServerLimits
-from .sparse import SparseUpdate
+from .sparse import SparseUpdate, read_only
 from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
 
 _KIND = "parameter server"
@@ -152,11 +153,11 @@ class ParameterServer:
 
     @property
     def parameters(self) -> np.ndarray:
-        return _read_only(self._parameters)
+        return read_only(self._parameters)
 
     @property
     def counts(self) -> np.ndarray:
-        return _read_only(self._counts)
+        return read_only(self._counts)
 
     def download(self, download_fraction: float, worker: str | None = None) -> SparseUpdate:
         """Select parameters for a worker, by the ``download_selection`` of the limits.
@@ -237,11 +238,8 @@ class ParameterServer:
             checked = self.check(update, worker, sequence)
             if checked is None:
                 return False
-            try:
+            with self._noting_refusal(worker, sequence):
                 values = self._sum(checked)
-            except ExchangeError as error:
-                self._refuse(worker, sequence, error)
-                raise
             self._apply(checked, values, [(worker, sequence, checked)])
             return True
 
@@ -263,12 +261,8 @@ class ParameterServer:
         ExchangeError
             If the server refuses the update.
         """
-        with self._lock:
-            try:
-                checked = self._check(update, worker, sequence, RARE_RATIO if in_round else 1.0)
-            except ExchangeError as error:
-                self._refuse(worker, sequence, error)
-                raise
+        with self._lock, self._noting_refusal(worker, sequence):
+            checked = self._check(update, worker, sequence, RARE_RATIO if in_round else 1.0)
             return None if sequence in self._delivered.get(worker, ()) else checked
 
     def add_round(
@@ -327,12 +321,20 @@ class ParameterServer:
             long = f"The update is longer than {ratio:g} times the median of its round."
             reasons = {names[i]: OPPOSED if i in opposed else long for i in left_out}
             for name, reason in reasons.items():
-                self._refuse(name, updates[name][0], ExchangeError(reason))
+                self._refuse(name, updates[name][0], reason)
             return reasons
 
-    def _refuse(self, worker: str, sequence: Any, error: ExchangeError) -> None:
+    def _refuse(self, worker: str, sequence: Any, reason: str) -> None:
         self.n_refused += 1
-        self.refusals.append(Refusal(str(worker), sequence, error.message))
+        self.refusals.append(Refusal(str(worker), sequence, reason))
+
+    @contextmanager
+    def _noting_refusal(self, worker: str, sequence: Any) -> Iterator[None]:
+        try:
+            yield
+        except ExchangeError as error:
+            self._refuse(worker, sequence, error.message)
+            raise
 
     def advance(self) -> None:
         """Give the unchanged parameters a new version, and write the checkpoint.
@@ -569,9 +571,3 @@ def _digest(update: SparseUpdate) -> str:
     digest = blake2b(np.ascontiguousarray(update.indices).data, digest_size=16)
     digest.update(np.ascontiguousarray(update.values).data)
     return digest.hexdigest()
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view

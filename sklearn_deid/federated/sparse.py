@@ -83,10 +83,7 @@ class SparseUpdate:
         if not np.isfinite(values).all():
             raise ExchangeError("Values that are not finite cannot be exchanged.")
         for name, array in (("indices", indices.astype(np.intp, copy=False)), ("values", values)):
-            # Views share the memory of the caller. The flag concerns this view only.
-            view = array.view()
-            view.flags.writeable = False
-            object.__setattr__(self, name, view)
+            object.__setattr__(self, name, read_only(array))
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -153,22 +150,10 @@ class SparseUpdate:
         if width == 2 and not np.isfinite(values).all():
             raise ExchangeError("A value does not fit float16 (beyond 65504); send float32.")
         form, positions = self._positions()
-        header = _HEADER.pack(
-            _MAGIC,
-            KINDS.index(self.kind),
-            form,
-            width,
-            0,
-            self.size,
-            len(self),
-            self.version,
-            bytes.fromhex(self.model),
-        )
-        parts = (header, positions, np.ascontiguousarray(values).view(np.uint8).data)
-        checksum = 0
-        for part in parts:
-            checksum = zlib.crc32(part, checksum)
-        return b"".join((*parts, _CHECKSUM.pack(checksum)))
+        types, model = (KINDS.index(self.kind), form, width, 0), bytes.fromhex(self.model)
+        header = _HEADER.pack(_MAGIC, *types, self.size, len(self), self.version, model)
+        content = b"".join((header, positions, np.ascontiguousarray(values).view(np.uint8).data))
+        return content + _CHECKSUM.pack(zlib.crc32(content))
 
     def _positions(self) -> tuple[int, bytes | memoryview]:
         if len(self) == self.size:
@@ -227,16 +212,20 @@ class SparseUpdate:
         return cls(indices, values, **known)
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """View that shares the memory of an array, which its owner can still change."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def _bitmap_bytes(size: int) -> int:
     return (size + 7) // 8
 
 
 def _as_bytes(data: Any) -> memoryview:
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise ExchangeError(f"A message must be bytes. Got {type(data).__name__} instead.")
-    view = memoryview(data)
-    if not view.c_contiguous:
-        raise ExchangeError("A message must lie in one piece of memory.")
+    if not isinstance(data, (bytes, bytearray, memoryview)) or not (view := memoryview(data)).c_contiguous:
+        raise ExchangeError(f"A message must be bytes in one piece of memory. Got {type(data).__name__} instead.")
     return view.cast("B") if view.nbytes else memoryview(b"")
 
 

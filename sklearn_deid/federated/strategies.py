@@ -103,9 +103,11 @@ class StrategyPlan:
     def __post_init__(self) -> None:
         for name, allowed in (("strategy", STRATEGIES), ("aggregation", AGGREGATES)):
             check_choice("StrategyPlan", name, getattr(self, name), allowed)
-        if self.masks is not None and (self.strategy, self.aggregation) != ("fedavg", "mean"):
-            # A median needs the single updates, which masks hide.
-            raise ValueError("With 'masks', 'strategy' must be 'fedavg' and 'aggregation' must be 'mean'.")
+        if self.masks is not None and (self.strategy, self.aggregation, self.weights) != ("fedavg", "mean", None):
+            # A median and a weighted mean need the single updates, which masks hide.
+            raise ValueError(
+                "With 'masks', 'strategy' must be 'fedavg' and 'aggregation' must be 'mean', without 'weights'."
+            )
         if self.privacy is not None and self.strategy != "dssgd":
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r} instead.")
         if self.privacy is not None:

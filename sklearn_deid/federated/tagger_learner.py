@@ -301,13 +301,8 @@ class TaggerLearner:
         if n_epochs is None:
             with tagger._own_random_stream():
                 self._stream = _stream_state(self._device)
-        fraction = None if validation_fraction == ROTATING else validation_fraction
-        rows, held_out = hold_out_patients(len(part.X), part.groups, fraction, seed)
-        valid = self._held_out = None
-        if held_out is not None:
-            patients_of = held_out if part.groups is None else part.groups[held_out]
-            self._held_out = sha256(repr(np.unique(patients_of).tolist()).encode()).hexdigest()
-            valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
+        is_rotating = validation_fraction == ROTATING
+        rows, valid = self._hold_out(part, None if is_rotating else validation_fraction, seed)
         patients = self._patients(part, rows, n_epochs)
         train: list[Any] = [patients]
         self._rotating = None
@@ -317,23 +312,37 @@ class TaggerLearner:
             # From the same seed and the same notes, a saved training that continues invents the same spans again.
             n_invented = 0 if n_epochs is None else None
             train = [tagger._training_data(part.X, part.tags, part.groups, rows, n_invented=n_invented) for rows in own]
-            if validation_fraction == ROTATING:
-                self._rotating = RotatingPatients.of(tagger, part, own, train, seed)
+            self._rotating = RotatingPatients.of(tagger, part, own, train, seed) if is_rotating else None
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:
             self._vectors, tagger._vectors, tagger.embeddings = (tagger._vectors, tagger.embeddings), None, None
-        decay = dict(tagger.callbacks_).get("lr_decay")
-        if decay is not None:
-            # A first epoch without the patient with most sentences has few batches: the rate would be zero long before
-            # the end, and the updates too, so that the server would leave out the sites that still learn.
-            decay.n_epochs, decay.even_epochs = n_epochs, self._rotating is not None and self._rotating.leaves_out
-            decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
-            if patients is not None and self._trains_last_layers:
-                decay.share = rate_of_last_layers(patients.n_patients, self._has_new_labels, decay.share)
+        self._plan_rate(n_epochs, patients)
         self._data, self._begun = (train, valid), False
         self._lengths = [getattr(data, "lengths", None) for data in train]
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
+
+    def _hold_out(self, part: WorkerData, fraction: Any, seed: int) -> tuple[np.ndarray, Any]:
+        """Sentences to train on, and the data set of held-out patients; None without held-out patients."""
+        rows, held_out = hold_out_patients(len(part.X), part.groups, fraction, seed)
+        self._held_out = None
+        if held_out is None:
+            return rows, None
+        patients = held_out if part.groups is None else part.groups[held_out]
+        self._held_out = sha256(repr(np.unique(patients).tolist()).encode()).hexdigest()
+        return rows, self.tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
+
+    def _plan_rate(self, n_epochs: int | None, patients: PatientSteps | None) -> None:
+        """Set the course of the learning rate over all local epochs."""
+        decay = dict(self.tagger.callbacks_).get("lr_decay")
+        if decay is None:
+            return
+        # A first epoch without the patient with most sentences has few batches: the rate would be zero long before the
+        # end, and the updates too, so that the server would leave out the sites that still learn.
+        decay.n_epochs, decay.even_epochs = n_epochs, self._rotating is not None and self._rotating.leaves_out
+        decay.share = RATE_FROM_TAGGER if self.tagger.starts_from_tagger_ else 1.0
+        if patients is not None and self._trains_last_layers:
+            decay.share = rate_of_last_layers(patients.n_patients, self._has_new_labels, decay.share)
 
     def _patients(self, part: WorkerData, rows: np.ndarray, n_epochs: int | None) -> PatientSteps | None:
         """Return the steps of a private training, with a ledger for the whole plan; None without ``privacy``."""

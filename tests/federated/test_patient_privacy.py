@@ -379,6 +379,14 @@ class TestAccountant:
         assert 7.9 < ledger.spent_epsilon() <= 8.0
         assert "of 8 spent at delta 1e-05, 120 of 120 steps" in ledger.line()
 
+    @pytest.mark.parametrize("n_steps", [0, -1, 1.5, float("nan"), True])
+    def test_steps_are_whole_numbers(self, n_steps):
+        """NaN was charged, and left a ledger that nobody can read."""
+        ledger = PatientLedger(8.0, 1e-5, sampling_rate=0.25, noise_multiplier=2.0, n_planned=8)
+        with pytest.raises(ExchangeError, match="whole number of steps"):
+            ledger.charge(n_steps)
+        assert ledger.n_spent == 0
+
     def test_ledger_with_less_noise_than_its_epsilon_needs_is_refused(self, tmp_path):
         path = tmp_path / "ledger.json"
         noise = PatientPrivacy(8.0, sampling_rate=0.1, ledger=path).open_ledger(60, 12).noise_multiplier

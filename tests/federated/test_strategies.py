@@ -6,6 +6,7 @@ import pytest
 from sklearn_deid.federated import (
     STRATEGIES,
     ExchangeRecord,
+    FixedPoint,
     GaussianUpload,
     ServerLimits,
     StrategyPlan,
@@ -250,6 +251,7 @@ def test_figures_are_those_after_each_local_epoch(strategy):
         ({"strategy": "all"}, "'strategy' parameter of StrategyPlan must be one of centralized, .*Got 'all'"),
         ({"strategy": "fedavg", "aggregation": "mode"}, "'aggregation' parameter of StrategyPlan must be one of"),
         ({"strategy": "fedavg", "privacy": GaussianUpload(1.0, 1.0)}, "belong to strategy='dssgd'"),
+        ({"strategy": "fedavg", "masks": FixedPoint(), "weights": {"a": 1.0}}, "without 'weights'"),
         ({"privacy": GaussianUpload(0.001, 1000.0), "n_epochs": 25}, "means epsilon 5.0048e.07 at delta 1e-05"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 from ...exceptions import ExchangeError
 from ..record import ExchangeRecord
 from ..server import ParameterServer
-from ..sparse import DTYPES
+from ..sparse import DTYPES, SparseUpdate
 from ..value_checks import is_number
 from .json_file import check_kinds
 from .wire import pack, unpack
@@ -166,7 +166,8 @@ class ExchangeService:
             if self.server.version % len(self.sites) == 0:
                 self.after_round()
         event = {"event": "upload", "site": site, "sequence": sequence, "applied": applied, "bytes": len(body)}
-        norm = round(self.server.norms(site)[-1], 3) if applied and self.server.norms(site) else None
+        # Of this update: the server keeps no norm of an update without values, and a late one is not its last.
+        norm = round(SparseUpdate.from_bytes(body).norm(), 3) if applied else None
         self.record({**event, "norm": norm, "version": self.server.version})
         return self._reply(applied=applied)
 

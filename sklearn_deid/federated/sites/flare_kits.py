@@ -59,8 +59,11 @@ def write_federation(
     """
     for name in (host, lead):
         # Each participant has a file of this name.
-        if not name or name.startswith(".") or set(name) & set("/\\\0"):
+        if not name.isprintable() or not name or name.startswith(".") or set(name) & set("/\\"):
             raise DeidError("The name of the server, and the address of the lead, must be names of files.")
+    # One file would replace the other, also on disks that do not distinguish capital letters.
+    if len({name.casefold() for name in (host, lead, *agreement.sites)}) < 2 + len(agreement.sites):
+        raise DeidError("The server, the lead and the sites need different names.")
     root = Path(folder)
     # An existing folder raises an error: a second call must not replace the files of a running federation.
     (root / "participants").mkdir(parents=True)

@@ -110,4 +110,5 @@ def write_settings(settings: Any, path: str | os.PathLike[str], *, private: bool
 def write_json(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
     """Write readable JSON. The file is written completely or not at all. Only the owner can read a private file."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    write_file(path, text.encode("utf-8"), private=private)
+    # Names of files may hold bytes that are not UTF-8. The escape \udc.. of such a byte is also valid JSON.
+    write_file(path, text.encode("utf-8", "backslashreplace"), private=private)

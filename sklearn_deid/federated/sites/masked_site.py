@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +16,7 @@ from .federation_config import FederationConfig
 from .json_file import write_settings
 from .mask_key import MaskKey, read_mask_key
 from .site_settings import SiteSettings
+from .state_lock import StateLock
 
 # A hostile server or site could otherwise use up the numbers.
 _LONGEST_JUMP = 1_000_000
@@ -136,26 +135,17 @@ class MaskedSite:
         return number
 
     def _save(self, **changes: Any) -> None:
-        with _locked(self._path.with_name(f".{self._path.name}.lock")):
+        # Two processes could otherwise both compare the key before one of them writes it.
+        lock = StateLock(self._path.parent, name=f".{self._path.name}.lock")
+        try:
             # A second state folder with the same key would use the same masks.
             if read_mask_key(self._path) != self.key:
                 raise ExchangeError("Another process uses the key of the masks. Each site needs a key of its own.")
             key = replace(self.key, **changes)
             write_settings(key, self._path, private=True)
+        finally:
+            lock.release()
         self.key = key
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Wait for the lock of a file. Two processes could otherwise both compare the key before one of them writes it."""
-    import fcntl  # of POSIX systems, as is FLARE
-
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def check_masks(agreement: FederationConfig, settings: SiteSettings, name: str | None = None) -> MaskKey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -296,7 +297,9 @@ class SiteTraining:
         self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
         line["is_download_taken"] = self._is_taken
-        append_line(self.folder / "history.jsonl", json.dumps({**line, **metrics}))
+        # JSON has neither NaN nor infinity: a private epoch may draw no patient, and have no loss.
+        finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
+        append_line(self.folder / "history.jsonl", json.dumps({**line, **finite}))
 
     # ---- state
 

@@ -18,9 +18,11 @@ class StateLock:
     Parameters
     ----------
     folder : Path
-        An existing folder. The lock creates the file ``lock`` in this folder.
+        An existing folder. The lock creates a file in this folder.
     patience : float, default=330.0
         Seconds to wait for the other process. A process whose server does not answer gives up after 300 seconds.
+    name : str, default="lock"
+        Name of the file.
 
     Raises
     ------
@@ -40,8 +42,8 @@ class StateLock:
     >>> StateLock(folder, patience=0).release()
     """
 
-    def __init__(self, folder: Path, patience: float = 330.0) -> None:
-        self._file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    def __init__(self, folder: Path, patience: float = 330.0, name: str = "lock") -> None:
+        self._file = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
         end = time.monotonic() + patience
         while not self._is_taken():
             if time.monotonic() >= end:

@@ -45,6 +45,15 @@ def test_upload_is_applied_once_under_the_name_of_the_connection(desk):
     assert [event["site"] for event in events] == ["a", "a"]
 
 
+def test_the_log_tells_the_norm_of_the_update_itself(desk):
+    """Of an update that comes late, and of one without values, too."""
+    service, _, events = desk
+    nothing = SparseUpdate(np.zeros(0, int), np.zeros(0, np.float32), 8, MODEL).to_bytes()
+    for sequence, body in ((1, update(4)), (0, update(1)), (2, nothing)):
+        ask(service, "a", body, ask="upload", sequence=sequence)
+    assert [event["norm"] for event in events] == [2.0, 1.0, 0.0]
+
+
 def test_download_is_what_the_server_gives(desk):
     service, _, events = desk
     fields, body = ask(service, "a", ask="download", fraction=0.5)

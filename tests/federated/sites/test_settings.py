@@ -123,6 +123,23 @@ def test_wrong_kits_are_refused(kits):
         harden_site(kits / "site", AGREEMENT, SiteSettings("/n", "/s", 0))
 
 
+def test_a_name_of_a_file_that_is_not_utf8_comes_back(tmp_path):
+    """Such bytes ended in a UnicodeEncodeError."""
+    settings = SiteSettings("/notes/Pr\udce4fix", "/z\u00e4hlt", 5)
+    write_settings(settings, tmp_path / "site.json")
+    assert read_settings(SiteSettings, tmp_path / "site.json") == settings
+    assert "z\u00e4hlt" in (tmp_path / "site.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("names", [("site-1", "a@b.org"), ("b.org", "SITE-2"), ("b.org", "b.org")])
+def test_no_participant_replaces_another(tmp_path, names):
+    """The request of the server was overwritten by that of a site of the same name."""
+    agreement = FederationConfig("lab", ["site-1", "site-2"], ["DATE"])
+    with pytest.raises(DeidError, match="need different names"):
+        write_federation(tmp_path / "new", agreement, names[0], 8002, names[1])
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize("names", [("../server", "a@b.org"), ("b.org", "x/a@b.org"), ("", "a@b.org"), ("b.org", "..")])
 def test_participants_are_files_of_the_folder(tmp_path, names):
     """A file was written wherever the name of the server pointed."""

@@ -116,6 +116,15 @@ def test_sessions_of_one_epoch_equal_plain_workers(tmp_path, notes):
     assert np.array_equal(federation.server.counts, plain.server.counts)
 
 
+def test_a_loss_that_is_no_number_leaves_valid_json(tmp_path, notes, monkeypatch):
+    """Strict readers refuse the words NaN and Infinity."""
+    metrics = {"train_loss": math.nan, "valid_loss": math.inf, "f1": 0.5}
+    monkeypatch.setattr(Worker, "local_epoch", lambda worker, epoch=Worker.local_epoch: epoch(worker) and metrics)
+    Federation(tmp_path, notes, n_epochs=1).session(1)
+    line = json.loads((tmp_path / SITES[0] / "history.jsonl").read_text(), parse_constant=pytest.fail)
+    assert {name: line[name] for name in metrics} == {"train_loss": None, "valid_loss": None, "f1": 0.5}
+
+
 def test_an_unknown_answer_is_not_told_as_received(tmp_path, notes):
     def strange(service, site):
         answer = direct(service, site)
