@@ -52,6 +52,7 @@ __all__, _listed, __dir__ = lazy_names(
         "surrogate_pairs": "SurrogatePairAttack",
         "surrogate_spans": "SurrogateSpans spans_of_notes spans_of_sentences",
         "template": "TemplateAttack",
+        "untrained": "UntrainedAttack",
         "upload_noise": "NoisyUploads UploadNoise",
         "word_draws": "WordDraws draws_of_text",
     },
@@ -67,7 +68,8 @@ def attack_classes() -> tuple[type[AuditAttack], ...]:
         one
         for module in modules
         for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, declared) and one is not declared
+        # Base classes have no key.
+        if isinstance(one, type) and issubclass(one, declared) and hasattr(one, "key")
     }
     return tuple(sorted(classes, key=lambda one: (one.order, one.key)))
 

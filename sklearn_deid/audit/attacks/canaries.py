@@ -15,7 +15,7 @@ from ...sequences import TokenSequences, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL
 from .declaration import AttackPreset, AuditAttack, timed
-from .model_training import LossFunction, TrainingProcedure, losses_of, memorise
+from .model_training import TrainingProcedure, losses_of, memorise
 
 _POSITIVE_BAR = 0.99
 
@@ -130,7 +130,10 @@ class CanaryAttack(AuditAttack):
         "A user of the model who holds the sentence around a name ranks the name that was there before {} of other "
         "names"
     )
-    threat = "model"
+    attacker = (
+        "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names of "
+        "which one was there."
+    )
     measure = "share of other names than which a planted one has a smaller loss"
 
     def __init__(
@@ -150,14 +153,6 @@ class CanaryAttack(AuditAttack):
     def name(self) -> str:
         """Name of the attack, in words."""
         return f"planted names, repeated {self.repeats[-1]} times"
-
-    @property
-    def attacker(self) -> str:
-        """Description of the attackers and their knowledge."""
-        return (
-            "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names "
-            "of which one was there."
-        )
 
     def run(self, release: Any) -> list[AttackResult]:
         """Plant invented names among the sentences of the training patients, and return their exposure."""
@@ -209,7 +204,8 @@ class CanaryAttack(AuditAttack):
             figures[f"planted {times} times"] = _summary(beaten, len(others))
         # Negative control: a training without canaries cannot rank the names that were never planted.
         clean = self._losses(released, released.train, planted, 0, self._seeds[-1])
-        figures["not planted"] = _summary(_beaten(clean, held_out, others), len(others))
+        blind = _beaten(clean, held_out, others)
+        figures["not planted"] = _summary(blind, len(others))
         # Positive control: a model that memorises its training set.
         open_book = self._losses(released, memorise, planted, 1, self._seeds[-2])
         return self.result(
@@ -217,7 +213,7 @@ class CanaryAttack(AuditAttack):
             0.5,
             Estimate.from_hits(_beaten(open_book, planted, others)),
             _POSITIVE_BAR,
-            Estimate.from_hits(_beaten(clean, held_out, others), confidence=CONTROL_CONFIDENCE),
+            Estimate.from_hits(blind, confidence=CONTROL_CONFIDENCE),
             settings={"n_canaries": self.n_canaries, "repeats": self.repeats, "n_candidates": len(others) + 1},
             details=figures,
         )
@@ -229,8 +225,7 @@ class CanaryAttack(AuditAttack):
         rows = np.repeat(planted, times)
         X = _joined(released.X, self._sentences[rows])
         y = _joined(released.y, self._tags[rows])
-        model: LossFunction = train(X, y, seed)
-        return losses_of(model, self._sentences, self._tags)
+        return losses_of(train(X, y, seed), self._sentences, self._tags)
 
 
 def _beaten(losses: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.ndarray:

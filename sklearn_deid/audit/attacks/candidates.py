@@ -27,7 +27,7 @@ class CandidateSet:
     truth : int
         Position of the released candidate.
     casing : ndarray of shape (C, time) or None
-        Casing class of each token; -1 means any class.
+        Casing class of each token.
     """
 
     row: int
@@ -60,7 +60,15 @@ class CandidateRanks:
         return self._ranks[-1]
 
     def hits(self, k: int = 1) -> np.ndarray:
-        """Probability that the truth is among the first k, with ties in random order, shape (n_sentences,)."""
+        """Probability that the truth is among the first k, with ties in random order, shape (n_sentences,).
+
+        Raises
+        ------
+        ValueError
+            If no sentence was added.
+        """
+        if not self.rows:
+            raise ValueError("No sentence that was released has candidates: there is nothing to look up.")
         return expected_hits(Ranks(*np.array(self._ranks).T), k)
 
     def share(self, confidence: float, hits: Any = None) -> Estimate:
@@ -79,11 +87,12 @@ class CandidateRanks:
 
 
 def one_token_candidates(
-    data: PairData, n_candidates: int, rng: np.random.Generator, word_casing: np.ndarray | None = None
+    data: PairData, n_candidates: int, rng: np.random.Generator, rows: np.ndarray | None = None
 ) -> Iterator[CandidateSet]:
     """For each sentence with a replaceable PHI token, yield the sentence and its variants with one replaced token.
 
-    A neighbour of the token replaces the token.
+    A neighbour of the token replaces the token, and keeps the casing of the token, so that the casing carries no
+    information.
 
     Each sentence has one replaced token, which is drawn uniformly. The pairs of the adversaries and of the bound use
     the same drawing.
@@ -96,9 +105,8 @@ def one_token_candidates(
         Largest number of candidates, the sentence included. If there are more neighbours, they are sampled.
     rng : numpy Generator
         Random generator.
-    word_casing : ndarray of shape (n_words,), optional
-        Casing class of each word of the table in a candidate; -1 means any class. By default a replaced token keeps the
-        casing of the original token, so that the casing carries no information.
+    rows : ndarray of int, optional
+        Ascending rows of the sentences; all sentences by default.
 
     Examples
     --------
@@ -110,6 +118,8 @@ def one_token_candidates(
     >>> [(c.row, sorted(c.words.tolist())) for c in one_token_candidates(data, 10, np.random.default_rng(0))]
     [(1, [[1, 2], [1, 3]])]
     """
+    rows = np.arange(len(data)) if rows is None else rows
+    data = data.take(rows)
     first = np.searchsorted(data.eligible, data.offsets)
     for row in PairBatches(data).pair_rows:
         start, stop = data.offsets[row], data.offsets[row + 1]
@@ -122,12 +132,8 @@ def one_token_candidates(
         # shape: (C, time)
         candidates = np.tile(words, (len(others) + 1, 1))
         candidates[1:, at] = others
-        casing = None
-        if data.casing is not None:
-            casing = np.tile(data.casing[start:stop], (len(candidates), 1))
-            if word_casing is not None:
-                casing[1:, at] = word_casing[others]
-        yield _shuffled(int(row), candidates, casing, rng)
+        casing = None if data.casing is None else np.tile(data.casing[start:stop], (len(candidates), 1))
+        yield _shuffled(int(rows[row]), candidates, casing, rng)
 
 
 def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Generator) -> Iterator[CandidateSet]:

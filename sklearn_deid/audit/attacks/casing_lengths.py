@@ -15,8 +15,9 @@ from ..audit_data import first_of_each
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
 from .casing_draws import CASING_LEVEL, DrawnCasing, drawn_casing_checks
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, check_least, timed
 from .noise_checks import alarms
+from .untrained import UntrainedAttack
 
 # Probability that an intact release raises the alarm.
 FALSE_ALARM = 5e-4
@@ -71,7 +72,7 @@ class VectorsBesideOwn:
     grid: float
 
 
-class CasingLengthsAttack(AuditAttack):
+class CasingLengthsAttack(UntrainedAttack):
     """Pick the original of a released sentence among unrelated sentences, without reading the vectors.
 
     The number of tokens is part of every release. The casing classes are released as columns if the representer has
@@ -122,14 +123,12 @@ class CasingLengthsAttack(AuditAttack):
     phrase = (
         "An attacker who reads only what is declared open picks the right one of unrelated sentences in {} of cases"
     )
-    threat = "representation"
     name = "casing and lengths"
     attacker = "A recipient with a list of unrelated sentences, who reads the number of tokens and the released casing."
     measure = "share of sentences that are picked among unrelated ones; guessing uses what is declared open too"
 
     def __init__(self, *, n_candidates: int = 100, confidence: float = 0.95, random_state: Any = None) -> None:
-        if n_candidates < 2:
-            raise ValueError(f"The 'n_candidates' parameter must be at least 2. Got {n_candidates} instead.")
+        check_least(2, n_candidates=n_candidates)
         self.n_candidates, self.confidence, self.random_state = n_candidates, confidence, random_state
 
     def run(self, release: Any) -> list[AttackResult]:
@@ -140,10 +139,6 @@ class CasingLengthsAttack(AuditAttack):
         # The audit reads the casing from the manifest, and the vectors prove or disprove the manifest.
         beside = [] if release.has_casing else [release.beside_own(part) for part in data.parts]
         return [self.fit().attack(shown, beside, release.drawn_casing)]
-
-    def fit(self, knowledge: Any = None) -> CasingLengthsAttack:
-        """Nothing to learn."""
-        return self
 
     @timed
     def attack(
@@ -199,7 +194,7 @@ class CasingLengthsAttack(AuditAttack):
     @staticmethod
     def _faults(furthest: float, limit: float, drawn: DrawnCasing | None) -> tuple[str, ...]:
         failed = [] if drawn is None else alarms(drawn_casing_checks(drawn), CASING_LEVEL)[0]
-        leaks = [_LEAK.format(furthest, limit)] if furthest > limit else []
+        leaks = [] if furthest <= limit else [_LEAK.format(furthest, limit)]
         return (*leaks, *dict.fromkeys(check.fault for check in failed))
 
     def _candidates(self, X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:

@@ -77,7 +77,6 @@ class CertifiedBound(AuditAttack):
         AttackPreset("bound_releases", "Certified bound for several releases", 100.0, 0.3, repeated=True, quick=True),
     )
     phrase = "The best possible attacker tells a sentence from one with a moved token in {} of pairs at most"
-    threat = "representation"
     measure = "mean accuracy of the best possible attacker who tells a sentence from one with a moved token"
     attacker = (
         "Anyone who holds the published representer, knows both candidate sentences and the noise at the input, and "

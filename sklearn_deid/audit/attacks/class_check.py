@@ -11,7 +11,8 @@ from ...representations.released_classes import wrong_classes
 from ..protocol import AttackResult
 from ..released_step import CLASS_FILE, CLASSES
 from .check_results import check_result
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
+from .untrained import UntrainedAttack
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +48,7 @@ class ReleasedClassVectors:
     figures: dict[str, Any] = field(default_factory=dict)
 
 
-class ClassCheck(AuditAttack):
+class ClassCheck(UntrainedAttack):
     """Compare released word classes with the public words; the check is deterministic.
 
     The check finds a class of fewer than k words, a class whose words the released casing distinguishes, a class vector
@@ -75,7 +76,6 @@ class ClassCheck(AuditAttack):
     releases = (CLASSES, CLASS_FILE)
     presets = (AttackPreset("classes", "Word classes", 100.0, 1.0, quick=True),)
     name = "word classes"
-    threat = "representation"
     attacker = "A recipient who holds the released vectors, the published classes and the public word vectors."
     measure = "share of tests in which the release holds more than the class of each word"
     phrase = "An attacker who compares the release with the published classes finds a fault in {} of tests"
@@ -87,18 +87,12 @@ class ClassCheck(AuditAttack):
             return [replace(self.skip("It needs the published WordClassRepresenter, as representer=."), blocks=True)]
         return [self.fit().attack(released)]
 
-    def fit(self, knowledge: None = None) -> ClassCheck:
-        """Nothing to learn."""
-        return self
-
     @timed
     def attack(self, released: ReleasedClassVectors) -> AttackResult:
         """Check released vectors."""
-        faults = []
         classes = released.classes, released.centroids, released.class_size
         wrong = wrong_classes(released.table, *classes, released.kinds)
-        if wrong is not None:
-            faults.append(wrong)
+        faults = [] if wrong is None else [wrong]
         vectors = np.ascontiguousarray(released.vectors, dtype=np.float32)
         named = {row.tobytes() for row in released.centroids}
         strange = sum(row.tobytes() not in named for row in vectors)

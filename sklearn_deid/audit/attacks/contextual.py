@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...tagging.tagger_data import distinct_words
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, WORDS
 from .control_representers import slightly_noisy
-from .declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack, timed
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
 from .lookup import LookupKnowledge
 from .pairs import PairRelease
 from .pseudonymised_text import PseudonymisedText, PseudonymKnowledge, Unmoved, release_numbers
@@ -124,8 +124,6 @@ class ContextualAttack(AuditAttack):
         "An attacker who reads the sentence with a language model of other notes names the word behind the release in "
         "{} of cases"
     )
-    # An audit of vectors sets the threat "representation".
-    threat: str = "pseudonymised text"
     name = "contextual attacker"
     attacker = (
         "A recipient who knows the published method, holds notes of the same kind about other patients, and reads the "
@@ -143,13 +141,6 @@ class ContextualAttack(AuditAttack):
     ) -> None:
         self.n_candidates, self.n_sentences = n_candidates, n_sentences
         self.confidence, self.random_state = confidence, random_state
-
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> ContextualAttack:
-        """Build the attack. A skipped attack also states the threat of its release: vectors or text."""
-        attack: ContextualAttack = super().make(preset, settings, release)
-        attack.threat = "pseudonymised text" if release.kind == WORDS else "representation"
-        return attack
 
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the probabilities of the surrogates are not known."""
@@ -169,15 +160,15 @@ class ContextualAttack(AuditAttack):
             return [self.fit(PublicNotes(others, release.pseudonym_knowledge)).attack(release.pseudonymised_text)]
         network = LookupKnowledge(release.network, device=release.device)
         known = PublicNotes(others, representer=network, words=_words_of_table(release))
-        shown = release.pair_release
-        return [self.fit(known).attack(PairRelease(shown.data, shown.groups, release.vectors("test")))]
+        return [self.fit(known).attack(replace(release.pair_release, vectors=release.vectors("test")))]
 
     def fit(self, knowledge: PublicNotes) -> ContextualAttack:
         """Learn the language model from public notes."""
         self._knowledge = knowledge
         words = knowledge.words or ()
         if knowledge.mechanism is not None:
-            words = [word for of_label in normalised_prior(knowledge.mechanism.prior).values() for word in of_label[0]]
+            self._pool = normalised_prior(knowledge.mechanism.prior)
+            words = [word for of_label, _, _ in self._pool.values() for word in of_label]
         self._prior = SentencePrior(knowledge.sentences, words)
         return self
 
@@ -199,7 +190,6 @@ class ContextualAttack(AuditAttack):
         lattices = list(self._lattices(released, False))
         if not lattices:
             raise ValueError("The release holds no word of PHI that could be decoded.")
-        openly = self._lattices(released, True)
         both, groups = self._hits(lattices)
         # The same search without the release: the difference is what the release adds.
         prior, _ = self._hits([_without_evidence(one) for one in lattices])
@@ -207,7 +197,7 @@ class ContextualAttack(AuditAttack):
         return self.result(
             Estimate.from_hits(both, groups, self.confidence),
             Estimate.from_hits(prior, groups, self.confidence),
-            Estimate.from_hits(self._hits(openly)[0]),
+            Estimate.from_hits(self._hits(self._lattices(released, True))[0]),
             _POSITIVE_BAR,
             settings={"order": 3, "n_candidates": self.n_candidates, "n_sentences": self.n_sentences},
             details=_figures(both, prior, alone, groups, self.confidence),
@@ -235,34 +225,40 @@ class ContextualAttack(AuditAttack):
         """Sentences with surrogates. In the control every word is released unchanged."""
         known = self._knowledge.mechanism
         assert known is not None
-        mechanism, pool = getattr(known.mechanism, "mechanism_", known.mechanism), normalised_prior(known.prior)
-        phi = find_phi_tokens(text.original, text.tags)
-        # Words that the mechanism never moves are read as they are.
-        moved = (mechanism.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
-        label_of = np.array(["all" if "all" in pool else label for label in phi.labels], dtype=object)[phi.label_ids]
-        moved &= np.array([label in pool for label in label_of], dtype=bool)
-        rows = np.random.default_rng(self.random_state).permutation(np.unique(phi.sentences[moved]))
-        wanted = np.flatnonzero(moved & np.isin(phi.sentences, rows[: self.n_sentences]))
-        original, shown = (x.data[phi.positions[wanted]].tolist() for x in (text.original, text.released))
+        mechanism = getattr(known.mechanism, "mechanism_", known.mechanism)
+        asked = self._asked(text, mechanism)
+        original, shown = (x.data[asked.positions].tolist() for x in (text.original, text.released))
         if openly:
-            mechanism = Unmoved([word for words, _, _ in pool.values() for word in words])
+            mechanism = Unmoved([word for words, _, _ in self._pool.values() for word in words])
             numbers = mechanism.sample(original, np.random.default_rng(0))
         else:
             numbers = release_numbers(mechanism, original, shown)
         evidence = {
             label: _Evidence(mechanism, list(words), weights, numbers, self._prior)
-            for label, (words, weights, _) in pool.items()
+            for label, (words, weights, _) in self._pool.items()
         }
-        for row in np.unique(phi.sentences[wanted]).tolist():
-            here = np.flatnonzero(phi.sentences[wanted] == row)
-            places = (phi.positions[wanted[here]] - text.original.offsets[row]).tolist()
-            labels = label_of[wanted[here]].tolist()
-            found = {p: evidence[k].of(int(numbers[i])) for p, k, i in zip(places, labels, here.tolist(), strict=True)}
-            truths = self._prior.numbers([original[i] for i in here.tolist()]).tolist()
-            group = text.groups[row]
+        truths = self._prior.numbers(original).tolist()
+        for row in np.unique(asked.sentences).tolist():
+            here = np.flatnonzero(asked.sentences == row).tolist()
+            place = {i: int(asked.positions[i] - text.original.offsets[row]) for i in here}
             yield Lattice(
-                group, self._prior.numbers(list(text.released[row])), found, dict(zip(places, truths, strict=True))
+                text.groups[row],
+                self._prior.numbers(list(text.released[row])),
+                {place[i]: evidence[asked.labels[i]].of(int(numbers[i])) for i in here},
+                {place[i]: truths[i] for i in here},
             )
+
+    def _asked(self, text: PseudonymisedText, mechanism: Any) -> _Asked:
+        """Tokens that the mechanism moves and whose label the attacker knows, of the sampled sentences."""
+        phi = find_phi_tokens(text.original, text.tags)
+        # Words that the mechanism never moves are read as they are.
+        moved = (mechanism.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
+        names = np.array(["all" if "all" in self._pool else label for label in phi.labels], dtype=object)
+        labels = names[phi.label_ids]
+        moved &= np.array([label in self._pool for label in labels], dtype=bool)
+        rows = np.random.default_rng(self.random_state).permutation(np.unique(phi.sentences[moved]))
+        wanted = np.flatnonzero(moved & np.isin(phi.sentences, rows[: self.n_sentences]))
+        return _Asked(phi.positions[wanted], phi.sentences[wanted], labels[wanted].tolist())
 
     # ---- private vectors
 
@@ -277,10 +273,18 @@ class ContextualAttack(AuditAttack):
         numbers = self._prior.numbers(words)
         for some, scores in template.scored(released, own, own if openly else None):
             at = int((some.words != some.words[some.truth]).any(axis=0).argmax())
-            candidates = numbers[some.words[:, at]]
+            sentences = numbers[some.words]
             group = some.row if released.groups is None else released.groups[some.row]
-            choices = {at: Choices(candidates, scores[0])}
-            yield Lattice(group, numbers[some.words[some.truth]], choices, {at: int(candidates[some.truth])})
+            choices, truth = {at: Choices(sentences[:, at], scores[0])}, sentences[some.truth]
+            yield Lattice(group, truth, choices, {at: int(truth[at])})
+
+
+class _Asked(NamedTuple):
+    """Tokens to name: position among all tokens, sentence, and label; all of length n."""
+
+    positions: np.ndarray
+    sentences: np.ndarray
+    labels: list[str]
 
 
 class _Evidence:
@@ -317,12 +321,8 @@ def _without_evidence(one: Lattice) -> Lattice:
 
 def _hits_of_evidence(one: Lattice) -> np.ndarray:
     """Expected hits of an attacker who does not read the sentence, with ties in random order."""
-    hits = []
-    for position, truth in one.truths.items():
-        words, evidence, _ = one.choices[position]
-        best = words[evidence == evidence.max()]
-        hits.append(float(np.mean(best == truth)))
-    return np.array(hits)
+    choices = [(one.choices[position], truth) for position, truth in one.truths.items()]
+    return np.array([np.mean(words[evidence == evidence.max()] == truth) for (words, evidence, _), truth in choices])
 
 
 def _figures(

@@ -7,24 +7,38 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import signature
 from time import perf_counter
-from typing import Any, ClassVar, ParamSpec
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from ..protocol import AttackResult
+from ..released_step import MODEL, SURROGATES, UPDATES, WORDS
 
 _Arguments = ParamSpec("_Arguments")
+_Results = TypeVar("_Results", AttackResult, dict[str, AttackResult])
+# Threats by the kind of release; all other kinds hold vectors.
+_THREATS = {WORDS: "pseudonymised text", SURROGATES: "pseudonymised text", MODEL: "model", UPDATES: "updates"}
 
 #: Reason why attacks that compare a text with its mechanism cannot run. Without such an attack, originals would pass.
 UNKNOWN_MECHANISM = "The mechanism that made the text is not known."
 
 
-def timed(attack: Callable[_Arguments, AttackResult]) -> Callable[_Arguments, AttackResult]:
-    """Decorate the method ``attack``: its result states the seconds that the attack took."""
+def check_least(least: int, **values: int) -> None:
+    """Raise ValueError if a parameter is smaller than its smallest possible value."""
+    for name, value in values.items():
+        if value < least:
+            raise ValueError(f"The '{name}' parameter must be at least {least}. Got {value} instead.")
+
+
+def timed(attack: Callable[_Arguments, _Results]) -> Callable[_Arguments, _Results]:
+    """Decorate the method ``attack``: its results state the seconds that the attack took, with those of ``fit``."""
 
     @wraps(attack)
-    def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> AttackResult:
+    def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Results:
         since = perf_counter()
-        result = attack(*arguments, **options)
-        return replace(result, seconds=perf_counter() - since)
+        found = attack(*arguments, **options)
+        seconds = perf_counter() - since + getattr(arguments[0], "_seconds", 0.0)
+        if isinstance(found, AttackResult):
+            return replace(found, seconds=seconds)
+        return {name: replace(one, seconds=seconds) for name, one in found.items()}
 
     return run
 
@@ -123,6 +137,8 @@ class AuditAttack:
         begins with this phrase.
     n_rounds : int
         Factor by which an audit multiplies the seconds of a preset.
+    threat : str
+        Threat of the results, from `sklearn_deid.audit.THREATS`. By default, the kind of the attacked release decides.
     """
 
     key: ClassVar[str]
@@ -131,17 +147,27 @@ class AuditAttack:
     order: ClassVar[int]
     releases: ClassVar[tuple[str, ...]]
     presets: ClassVar[tuple[AttackPreset, ...]]
+    _kind: str = ""
+    _knowledge: Any = None
+    _seconds: float = 0.0
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> Any:
         """Build the attack with the parameters of a preset and the audit parameters that its constructor accepts."""
-        return cls(**cls.options_of(preset, settings), **settings.shared(cls))
+        attack = cls(**cls.options_of(preset, settings), **settings.shared(cls))
+        attack._kind = release.kind
+        return attack
 
     @classmethod
     def options_of(cls, preset: AttackPreset, settings: AttackSettings) -> dict[str, Any]:
         """Constructor parameters that a preset sets."""
         repeated = {"n_releases": settings.n_releases} if preset.repeated else {}
         return {**preset.options, **repeated}
+
+    @property
+    def threat(self) -> str:
+        """Threat of the kind of release that the audit attacks, or of the first kind that the attack accepts."""
+        return _THREATS.get(self._kind or self.releases[0], "representation")
 
     @property
     def n_rounds(self) -> int:

@@ -310,7 +310,7 @@ def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocab
     better = torch.zeros(len(data.words), dtype=torch.long)
     tied = torch.ones(len(data.words), dtype=torch.long)
     data = decoder.scaled(data)
-    numbered = TokenVectors(data.vectors, data.extra, data.offsets, torch.arange(len(data.words)), data.asked)
+    numbered = replace(data, words=torch.arange(len(data.words)))
     vocabulary = vocabulary.to(table.device)
     # The same score, computed in two ways, may differ in its last bits.
     tolerance = 1e-6 * (1.0 + float(decoder.log_scale.exp()))
@@ -321,10 +321,8 @@ def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocab
         for some, at in zip(guess[asked].split(rows), number[asked.cpu()].split(rows), strict=True):
             right = data.words[at].to(table.device)
             scores = decoder.scores(some, table, vocabulary)
-            own = (
-                decoder.log_scale.exp() * (some * table[right]).sum(1)
-                + decoder.prior_weight * decoder.log_counts[right]
-            )
+            cosine = (some * table[right]).sum(1)
+            own = decoder.log_scale.exp() * cosine + decoder.prior_weight * decoder.log_counts[right]
             near = (scores - own.unsqueeze(1)).abs() <= tolerance
             better[at] = ((scores > own.unsqueeze(1)) & ~near).sum(1).cpu()
             tied[at] = near.sum(1).clamp_min(1).cpu()
@@ -354,9 +352,8 @@ def _logits(
     guess, asked = _guess(decoder, batch, table.device)
     mask, words = batch.mask.to(table.device), words.to(table.device)
     choices, target = torch.cat([words[mask], among.to(table.device)]).unique(return_inverse=True)
-    guess, asked, target = guess[mask], asked[mask], target[: int(mask.sum())]
-    if only_asked:
-        guess, asked, target = guess[asked], asked[asked], target[asked]
+    shown = asked[mask] if only_asked else slice(None)
+    guess, asked, target = guess[mask][shown], asked[mask][shown], target[: int(mask.sum())][shown]
     return decoder.scores(guess, table, choices), target, asked
 
 

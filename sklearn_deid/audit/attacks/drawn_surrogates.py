@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category
@@ -14,8 +15,10 @@ from ...text import casing_ids
 from ..protocol import AttackResult
 from ..released_step import SURROGATES
 from .check_results import check_result
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
 from .kept_by_property import word_properties
+from .untrained import UntrainedAttack
+from .word_counts import alike, counted, folded_words, p_of_counts
 
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
@@ -29,6 +32,10 @@ _UNSEEN = "{} surrogates hold characters that cannot be seen and that their orig
 _CALLS = "Two calls draw the same surrogates: whoever makes a second release can check guesses."
 # Shares of the level. Originals that were left are the gravest fault; five comparisons have the last share.
 _SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.3}, 0.04
+# Variation selectors, fillers and blanks that Unicode counts as marks, letters or symbols.
+_IGNORED = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _CUTS = 8  # parts by an ordered property
 
 
@@ -54,7 +61,7 @@ class RepeatedSurrogates:
     labels: np.ndarray
 
 
-class DrawnSurrogatesAttack(AuditAttack):
+class DrawnSurrogatesAttack(UntrainedAttack):
     """Compare the released surrogates with surrogates that the audit makes of the same notes with other keys.
 
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
@@ -91,7 +98,6 @@ class DrawnSurrogatesAttack(AuditAttack):
     releases = (SURROGATES,)
     presets = (AttackPreset("drawn_surrogates", "Surrogates of other keys", 9.0, 6.0, quick=True),)
     phrase = "An attacker who compares a release with releases of other keys finds originals or repeats in {} of tests"
-    threat = "pseudonymised text"
     name = "drawn surrogates"
     attacker = "A recipient of one or two releases who knows the method and the notes."
     measure = "share of comparisons in which originals were left or surrogates returned"
@@ -100,18 +106,14 @@ class DrawnSurrogatesAttack(AuditAttack):
         """Compare all PHI tokens and return the result."""
         return [self.fit(None).attack(release.repeated_surrogates)]
 
-    def fit(self, knowledge: None) -> DrawnSurrogatesAttack:
-        """Return the attack, which learns nothing."""
-        return self
-
     @timed
     def attack(self, released: RepeatedSurrogates) -> AttackResult:
         """Compare the releases."""
         cells, members = _cells(released.patients, released.labels)
         written, unseen = [released.originals, released.shown, *released.own], _n_unseen(released)
         classes = [casing_ids(one.tolist()) for one in written]
-        originals, shown, *own = map(_folded, written)
-        released = replace(released, originals=originals, shown=shown, again=_folded(released.again), own=own)
+        originals, shown, *own = map(folded_words, written)
+        released = replace(released, originals=originals, shown=shown, again=folded_words(released.again), own=own)
         parts = _parts(released)
         hits = {
             _KEPT: [one == originals for one in (shown, *released.own)],
@@ -119,9 +121,10 @@ class DrawnSurrogatesAttack(AuditAttack):
             _CASING: [one != classes[0] for one in classes[1:]],
         }
         for name, of in _PROPERTIES.items():
-            known = of(originals)
             # Words that are equal as a whole are counted above.
-            hits[_LETTERS.format(name)] = [(of(one) == known) & (one != originals) for one in (shown, *released.own)]
+            hits[_LETTERS.format(name)] = [
+                alike(originals, one, of) & (one != originals) for one in (shown, *released.own)
+            ]
         p = {fault: _p_of_largest(np.stack(found), cells, members, parts) for fault, found in hits.items()}
         p[_ALIKE] = _p_of_alike(released)
         return check_result(
@@ -136,30 +139,18 @@ class DrawnSurrogatesAttack(AuditAttack):
         )
 
 
-def _folded(words: np.ndarray) -> np.ndarray:
-    return np.array([str(word).casefold() for word in words], dtype=object)
-
-
 def _n_unseen(released: RepeatedSurrogates) -> int:
-    """Number of surrogates with a control character, a format character or a space that the original lacks."""
+    """Number of surrogates with an invisible character or a space that the original lacks."""
     pairs = zip(released.originals.tolist(), released.shown.tolist(), strict=True)
-    return sum(any(category(c)[0] in "CZ" for c in set(new) - set(old)) for old, new in pairs)
-
-
-def _lengths(words: np.ndarray) -> np.ndarray:
-    return np.array([len(word) for word in words])
-
-
-def _first(words: np.ndarray) -> np.ndarray:
-    return np.array([word[:1] for word in words], dtype=object)
-
-
-def _last(words: np.ndarray) -> np.ndarray:
-    return np.array([word[-1:] for word in words], dtype=object)
+    return sum(any(category(c)[0] in "CZ" or _IGNORED.match(c) for c in set(new) - set(old)) for old, new in pairs)
 
 
 # Properties that surrogates of names and places may share with their originals only by chance, or as the method states.
-_PROPERTIES = {"the first letter": _first, "the last letter": _last, "the length": _lengths}
+_PROPERTIES: dict[str, Callable[[str], Any]] = {
+    "the first letter": lambda word: word[:1],
+    "the last letter": lambda word: word[-1:],
+    "the length": len,
+}
 
 
 def _p_of_alike(released: RepeatedSurrogates) -> float:
@@ -181,8 +172,7 @@ def _p_of_alike(released: RepeatedSurrogates) -> float:
     # Words of one patient depend on each other; disjoint pairs of patients do not.
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     theirs, ours = released.shown[first] == released.shown[second], own[first] == own[second]
-    only_theirs, only_ours = int((theirs & ~ours).sum()), int((ours & ~theirs).sum())
-    return float(min(1.0, binom.sf(only_theirs - 1, only_theirs + only_ours, 0.5)))
+    return p_of_counts(*counted(theirs, ours))
 
 
 def _cells(patients: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

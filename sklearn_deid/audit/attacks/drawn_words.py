@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
 
 from ...pseudonyms.policy import MOVE, SHAPE
 from ...pseudonyms.token_mechanism import TokenMechanism
@@ -18,6 +17,7 @@ from ..released_step import WORDS
 from .check_results import check_result
 from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
 from .kept_tokens import shape_chance
+from .word_counts import alike, counted, folded_words, p_of_counts
 from .word_draws import WordDraws
 
 # Probability that an intact release raises the alarm, over all comparisons together.
@@ -109,7 +109,6 @@ class DrawnWordsAttack(AuditAttack):
     releases = (WORDS,)
     presets = (AttackPreset("drawn_words", "Surrogates against the mechanism", 9.0, 2.0, quick=True),)
     phrase = "An attacker who compares surrogates with the stated mechanism finds a deviation in {} of comparisons"
-    threat = "pseudonymised text"
     name = "drawn words"
     attacker = "A recipient of one or several releases who knows the mechanism."
     measure = "share of comparisons in which the surrogates are not draws of the stated mechanism"
@@ -150,24 +149,9 @@ class DrawnWordsAttack(AuditAttack):
         rng = np.random.default_rng(self.random_state).spawn(1)[0]
         words = released.draws.words
         drawn = self._mechanism.replace(words, np.arange(len(words)), rng)
-        made = drawn.words.tolist()
-        own = _folded(made)
-        shown = [_folded(release) for release in released.releases]
-        changed = [one != _folded(released.originals) for one in (own, *shown)]
-        counts = {_LAW: self._nearer(words, released.releases[0], made, changed[0] & changed[1])}
-        both = changed[0] & changed[1]
-        for fault, of in {_FIRST: lambda word: word[:1], _LENGTH: len}.items():
-            own_like, shown_like = (_alike(released.originals, one, of) for one in (own, shown[0]))
-            counts[fault] = _counted(shown_like[both], own_like[both])
-        for fault, (one, other) in {_CALLS: (0, 1), _FORKS: (1, 2), _PROCESSES: (3, 4)}.items():
-            if other < len(shown):
-                both = changed[0] & changed[one + 1] & changed[other + 1]
-                counts[fault] = _counted((shown[one] == shown[other])[both], (shown[one] == own)[both])
-        some = changed[0] & changed[1]
-        counts[_WORDS] = _of_equal_words(words, shown[0], own, some)
         possible, ranks = self._possible(released)
-        counts |= _of_ranks(words, ranks, drawn.ranks, some & (ranks > 0) & (drawn.ranks > 0))
-        p = {fault: _p_of(*count, two_sided=fault in _TWO_SIDED) for fault, count in counts.items()}
+        counts = self._compared(released, drawn.words.tolist(), (ranks, drawn.ranks))
+        p = {fault: p_of_counts(*count, two_sided=fault in _TWO_SIDED) for fault, count in counts.items()}
         n_impossible = int((~possible).sum())
         return check_result(
             self,
@@ -182,6 +166,25 @@ class DrawnWordsAttack(AuditAttack):
                 **{f"words compared: {k}": sum(counts[fault]) for fault, k in _COMPARED.items() if fault in counts},
             },
         )
+
+    def _compared(
+        self, released: RepeatedTexts, made: list[str], ranks: tuple[np.ndarray, np.ndarray]
+    ) -> dict[str, tuple[int, int]]:
+        """Counts of each comparison: in the release only, and in the audit's own draw ``made`` only."""
+        words = released.draws.words
+        originals, own, *shown = map(folded_words, (released.originals, made, *released.releases))
+        is_new, *changed = (one != originals for one in (own, *shown))
+        some = is_new & changed[0]
+        counts = {_LAW: self._nearer(words, released.releases[0], made, some)}
+        for fault, of in {_FIRST: lambda word: word[:1], _LENGTH: len}.items():
+            own_like, shown_like = (alike(originals, one, of)[some] for one in (own, shown[0]))
+            counts[fault] = counted(shown_like, own_like)
+        for fault, (one, other) in {_CALLS: (0, 1), _FORKS: (1, 2), _PROCESSES: (3, 4)}.items():
+            if other < len(shown):
+                all_new = is_new & changed[one] & changed[other]
+                counts[fault] = counted((shown[one] == shown[other])[all_new], (shown[one] == own)[all_new])
+        counts[_WORDS] = _of_equal_words(words, shown[0], own, some)
+        return counts | _of_ranks(words, *ranks, some & (ranks[0] > 0) & (ranks[1] > 0))
 
     def _possible(self, released: RepeatedTexts) -> tuple[np.ndarray, np.ndarray]:
         """Whether the mechanism can write each surrogate of the first release, and its rank or 0, shape (n_draws,)."""
@@ -216,27 +219,13 @@ class DrawnWordsAttack(AuditAttack):
         sides = [vectors.vectors_for([texts[i] for i in rows.tolist()]) for texts in (words, shown, own)]
         known = np.all([side.any(axis=1) for side in sides], axis=0)
         ours, theirs = (np.einsum("ij,ij->i", sides[0], side)[known] for side in sides[1:])
-        return _counted(ours > theirs, theirs > ours)
-
-
-def _alike(originals: Sequence[str], words: np.ndarray, of: Callable[[str], Any]) -> np.ndarray:
-    """Whether each word has a property of its original."""
-    return np.array([of(own) == of(word.casefold()) for own, word in zip(_folded(originals), words, strict=True)])
-
-
-def _folded(words: Sequence[str]) -> np.ndarray:
-    return np.array([word.casefold() for word in words], dtype=object)
-
-
-def _counted(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
-    """Numbers of words that have a property only in the release, and only in the audit's own draw."""
-    return int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+        return counted(ours > theirs, theirs > ours)
 
 
 def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> tuple[int, int]:
-    """Counts as in `_counted` for disjoint pairs of draws of one word: whether both surrogates are equal."""
+    """Counts as in `counted` for disjoint pairs of draws of one word: whether both surrogates are equal."""
     first, second = _pairs_of_words(words, some)
-    return _counted(shown[first] == shown[second], shown[first] == own[second])
+    return counted(shown[first] == shown[second], shown[first] == own[second])
 
 
 def _of_ranks(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> dict[str, tuple[int, int]]:
@@ -244,8 +233,8 @@ def _of_ranks(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np
     first, second = _pairs_of_words(words, some)
     theirs, ours = (shown[first] - of[second] for of in (shown, own))
     return {
-        _PARITY: _counted(theirs % 2 == 0, ours % 2 == 0),
-        _NEAR: _counted(np.abs(theirs) < np.abs(ours), np.abs(ours) < np.abs(theirs)),
+        _PARITY: counted(theirs % 2 == 0, ours % 2 == 0),
+        _NEAR: counted(np.abs(theirs) < np.abs(ours), np.abs(ours) < np.abs(theirs)),
     }
 
 
@@ -256,9 +245,3 @@ def _pairs_of_words(words: Sequence[str], some: np.ndarray) -> np.ndarray:
         members[words[i]].append(i)
     pairs = [pair for rows in members.values() for pair in zip(rows[::2], rows[1::2], strict=False)]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-
-
-def _p_of(ours: int, theirs: int, *, two_sided: bool) -> float:
-    """Probability that a fair coin shows one side at least as often."""
-    most = max(ours, theirs) if two_sided else ours
-    return float(min(1.0, (1 + two_sided) * binom.sf(most - 1, ours + theirs, 0.5)))

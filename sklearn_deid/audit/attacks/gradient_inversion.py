@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from ...federated.sparse import SparseUpdate
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import UPDATES
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, AuditAttack, check_least, timed
 from .updates import ReleasedUpdates
 
 _POSITIVE_BAR = 0.7
@@ -39,14 +40,11 @@ class GradientKnowledge:
         Public word vectors.
     learning_rate : float, default=1.0
         Learning rate of the plain gradient step that was sent.
-    frequencies : array-like of shape (n_words,), optional
-        Word frequencies for the baseline.
     """
 
     module: nn.Module
     table: Any
     learning_rate: float = 1.0
-    frequencies: Any = None
 
     @property
     def layout(self) -> ParameterLayout:
@@ -142,7 +140,6 @@ class GradientInversionAttack(AuditAttack):
     releases = (UPDATES,)
     presets = (AttackPreset("gradient_inversion", "Gradient inversion of one sentence", 1.0, 1.0),)
     phrase = "A server that sees the update of one sentence names the word at {} of its positions"
-    threat = "updates"
     name = "gradient inversion, one sentence"
     measure = "share of positions whose word is named"
     attacker = (
@@ -159,9 +156,7 @@ class GradientInversionAttack(AuditAttack):
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
-        for name, value in {"n_steps": n_steps, "n_starts": n_starts, "n_control": n_control}.items():
-            if value < 1:
-                raise ValueError(f"The '{name}' parameter must be at least 1. Got {value} instead.")
+        check_least(1, n_steps=n_steps, n_starts=n_starts, n_control=n_control)
         self.n_steps, self.n_starts, self.n_control = n_steps, n_starts, n_control
         self.confidence, self.random_state = confidence, random_state
 
@@ -208,21 +203,13 @@ class GradientInversionAttack(AuditAttack):
         blind = np.concatenate(named) == drawn
         return self.result(
             Estimate.from_hits(hits, owner, self.confidence),
-            self._baseline(released.words, owner),
+            1.0 / len(self._table),
             Estimate.from_hits(open_hits),
             _POSITIVE_BAR,
             Estimate.from_hits(blind, confidence=CONTROL_CONFIDENCE),
-            chance=1.0 / len(self._table),
             settings={"n_steps": self.n_steps, "n_starts": self.n_starts},
             details={"sentences": len(named), "named in any order": _in_any_order(named, released.words)},
         )
-
-    def _baseline(self, words: Sequence[np.ndarray], owner: np.ndarray) -> Estimate | float:
-        """Success of naming the most frequent word everywhere; without frequencies, of a random word."""
-        if self._knowledge.frequencies is None:
-            return 1.0 / len(self._table)
-        guess = int(np.argmax(self._knowledge.frequencies))
-        return Estimate.from_hits(np.concatenate(words) == guess, owner, self.confidence)
 
     def _control(self, words: Sequence[np.ndarray], rng: np.random.Generator, generator: torch.Generator) -> np.ndarray:
         """Hits on complete gradients of sentences of random words."""
@@ -242,18 +229,16 @@ class GradientInversionAttack(AuditAttack):
         # A site may send a selection of the numbers. Numbers that were not sent do not count in the misfit.
         mask = np.zeros(self._layout.size)
         mask[sent.indices] = 1.0
-        device = self._table.device
+        device, module = self._table.device, self._module
         parts = [self._layout.unflatten(v) for v in (sent.dense() / -self._knowledge.learning_rate, mask)]
         target, known = (
-            [torch.as_tensor(part[name], dtype=torch.float64, device=device) for name, _ in self._parameters()]
+            [torch.as_tensor(part[name], dtype=torch.float64, device=device) for name, _ in module.named_parameters()]
             for part in parts
         )
-        left, x = self._start(target, known, n, generator)
-        for _ in range(self.n_starts - 1):
-            if left < _FOUND:
-                break
-            again = self._start(target, known, n, generator)
-            left, x = min((left, x), again, key=lambda fit: fit[0])
+        fits: list[tuple[float, Tensor]] = []
+        while len(fits) < self.n_starts and not (fits and fits[-1][0] < _FOUND):
+            fits.append(self._start(target, known, n, generator))
+        _, x = min(fits, key=lambda fit: fit[0])
         # Euclidean distance rather than cosine: word vectors also differ in length.
         return torch.cdist(x, self._table).argmin(1).cpu().numpy()
 
@@ -293,9 +278,6 @@ class GradientInversionAttack(AuditAttack):
         left = float(misfit().detach())
         return (left if np.isfinite(left) else np.inf), x.detach()[0].nan_to_num()
 
-    def _parameters(self) -> list[tuple[str, nn.Parameter]]:
-        return list(self._module.named_parameters())
-
 
 def _in_double(module: nn.Module) -> nn.Module:
     """Return a copy in double precision: the misfit falls far below the resolution of single precision."""
@@ -310,8 +292,6 @@ def _gradients(module: nn.Module, x: Tensor, chances: Tensor, create_graph: bool
 
 def _in_any_order(named: Sequence[np.ndarray], words: Sequence[np.ndarray]) -> float:
     """Proportion of words that were named at any position of their sentence; repeated words count separately."""
-    right = 0
-    for guess, truth in zip(named, words, strict=True):
-        rows, counts = np.unique(truth, return_counts=True)
-        right += sum(min(int((guess == row).sum()), int(k)) for row, k in zip(rows, counts, strict=True))
+    pairs = zip(named, words, strict=True)
+    right = sum((Counter(guess.tolist()) & Counter(truth.tolist())).total() for guess, truth in pairs)
     return right / sum(len(truth) for truth in words)

@@ -15,9 +15,18 @@ from ...metrics import Estimate
 from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import CLASSES, REPRESENTATION, VECTORS
-from .declaration import AttackPreset, AuditAttack
+from .declaration import AttackPreset, AuditAttack, timed
 from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder
-from .released_tokens import TOP, InversionKnowledge, Ranks, ReleasedTokens, expected_hits, frequency_hits, surroundings
+from .released_tokens import (
+    TOP,
+    InversionKnowledge,
+    Ranks,
+    ReleasedTokens,
+    equal_rows,
+    expected_hits,
+    frequency_hits,
+    surroundings,
+)
 
 _N_CASING = 7
 
@@ -75,7 +84,6 @@ class InversionAttack(AuditAttack):
             "inversion_labels", "The same, with casing and labels", 3.0, 35.0, {"casing": True, "labels": True}
         ),
     )
-    threat = "representation"
 
     def __init__(
         self,
@@ -100,7 +108,6 @@ class InversionAttack(AuditAttack):
         self.settings = DecoderSettings(decoder, hidden_size, n_epochs, patience, lr, n_negatives)
         self.controls, self.min_positive_control = controls, min_positive_control
         self.confidence, self.random_state = confidence, random_state
-        self._knowledge: InversionKnowledge | None = None
 
     @property
     def measure(self) -> str:
@@ -148,7 +155,8 @@ class InversionAttack(AuditAttack):
         self._rng, _ = random_streams(self.random_state, knowledge.device)
         device = torch.device(knowledge.device)
         self._table = F.normalize(torch.as_tensor(np.asarray(knowledge.table, dtype=np.float32)), dim=1).to(device)
-        self._same_as = _first_with_that_vector(self._table.cpu().numpy())
+        first, number = equal_rows(self._table.cpu().numpy())
+        self._same_as = first[number]
         train, valid = self._merged(knowledge.train), self._merged(knowledge.valid)
         self._knowledge = replace(knowledge, train=train, valid=valid)
         # Words without a vector (zeros) cannot be recovered.
@@ -174,21 +182,18 @@ class InversionAttack(AuditAttack):
         """
         return self.attack_all(released)[self.measure_name]
 
+    @timed
     def attack_all(self, released: ReleasedTokens) -> dict[str, AttackResult]:
         """Return the results for "top1" and "top5" of one run."""
         if self._knowledge is None:
             raise ValueError("Call 'fit' first.")
-        since = time.perf_counter()
         released = self._merged(released)
         found = self._ranks(self._full, released)
         context = self._ranks(self._context, surroundings(released))
         controls = self._controls(released) if self.controls else None
-        seconds = self._seconds + time.perf_counter() - since
-        return {k: self._result(k, released, (found, context), controls, seconds) for k in TOP}
+        return {k: self._result(k, released, (found, context), controls) for k in TOP}
 
-    def _result(
-        self, measure: str, released: ReleasedTokens, found: Any, controls: Any, seconds: float
-    ) -> AttackResult:
+    def _result(self, measure: str, released: ReleasedTokens, found: Any, controls: Any) -> AttackResult:
         k, groups = TOP[measure], self._groups(released)
         full, context = (expected_hits(ranks, k) for ranks in found)
         guesses = {
@@ -198,11 +203,11 @@ class InversionAttack(AuditAttack):
         seen = np.isin(released.words[self._asked(released)], self._own()[0].words)
         arms: dict[str, Any] = {}
         if controls is not None:
-            open_ranks, blind_ranks = controls
+            open_hits, blind_hits = (expected_hits(ranks, k) for ranks in controls)
             arms = {
-                "positive_control": Estimate.from_hits(expected_hits(open_ranks, k), groups, self.confidence),
+                "positive_control": Estimate.from_hits(open_hits, groups, self.confidence),
                 "min_positive_control": self.min_positive_control,
-                "negative_control": Estimate.from_hits(expected_hits(blind_ranks, k), groups, CONTROL_CONFIDENCE),
+                "negative_control": Estimate.from_hits(blind_hits, groups, CONTROL_CONFIDENCE),
                 "chance": min(1.0, k / len(self._vocabulary)),
             }
         details: dict[str, Any] = {name: _figures(e) for name, e in guesses.items()}
@@ -213,7 +218,6 @@ class InversionAttack(AuditAttack):
             Estimate.from_hits(full, groups, self.confidence),
             max(guesses.values(), key=lambda e: e.value),
             **arms,
-            seconds=seconds,
             phrase=_phrase_of(measure),
             settings={"decoder": self.decoder, "casing": self.casing, "labels": self.labels, "measure": measure}
             | {k: v for k, v in vars(self.settings).items() if k != "kind"},
@@ -244,21 +248,12 @@ class InversionAttack(AuditAttack):
 
     def _own(self) -> tuple[ReleasedTokens, ReleasedTokens]:
         """The attacker's training and validation text."""
-        assert self._knowledge is not None
         return self._knowledge.train, self._knowledge.valid
 
     def _trained(self, train: ReleasedTokens, valid: ReleasedTokens) -> EmbeddingDecoder:
         """Train a decoder on one text, with the epoch chosen on the other."""
-        assert self._knowledge is not None
-        return train_decoder(
-            self._tensors(train),
-            self._tensors(valid),
-            self._table,
-            self._vocabulary,
-            self.settings,
-            self._rng,
-            self._knowledge.device,
-        )
+        texts, among = (self._tensors(train), self._tensors(valid)), (self._table, self._vocabulary)
+        return train_decoder(*texts, *among, self.settings, self._rng, self._knowledge.device)
 
     def _ranks(self, decoder: EmbeddingDecoder, data: ReleasedTokens) -> Ranks:
         return ranks_of(decoder, self._tensors(data), self._table, self._vocabulary)
@@ -299,22 +294,9 @@ class InversionAttack(AuditAttack):
 
     def _keys(self, data: ReleasedTokens) -> np.ndarray:
         """Number of the visible properties (casing, label) of each token, shape (n_tokens,)."""
-        key = np.zeros(len(data.words), dtype=np.int64)
-        if self.casing and data.casing is not None:
-            key = key + data.casing
-        return key + _N_CASING * data.labels if self.labels and data.labels is not None else key
-
-
-def _first_with_that_vector(table: np.ndarray) -> np.ndarray:
-    """For each row of the table, the first row with an equal vector."""
-    # Whole rows are compared as bytes. Adding 0 turns -0.0 into 0.0, which has other bytes.
-    rows = (
-        np.ascontiguousarray(table + np.float32(0))
-        .view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))
-        .ravel()
-    )
-    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
-    return first[number]
+        casing = data.casing if self.casing and data.casing is not None else 0
+        labels = data.labels if self.labels and data.labels is not None else 0
+        return np.zeros(len(data.words), dtype=np.int64) + casing + _N_CASING * labels
 
 
 def _figures(estimate: Estimate) -> dict[str, float]:

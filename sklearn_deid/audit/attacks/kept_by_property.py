@@ -7,12 +7,10 @@ the words below or above a value of an ordered property.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import binom
-
-from .noise_by_property import sums_of_groups, sums_of_sides
 
 
 def word_properties(words: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -38,16 +36,6 @@ def word_properties(words: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[s
         "place in the release": np.arange(len(folded)),
     }
     return groups, ordered
-
-
-def parts_by_property(
-    groups: dict[str, np.ndarray], ordered: dict[str, np.ndarray], sums: np.ndarray
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield each property, the numbers of words of its parts, and the sums of the columns over each part."""
-    for name, numbers in groups.items():
-        yield name, *sums_of_groups(numbers, sums)
-    for name, values in ordered.items():
-        yield name, *sums_of_sides(values, sums)
 
 
 def tails_of_parts(kept: np.ndarray, sizes: np.ndarray, expected: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ from ...text import apply_casing
 from ..protocol import AttackResult
 from ..released_step import WORDS
 from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
-from .kept_by_property import parts_by_property, tails_of_parts, word_properties
+from .kept_by_property import tails_of_parts, word_properties
+from .noise_by_property import parts_by_property
 from .reidentification import known_table
 from .word_draws import WordDraws
 
@@ -84,7 +85,6 @@ class KeptTokensAttack(AuditAttack):
     releases = (WORDS,)
     presets = (AttackPreset("kept_tokens", "Unchanged words against the mechanism", 9.0, 1.0, quick=True),)
     phrase = "An attacker who takes each replaced word for the original is right in {} of cases"
-    threat = "pseudonymised text"
     name = "kept tokens"
     attacker = "A recipient of the pseudonymised text who takes every replaced word for the original word."
     measure = "share of replaced words that are unchanged; the mechanism explains as many as stand under guessing"
@@ -176,26 +176,15 @@ def shape_chance(word: str, spellings: Sequence[str]) -> float:
     >>> shape_chance("B7", ["b7"]) == 1 / 260, shape_chance("-", ["-"]), shape_chance("B7", ["BB"])
     (True, 1.0, 0.0)
     """
-    folded = {spelling.casefold() for spelling in spellings}
-    return float(sum(np.prod([_SIZES.get(kind, 1.0) for kind in _shape_of(word, form)]) for form in folded))
+    forms = {spelling.casefold() for spelling in spellings}
+    possible = [form for form in forms if len(form) == len(word)]
+    return float(sum(np.prod([_character_chance(*pair) for pair in zip(word, form, strict=True)]) for form in possible))
 
 
-_SIZES = {"letter": 1 / 26, "digit": 1 / 10, "impossible": 0.0}
-
-
-def _shape_of(word: str, form: str) -> list[str]:
-    """Kind of each character of the form, if a random string of the word's shape can be the form."""
-    if len(word) != len(form):
-        return ["impossible"]
-    return [_kind(one, other) for one, other in zip(word, form, strict=True)]
-
-
-def _kind(drawn: str, shown: str) -> str:
-    if drawn.isdigit():
-        return "digit" if shown in digits else "impossible"
-    if drawn.isalpha():
-        return "letter" if shown in ascii_lowercase else "impossible"
-    return "same" if drawn.casefold() == shown else "impossible"
+def _character_chance(of_word: str, shown: str) -> float:
+    """Probability that a character of a word becomes a character: a random digit, a random letter, or itself."""
+    pool = digits if of_word.isdigit() else ascii_lowercase if of_word.isalpha() else [of_word.casefold()]
+    return (shown in pool) / len(pool)
 
 
 def _own_releases(mechanism: TokenMechanism, word: str, spellings: Sequence[str]) -> np.ndarray:
@@ -229,12 +218,7 @@ def _counts(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, flo
 def _count(released: WordDraws, chances: np.ndarray, mine: np.ndarray) -> dict[str, float]:
     n_kept, chances = int(released.kept[mine].sum()), chances[:, mine]
     expected = float(chances.sum() / len(chances))
-    return {
-        "words": chances.shape[1],
-        "unchanged": n_kept,
-        "expected": expected,
-        "tail": _tail(n_kept, chances),
-    }
+    return {"words": chances.shape[1], "unchanged": n_kept, "expected": expected, "tail": _tail(n_kept, chances)}
 
 
 def _worst(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, float]]:

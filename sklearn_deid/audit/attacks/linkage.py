@@ -14,20 +14,22 @@ from ...metrics import Estimate
 from ...sequences import TokenSequences, TokenVectors
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import CLASSES, REPRESENTATION, SURROGATES, VECTORS, WORDS
-from .declaration import AttackPreset, AttackSettings, AuditAttack, timed
+from .declaration import AttackPreset, check_least, timed
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
+from .untrained import UntrainedAttack
 
 _POSITIVE_BAR = 0.9
 
 
-class LinkageAttack(AuditAttack):
+class LinkageAttack(UntrainedAttack):
     """Distinguish pairs of sentences of one patient from pairs of two patients.
 
     The attacker holds sentences of other patients in the same form, and knows their patients. The attacker trains a
     logistic regression on the similarities of two sentences: rare words and surrogates, other words, labels, casing and
     length. For vectors, the attacker uses cosines instead of words. A surrogate that is constant throughout a patient
     (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words outside of PHI
-    are released unchanged, and also link sentences.
+    are released unchanged, and also link sentences. ``fit`` takes `ReleasedSentences` of at least two patients with two
+    sentences each.
 
     Parameters
     ----------
@@ -75,8 +77,10 @@ class LinkageAttack(AuditAttack):
         "An attacker who holds sentences of other patients says rightly in {} of pairs whether two released sentences "
         "are about one patient"
     )
-    # `attack` reports "representation" instead if the release holds vectors.
-    threat: str = "pseudonymised text"
+    attacker = (
+        "A recipient of the release who holds sentences of other patients in the same form and knows which of those "
+        "belong together."
+    )
     measure = "share of pairs rightly said to be of one patient or of two, equally many of both"
 
     def __init__(
@@ -88,8 +92,7 @@ class LinkageAttack(AuditAttack):
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
-        if n_pairs < 10:
-            raise ValueError(f"The 'n_pairs' parameter must be at least 10. Got {n_pairs} instead.")
+        check_least(10, n_pairs=n_pairs)
         self.use_casing, self.use_tags, self.n_pairs = use_casing, use_tags, n_pairs
         self.confidence, self.random_state = confidence, random_state
 
@@ -99,21 +102,6 @@ class LinkageAttack(AuditAttack):
         beside = [word for word, used in (("casing", self.use_casing), ("labels", self.use_tags)) if used]
         return f"document linkage, {' and '.join(beside)} seen" if beside else "document linkage"
 
-    @property
-    def attacker(self) -> str:
-        """Description of the attackers and their knowledge."""
-        return (
-            "A recipient of the release who holds sentences of other patients in the same form and knows which of "
-            "those belong together."
-        )
-
-    @classmethod
-    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LinkageAttack:
-        """Build the attack. A skipped attack also needs the right threat: vectors or text."""
-        attack: LinkageAttack = super().make(preset, settings, release)
-        attack.threat = "pseudonymised text" if release.kind in (WORDS, SURROGATES) else "representation"
-        return attack
-
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the patients are not known."""
         return "It is not known which sentences are of one patient." if release.data.groups is None else None
@@ -121,17 +109,6 @@ class LinkageAttack(AuditAttack):
     def run(self, release: Any) -> list[AttackResult]:
         """Link the measured sentences and return the result."""
         return [self.fit(release.sentences("train")).attack(release.sentences("test"))]
-
-    def fit(self, knowledge: ReleasedSentences) -> LinkageAttack:
-        """Store the attacker's own sentences of other patients.
-
-        Parameters
-        ----------
-        knowledge : ReleasedSentences
-            Sentences of at least two patients with two sentences each.
-        """
-        self._knowledge = knowledge
-        return self
 
     @timed
     def attack(self, released: ReleasedSentences) -> AttackResult:
@@ -145,15 +122,17 @@ class LinkageAttack(AuditAttack):
         Raises
         ------
         ValueError
-            If there are too few patients, or `fit` saw words and the release holds vectors (or the reverse).
+            If there are too few patients, or ``fit`` saw words and the release holds vectors (or the reverse).
         """
         if type(released.X) is not type(self._knowledge.X):
             raise ValueError("What the attacker learns from and the release must both be words, or both vectors.")
         rng = np.random.default_rng(self.random_state)
-        hits, pairs, auc = self._told_apart(self._knowledge, released, rng)
-        both = (self._knowledge, released)
-        open_hits, _, _ = self._told_apart(_marked(both[0], rng), _marked(both[1], rng), rng)
-        blind_hits, blind_pairs, _ = self._told_apart(_shuffled(both[0], rng), _shuffled(both[1], rng), rng)
+        both = [self._knowledge, released]
+        hits, pairs, auc = self._told_apart(both, rng)
+        open_hits, _, _ = self._told_apart([_marked(one, rng) for one in both], rng)
+        # Negative control: the same sentences, assigned to the patients at random.
+        blind = [one.with_groups(rng.permutation(one.groups)) for one in both]
+        blind_hits, blind_pairs, _ = self._told_apart(blind, rng)
         return self.result(
             Estimate.from_hits(hits, pairs.patients, self.confidence),
             0.5,
@@ -162,31 +141,23 @@ class LinkageAttack(AuditAttack):
             Estimate.from_hits(blind_hits, blind_pairs.patients, CONTROL_CONFIDENCE),
             settings={"use_casing": self.use_casing, "use_tags": self.use_tags, "n_pairs": self.n_pairs},
             details={"area under the curve": auc, "patients": len(np.unique(pairs.patients)), "pairs": len(pairs)},
-            threat="representation" if isinstance(released.X, TokenVectors) else self.threat,
+            threat="representation" if isinstance(released.X, TokenVectors) else "pseudonymised text",
         )
 
     def _told_apart(
-        self, known: ReleasedSentences, released: ReleasedSentences, rng: np.random.Generator
+        self, both: list[ReleasedSentences], rng: np.random.Generator
     ) -> tuple[np.ndarray, SentencePairs, float]:
-        """Return the hits, their pairs, and the area under the curve."""
-        learned, told = draw_pairs(known, self.n_pairs, rng), draw_pairs(released, self.n_pairs, rng)
+        """Return the hits of an attacker who learns from the first part, the pairs, and the area under the curve."""
+        learned, told = (draw_pairs(one, self.n_pairs, rng) for one in both)
         # Features of both sides must mean the same: if one side lacks labels or casing, the attack uses neither side's.
-        features, tested = self._features(known, released, learned, told)
+        features = PairFeatures(_joined(*both), self.use_casing, self.use_tags)
+        shift = len(both[0])
+        moved = SentencePairs(told.first + shift, told.second + shift, told.same, told.patients)
         model: Pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        score = model.fit(features, learned.same).decision_function(tested)
+        score = model.fit(features(learned), learned.same).decision_function(features(moved))
         # A score of exactly 0 counts one half.
         hits = np.where(score == 0.0, 0.5, (score > 0.0) == told.same)
         return hits, told, float(roc_auc_score(told.same, score))
-
-    def _features(
-        self, known: ReleasedSentences, released: ReleasedSentences, learned: SentencePairs, told: SentencePairs
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Features of the training pairs and of the measured pairs."""
-        joined = _joined(known, released)
-        features = PairFeatures(joined, self.use_casing, self.use_tags)
-        shift = len(known)
-        moved = SentencePairs(told.first + shift, told.second + shift, told.same, told.patients)
-        return features(learned), features(moved)
 
 
 def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSentences:
@@ -197,8 +168,8 @@ def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSe
     if known.tags is not None and released.tags is not None:
         tags = TokenSequences(np.concatenate([known.tags.data, released.tags.data]), offsets)
     casing = None
-    if isinstance(X, TokenVectors) and known.casing is not None and released.casing is not None:
-        casing = np.split(np.concatenate([known.casing, released.casing]), offsets[1:-1])
+    if known.casing is not None and released.casing is not None:
+        casing = np.concatenate([known.casing, released.casing])
     return ReleasedSentences(X, np.zeros(len(X), dtype=np.int64), tags, casing)
 
 
@@ -219,11 +190,6 @@ def _marked(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedS
         # The mark has a label that already occurs: the attack must find the mark by its word or vector, not its label.
         label = next((tag for tag in sentences.tags.data.tolist() if tag != "O"), "O")
         tags = TokenSequences(np.insert(sentences.tags.data, X.offsets[:-1], label), marked.offsets)
-    if isinstance(X, TokenVectors) and sentences.casing is not None:
-        casing = np.split(np.insert(sentences.casing, X.offsets[:-1], 0), marked.offsets[1:-1])
+    if sentences.casing is not None:
+        casing = np.insert(sentences.casing, X.offsets[:-1], 0)
     return ReleasedSentences(marked, sentences.groups, tags, casing, sentences.documents)
-
-
-def _shuffled(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedSentences:
-    """Negative control: the same sentences, assigned to the patients at random."""
-    return sentences.with_groups(rng.permutation(sentences.groups))

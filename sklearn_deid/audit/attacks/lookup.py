@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,9 +20,10 @@ from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
 from .candidates import CandidateRanks, CandidateSet, one_token_candidates, unrelated_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
-from .declaration import AttackPreset, AuditAttack
+from .declaration import AttackPreset, timed
 from .pairs import PairRelease
 from .released_tokens import TOP
+from .untrained import UntrainedAttack
 
 # Averaged noisy templates find less: on open word vectors with a little noise, 76 % of the originals rank first of 101.
 _AVERAGED_BAR = 0.5
@@ -37,23 +37,21 @@ class LookupKnowledge:
     ----------
     representer : Representer
         Published network.
-    word_casing : ndarray of shape (n_words,) or None
-        Usual casing class of each word of the table in a note; -1 means any class.
     device : torch.device or str, default="cpu"
         Device of the computation.
     """
 
     representer: Representer
-    word_casing: np.ndarray | None = None
     device: torch.device | str = "cpu"
 
 
-class LookupAttack(AuditAttack):
+class LookupAttack(UntrainedAttack):
     """Compare a release with a template of each candidate sentence.
 
     The audit releases the original. The attacker computes a template of each candidate with the same network. For the
     measure "pairwise" the audit also releases one other candidate of each sentence, so that both candidates of a pair
-    are equally likely. The certified bound makes the same assumption.
+    are equally likely. The certified bound makes the same assumption. ``fit`` takes a `LookupKnowledge`; the attack
+    trains nothing.
 
     Parameters
     ----------
@@ -121,7 +119,6 @@ class LookupAttack(AuditAttack):
             "lookup_casing", "The same, with the casing", 3.0, 4.0, {"candidates": "unrelated", "casing": True}
         ),
     )
-    threat = "representation"
 
     def __init__(
         self,
@@ -151,7 +148,6 @@ class LookupAttack(AuditAttack):
         self.casing, self.measure_name, self.n_candidates = casing, measure, n_candidates
         self.n_sentences, self.controls, self.min_positive_control = n_sentences, controls, min_positive_control
         self.confidence, self.random_state = confidence, random_state
-        self._knowledge: LookupKnowledge | None = None
 
     @property
     def measure(self) -> str:
@@ -198,11 +194,6 @@ class LookupAttack(AuditAttack):
         # Both results come from one run, whose duration is reported with the first result.
         return [asked, replace(found["pairwise"], seconds=0.0)]
 
-    def fit(self, knowledge: LookupKnowledge) -> LookupAttack:
-        """Store the network; the attack trains nothing."""
-        self._knowledge = knowledge
-        return self
-
     def attack(self, released: PairRelease) -> AttackResult:
         """Look up the sentences of a release.
 
@@ -213,46 +204,41 @@ class LookupAttack(AuditAttack):
         """
         return self.attack_all(released)[self.measure_name]
 
+    @timed
     def attack_all(self, released: PairRelease) -> dict[str, AttackResult]:
         """Return the results for "top1", "top5" and "pairwise" of one run."""
         if self._knowledge is None:
             raise ValueError("Call 'fit' first.")
-        since = time.perf_counter()
         own = self._knowledge.representer
-        positive = negative = None
-        if self.controls:
-            raw = slightly_noisy(released.data.table.to(self._knowledge.device))
-            blind = BlindRepresenter(own.input_noise.size, own.output_noise.size, own.unit_norm)
-            found, negative = self._run(released, own, blind.to(self._knowledge.device))
-            (positive,) = self._run(released, raw, casing=False)
-        else:
+        if not self.controls:
             (found,) = self._run(released, own)
-        seconds = time.perf_counter() - since
-        return {k: self._result(k, found, positive, negative, seconds) for k in MEASURES}
+            return {measure: self._result(measure, found) for measure in MEASURES}
+        raw = slightly_noisy(released.data.table.to(self._knowledge.device))
+        blind = BlindRepresenter(own.input_noise.size, own.output_noise.size, own.unit_norm)
+        found, negative = self._run(released, own, blind.to(self._knowledge.device))
+        (positive,) = self._run(released, raw, casing=False)
+        return {
+            measure: self._result(
+                measure,
+                found,
+                positive_control=positive.estimate(measure, self.confidence),
+                min_positive_control=self.min_positive_control,
+                negative_control=negative.estimate(measure, CONTROL_CONFIDENCE),
+                chance=negative.guessed(measure),
+            )
+            for measure in MEASURES
+        }
 
-    def _result(
-        self,
-        measure: str,
-        found: LookupRanks,
-        positive: LookupRanks | None,
-        negative: LookupRanks | None,
-        seconds: float,
-    ) -> AttackResult:
-        baseline = found.guessed(measure)
+    def _result(self, measure: str, found: LookupRanks, **controls: Any) -> AttackResult:
+        estimates = {name: found.estimate(name, self.confidence) for name in MEASURES}
         details: dict[str, Any] = {"mean_candidates": found.mean_candidates}
-        for other in MEASURES:
-            estimate = found.estimate(other, self.confidence)
-            details[other] = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+        details |= {name: {"value": e.value, "low": e.low, "high": e.high} for name, e in estimates.items()}
         if self.casing:
             details["mean_candidates_of_that_casing"] = found.mean_compatible
         return self.result(
-            found.estimate(measure, self.confidence),
-            baseline,
-            positive_control=None if positive is None else positive.estimate(measure, self.confidence),
-            min_positive_control=None if positive is None else self.min_positive_control,
-            negative_control=None if negative is None else negative.estimate(measure, CONTROL_CONFIDENCE),
-            chance=baseline if negative is None else negative.guessed(measure),
-            seconds=seconds,
+            estimates[measure],
+            found.guessed(measure),
+            **controls,
             phrase=self._phrase_of(measure),
             settings=self._settings(measure),
             details=details,
@@ -283,7 +269,6 @@ class LookupAttack(AuditAttack):
         A blind representer is the negative control, whose true candidate is drawn at random. Otherwise the original
         could score higher than its variants even if the release carried no information.
         """
-        assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)
         table = released.data.table.to(self._knowledge.device)
         # A control has its own random streams, from a copy of the generator, so that the control changes nothing for
@@ -299,27 +284,22 @@ class LookupAttack(AuditAttack):
                 truth = some.truth if one is own else int(stream.integers(len(some.words)))
                 other = int((truth + stream.integers(1, len(some.words))) % len(some.words))
                 scores = [self._scores(own, one, x[i], template, noise) for i in (truth, other)]
-                # shape: (2, C), for the release of the original and of another candidate
-                possible = np.ones((2, len(x)), dtype=bool)
                 if self.casing and casing and one is own and some.casing is not None:
-                    possible = np.stack([_compatible(some.casing, i) for i in (truth, other)])
-                ranks.add(some.row, (truth, other), np.where(possible, np.stack(scores), -np.inf))
-        if not arms[0][1].rows:
-            raise ValueError("No sentence that was released has candidates: there is nothing to look up.")
+                    fits = [(some.casing == some.casing[i]).all(axis=1) for i in (truth, other)]
+                    scores = [np.where(fit, score, -np.inf) for fit, score in zip(fits, scores, strict=True)]
+                # shape: (2, C), for the release of the original and of another candidate
+                ranks.add(some.row, (truth, other), np.stack(scores))
         return [ranks for _, ranks, *_ in arms]
 
     def _sets(self, data: PairData, rng: np.random.Generator) -> Iterator[CandidateSet]:
         """Yield the candidates of the sampled sentences."""
-        assert self._knowledge is not None
         rows = np.flatnonzero(np.diff(data.offsets) > 0)
         if self.candidates == "one_token":
             able = np.searchsorted(data.offsets, data.eligible, side="right") - 1
             rows = np.unique(able)
         keep = rng.permutation(rows)[: self.n_sentences] if self.n_sentences is not None else rows
         if self.candidates == "one_token":
-            part = np.sort(keep)
-            for some in one_token_candidates(data.take(part), self.n_candidates, rng, self._knowledge.word_casing):
-                yield CandidateSet(int(part[some.row]), some.words, some.truth, some.casing)
+            yield from one_token_candidates(data, self.n_candidates, rng, np.sort(keep))
         else:
             wanted = set(keep.tolist())
             yield from (c for c in unrelated_candidates(data, self.n_candidates, rng) if c.row in wanted)
@@ -342,16 +322,7 @@ class LookupAttack(AuditAttack):
         several = x.expand(self.n_releases, *x.shape)
         mask = torch.ones(several.shape[:2], dtype=torch.bool, device=x.device)
         seen = releasing(several, mask, generator=generator)
-        if self.score == "cosine":
-            return cosine_score(seen, template).cpu().numpy()
-        likelihood = log_likelihood_of_directions if own.unit_norm else log_likelihood_of_vectors
-        return likelihood(seen, template, own.output_std()).cpu().numpy()
-
-
-def _compatible(casing: np.ndarray, truth: int) -> np.ndarray:
-    """Whether each candidate may have the casing of the true candidate."""
-    known = casing[truth]
-    return ((casing == known) | (casing < 0) | (known < 0)).all(axis=1)
+        return candidate_scores(self.score, own, seen, template)
 
 
 MEASURES = {
@@ -461,6 +432,14 @@ def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> T
     t = torch.einsum("rtd,ctd->rct", u, scaled_mu) / root_a.unsqueeze(1)
     exponent = 0.5 * (t.square() - scaled_mu.square().sum(2))
     return (exponent + _log_length_integral(t, d - 1)).sum((0, 2))
+
+
+def candidate_scores(score: str, own: Representer, released: Tensor, template: Tensor) -> np.ndarray:
+    """Return the score of each candidate, shape (C,): "likelihood" under the noise of ``own``, or "cosine"."""
+    if score == "cosine":
+        return cosine_score(released, template).cpu().numpy()
+    likelihood = log_likelihood_of_directions if own.unit_norm else log_likelihood_of_vectors
+    return likelihood(released, template, own.output_std()).cpu().numpy()
 
 
 def cosine_score(released: Tensor, template: Tensor) -> Tensor:

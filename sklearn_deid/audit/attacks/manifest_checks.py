@@ -74,10 +74,11 @@ def _is_plain_header(header: bytes) -> bool:
         entries = load_strict(header)
     except ValueError:  # a repeated key
         return False
+    if any(list(entry) != ["dtype", "shape", "data_offsets"] for entry in entries.values()):
+        return False
     plain = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
     places = [entry["data_offsets"] for entry in entries.values()]
-    written = all(list(entry) == ["dtype", "shape", "data_offsets"] for entry in entries.values())
-    return header == plain + b" " * (-len(plain) % 8) and places == sorted(places) and written
+    return header == plain + b" " * (-len(plain) % 8) and places == sorted(places)
 
 
 def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, int]) -> list[str]:
@@ -92,17 +93,19 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
     counts : dict of str to int
         Numbers of sentences, tokens and patients, by the name of the unit.
     """
+    # The release adds an audit as it is, so that its lists may have any name.
+    audits = [one for name, one in _values_of(manifest) if name == "audit"]
+    held = [*_values_of(manifest, without=_OWN_LISTS), *_values_of(audits)]
+    sizes = {len(one) for _, one in held if isinstance(one, list)}
     out = [
         f"The manifest holds a list with one entry for each {name}: such a list tells the order, or each {name}."
         for name, n in counts.items()
-        if n >= FEWEST and any(len(one) == n for one in _lists_of(manifest))
+        if n >= FEWEST and n in sizes
     ]
     if notes is None:
         return out
-    strings = list(_strings_of(manifest))
-    runs = _runs_of(notes)
-    found = sum(any(run in runs for run in _runs(words)) for words in _readings(strings))
-    if found:
+    strings, runs = list(_strings_of(manifest)), _runs_of(notes)
+    if any(run in runs for words in _readings(strings) for run in _runs(words)):
         out.append("The manifest holds words of the notes with PHI among them.")
     if _holds_patients(manifest, notes):
         out.append("The manifest holds ids of patients.")
@@ -111,25 +114,23 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
     return out
 
 
-def _values_of(value: Any, *, without: Collection[str] = ()) -> Iterator[Any]:
-    """All values of parsed JSON, keys too, depth first; without the values of some keys."""
-    waiting = [value]
+def _values_of(value: Any, *, without: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
+    """All values of parsed JSON with their keys, and the keys themselves, depth first; without the values of some
+    keys."""
+    waiting = [("", value)]
     while waiting:
-        one = waiting.pop()
-        yield one
+        name, one = waiting.pop()
+        yield name, one
         if isinstance(one, dict):
-            waiting += [part for key, item in reversed(one.items()) if key not in without for part in (item, key)]
+            entries = [entry for entry in reversed(one.items()) if entry[0] not in without]
+            waiting += [part for key, item in entries for part in ((key, item), ("", key))]
         elif isinstance(one, list):
-            waiting += reversed(one)
-
-
-def _lists_of(value: Any) -> Iterator[list[Any]]:
-    return (one for one in _values_of(value, without=_OWN_LISTS) if isinstance(one, list))
+            waiting += [(name, item) for item in reversed(one)]
 
 
 def _strings_of(value: Any) -> Iterator[str]:
     """All strings, and lists of code points as strings."""
-    for one in _values_of(value):
+    for _, one in _values_of(value):
         if isinstance(one, str):
             yield one
         elif isinstance(one, list) and one and all(type(item) is int and 0 <= item < 0xD800 for item in one):
@@ -180,11 +181,10 @@ _PACKED = tuple(
 
 def _runs_of(notes: KnownNotes) -> set[tuple[str, ...]]:
     """Runs of three words with PHI among them, and of two words of PHI that are long enough."""
-    phi = np.zeros(len(notes.X.data), dtype=bool) if notes.phi is None else notes.phi
     out: set[tuple[str, ...]] = set()
-    for row, tokens in enumerate(notes.X):
-        marked = phi[notes.X.offsets[row] : notes.X.offsets[row + 1]].tolist()
-        parts = [(word, is_phi) for token, is_phi in zip(tokens, marked, strict=True) for word in _words([str(token)])]
+    for tokens, marked in zip(notes.X, np.split(notes.marked, notes.X.offsets[1:-1]), strict=True):
+        pairs = zip(tokens, marked.tolist(), strict=True)
+        parts = [(word, is_phi) for token, is_phi in pairs for word in _words([str(token)])]
         for size in (2, _RUN):
             for some in zip(*(parts[i:] for i in range(size)), strict=False):
                 words, of = zip(*some, strict=True)
@@ -204,7 +204,7 @@ def _holds_patients(manifest: Any, notes: KnownNotes) -> bool:
     ids = set() if notes.patients is None else set(np.unique(notes.patients).astype(str).tolist())
     # Short numbers occur in every manifest.
     ids = {one for one in ids if not one.isdigit() or len(one) >= _DISTINCT_NUMBER}
-    held = (set(map(str, one)) for one in _values_of(manifest) if isinstance(one, (dict, list)))
+    held = (set(map(str, one)) for _, one in _values_of(manifest) if isinstance(one, (dict, list)))
     return any(len(ids & members) >= _FEWEST_PATIENTS for members in held)
 
 
@@ -212,32 +212,17 @@ def _holds_digests(manifest: dict[str, Any], notes: KnownNotes) -> bool:
     """Whether a hexadecimal number in the manifest is the start of a digest of a text of the notes."""
     shown = {
         found[:_DIGITS]
-        for key, value in _entries_of(manifest)
-        if key not in _OWN_DIGESTS
+        for key, value in _values_of(manifest)
+        if isinstance(value, str) and key not in _OWN_DIGESTS
         for found in _HEX.findall(value.casefold())
     }
     if not shown:
         return False
-    phi = np.zeros(len(notes.X.data), dtype=bool) if notes.phi is None else notes.phi
     rows = [list(map(str, row)) for row in notes.X]
-    rows += [[str(word)] for word in np.unique(notes.X.data[phi].astype(str))]
+    rows += [[str(word)] for word in np.unique(notes.X.data[notes.marked].astype(str))]
     rows += [] if notes.patients is None else [[str(one)] for one in np.unique(notes.patients)]
     return any(
         not shown.isdisjoint(one.hex()[:_DIGITS] for one in digests)
         for _, texts in written_forms(rows)
         for _, digests in digests_of(texts)
     )
-
-
-def _entries_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Keys and strings; keys are strings, too."""
-    waiting = [(key, value)]
-    while waiting:
-        name, one = waiting.pop()
-        if isinstance(one, str):
-            yield name, one
-        elif isinstance(one, dict):
-            waiting += list(one.items())
-            yield from (("", part) for part in one)
-        elif isinstance(one, list):
-            waiting += [(name, item) for item in one]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from ...metrics import Estimate
 from ...sequences import check_groups, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL, REPRESENTATION
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, AuditAttack, check_least, timed
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
 
 _METHODS = {"threshold": "loss threshold", "shadow": "likelihood ratio over shadow models"}
@@ -146,6 +147,10 @@ class MembershipAttack(AuditAttack):
         "training data"
     )
     threat = "model"
+    attacker = (
+        "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, some "
+        "of which were used."
+    )
     measure = "share of sentences rightly said to be of the training set or not, equally many of both"
 
     def __init__(
@@ -153,8 +158,7 @@ class MembershipAttack(AuditAttack):
     ) -> None:
         if method not in _METHODS:
             raise ValueError(f"The 'method' parameter must be one of {tuple(_METHODS)}. Got {method!r} instead.")
-        if n_shadows < 2:
-            raise ValueError(f"The 'n_shadows' parameter must be at least 2. Got {n_shadows} instead.")
+        check_least(2, n_shadows=n_shadows)
         self.method, self.n_shadows = method, n_shadows
         self.confidence, self.random_state = confidence, random_state
 
@@ -162,14 +166,6 @@ class MembershipAttack(AuditAttack):
     def name(self) -> str:
         """Name of the attack, in words."""
         return f"membership inference, {_METHODS[self.method]}"
-
-    @property
-    def attacker(self) -> str:
-        """Description of the attackers and their knowledge."""
-        return (
-            "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, "
-            "some of which were used."
-        )
 
     def run(self, release: Any) -> list[AttackResult]:
         """Attack a model that is trained in the same way as the audited model, and return the result."""
@@ -252,8 +248,7 @@ class MembershipAttack(AuditAttack):
     def _estimate(self, scores: np.ndarray, yes: np.ndarray, no: np.ndarray, confidence: float) -> Estimate:
         """Accuracy on members ``yes`` and other sentences ``no``."""
         # A score of 0 counts one half.
-        ties = np.where(scores == 0.0, 0.5, 0.0)
-        hits = np.concatenate([np.maximum(scores[yes] > 0, ties[yes]), np.maximum(scores[no] < 0, ties[no])])
+        hits = 0.5 + 0.5 * np.sign(np.concatenate([scores[yes], -scores[no]]))
         return Estimate.from_hits(hits, self._knowledge.groups[np.concatenate([yes, no])], confidence)
 
     def _positive(
@@ -263,16 +258,13 @@ class MembershipAttack(AuditAttack):
         pool, rows = self._knowledge, np.flatnonzero(members)
         model = memorise(pool.X[rows], pool.y[rows], 0)
         scores = self._scores(losses_of(model, pool.X, pool.y), *self._trained(memorise))
-        hits = np.concatenate([scores[inside] > 0, scores[outside] < 0])
-        return Estimate.from_hits(hits)
+        return Estimate.from_hits(np.concatenate([scores[inside] > 0, scores[outside] < 0]))
 
 
 def _distinct(pool: MembershipKnowledge) -> np.ndarray:
     """Rows of the sentences that occur once in the pool."""
     keys = row_keys(pool.X, pool.y)
-    counts: dict[tuple, int] = {}
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
+    counts = Counter(keys)
     return np.array([i for i, key in enumerate(keys) if counts[key] == 1], dtype=np.int64)
 
 

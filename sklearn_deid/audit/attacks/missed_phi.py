@@ -14,14 +14,15 @@ from sklearn.linear_model import LogisticRegression
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import SURROGATES
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
 from .surrogate_pairs import years_of
 from .surrogate_spans import SurrogateSpans, hits_by_label
+from .untrained import UntrainedAttack
 
 _POSITIVE_BAR = 0.9
 
 
-class MissedPhiAttack(AuditAttack):
+class MissedPhiAttack(UntrainedAttack):
     """Pick the one original among the surrogates of a note.
 
     In each trial, one span of a note was missed: it shows its original, and all other spans show surrogates. The
@@ -67,7 +68,6 @@ class MissedPhiAttack(AuditAttack):
         "An attacker who reads a note in which one span of PHI was missed picks this span out of all spans of the note "
         "in {} of cases"
     )
-    threat = "pseudonymised text"
     name = "missed PHI among surrogates"
     attacker = (
         "A reader of the surrogate text who finds all spans of a note, and who knows originals and surrogates of other "
@@ -81,11 +81,6 @@ class MissedPhiAttack(AuditAttack):
     def run(self, release: Any) -> list[AttackResult]:
         """Attack the notes of the measured patients."""
         return [self.fit(release.spans(("train", "valid"))).attack(release.spans(("test",)))]
-
-    def fit(self, knowledge: SurrogateSpans) -> MissedPhiAttack:
-        """Store originals and surrogates of other patients."""
-        self._knowledge = knowledge
-        return self
 
     @timed
     def attack(self, released: SurrogateSpans) -> AttackResult:
@@ -103,15 +98,17 @@ class MissedPhiAttack(AuditAttack):
         """
         rng = np.random.default_rng(self.random_state)
         sizes = Counter(released.notes.tolist())
-        trials = np.array([sizes[note] > 1 for note in released.notes.tolist()])
+        n_spans = np.array([sizes[note] for note in released.notes.tolist()])  # of the note of each span
+        trials = n_spans > 1
         if not trials.any():
             raise ValueError("No note has two spans, so that there is nothing to pick from.")
         picked = _picked(self._knowledge, released)
         hits = (picked == np.arange(len(released)))[trials]
-        chances = np.array([1.0 / sizes[note] for note in released.notes.tolist()])[trials]
         # Surrogates in brackets hide nothing: the missed span is the only one that reads like text.
         marked = [replace(spans, surrogates=[("[PHI]",)] * len(spans)) for spans in (self._knowledge, released)]
         open_hits = (_picked(*marked) == np.arange(len(released)))[trials]
+        rows = _rows_of_notes(released)
+        guessed = np.array([rng.choice(rows[note]) for note in released.notes.tolist()])
         groups = released.groups[trials]
         found = Estimate.from_hits(hits, groups, self.confidence)
         return self.result(
@@ -119,20 +116,15 @@ class MissedPhiAttack(AuditAttack):
             Estimate.exact(found.value),
             Estimate.from_hits(open_hits),
             _POSITIVE_BAR,
-            Estimate.from_hits(self._guessed(released, rng) == picked, released.groups, CONTROL_CONFIDENCE),
-            float((1.0 / np.array([sizes[note] for note in released.notes.tolist()])).mean()),
+            Estimate.from_hits(guessed == picked, released.groups, CONTROL_CONFIDENCE),
+            float((1.0 / n_spans).mean()),
             settings={"open_by_declaration": True},
             details={
-                "guessing among the spans of the note": float(chances.mean()),
+                "guessing among the spans of the note": float((1.0 / n_spans[trials]).mean()),
                 "spans of a note": float(np.mean(list(sizes.values()))),
                 "by label": hits_by_label(hits, released.labels[trials], groups, self.confidence, "trials"),
             },
         )
-
-    def _guessed(self, spans: SurrogateSpans, rng: np.random.Generator) -> np.ndarray:
-        """A random span of the note of each span."""
-        rows = _rows_of_notes(spans)
-        return np.array([rng.choice(rows[note]) for note in spans.notes.tolist()])
 
 
 def _picked(known: SurrogateSpans, shown: SurrogateSpans) -> np.ndarray:

@@ -13,12 +13,13 @@ from ...metrics import Estimate
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .check_results import BITS_LEVEL, NOISE_LEVEL, check_result
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
 from .noise_by_property import property_checks
 from .noise_checks import Check, alarms, noise_checks
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_steps import step_checks, whole_steps
 from .noise_template import NoiseTemplate
+from .untrained import UntrainedAttack
 
 #: Names of the position of a token in its call of `transform`, and of the number of tokens behind the token.
 PLACES = ("place in the call", "distance to the end of the call")
@@ -88,7 +89,7 @@ class NoisyVectors:
         return found | {name: self.groups[name] for name in _ALSO_ORDERED if name in self.groups}
 
 
-class NoiseAttack(AuditAttack):
+class NoiseAttack(UntrainedAttack):
     """Subtract the noise-free template from released vectors, and test whether the rest is the stated noise.
 
     The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation in
@@ -102,6 +103,7 @@ class NoiseAttack(AuditAttack):
     published network, and compares sizes and neighbouring tokens of both releases sentence by sentence (t-tests).
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
+    ``fit`` takes the `NoiseTemplate` of the sentences.
 
     Parameters
     ----------
@@ -132,14 +134,12 @@ class NoiseAttack(AuditAttack):
     releases = (REPRESENTATION, VECTORS)
     presets = (AttackPreset("noise", "Noise test", 50.0, 3.0, quick=True),)
     name = "noise test"
-    threat = "representation"
     attacker = "A recipient who holds the published representer and the released vectors, and knows the sentences."
     measure = "share of tests in which the noise of the release is not the stated noise"
     phrase = "An attacker who subtracts the noise-free vectors finds a deviation from the stated noise in {} of tests"
 
     def __init__(self, *, controls: bool = True, random_state: Any = None) -> None:
         self.controls, self.random_state = controls, random_state
-        self._template: NoiseTemplate | None = None
 
     def requires(self, release: Any) -> str | None:
         """Return the reason why there is nothing to test: the release states that it has no noise."""
@@ -149,11 +149,6 @@ class NoiseAttack(AuditAttack):
         """Test the noise of all sentences of the audit."""
         return [self.fit(release.noise_template).attack(release.noisy_vectors)]
 
-    def fit(self, knowledge: NoiseTemplate) -> NoiseAttack:
-        """Store the template of the sentences."""
-        self._template = knowledge
-        return self
-
     @timed
     def attack(self, released: NoisyVectors) -> AttackResult:
         """Test the noise of a release.
@@ -161,9 +156,9 @@ class NoiseAttack(AuditAttack):
         Raises
         ------
         ValueError
-            If `fit` was not called, or the template and the release have different tokens.
+            If ``fit`` was not called, or the template and the release have different tokens.
         """
-        template = self._template
+        template = self._knowledge
         if template is None or len(template) != len(released.vectors) or not len(template):
             raise ValueError("The noise test needs the template of the released tokens.")
         silent = int((template.std <= 0.0).sum())
@@ -265,11 +260,11 @@ def _compared(z: np.ndarray, simulated: np.ndarray, sentence: np.ndarray) -> lis
 
     out = []
     fault = "The size of the noise is not that of the published network."
-    sizes = [(np.square(one), one) for one in (z, simulated)]
-    for j in (None, *range(z.shape[1])):
-        pair = [of_sentences(square.mean(axis=1) if j is None else square[:, j], sentence) for square, _ in sizes]
+    squares = [np.column_stack([np.square(one).mean(axis=1), np.square(one)]) for one in (z, simulated)]
+    for ours, theirs in zip(*(square.T for square in squares), strict=True):
+        pair = [of_sentences(column, sentence) for column in (ours, theirs)]
         out.append(Check("size", _p_of_difference(pair[0] - pair[1]), fault))
-    pair = [of_sentences((one[1:] * one[:-1]).sum(axis=1)[same], sentence[1:][same]) for _, one in sizes]
+    pair = [of_sentences((one[1:] * one[:-1]).sum(axis=1)[same], sentence[1:][same]) for one in (z, simulated)]
     out.append(Check("neighbours", _p_of_difference(pair[0] - pair[1]), "The noise of neighbouring tokens is alike."))
     return out
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.special import chdtr, ndtr
 
-from .noise_checks import Check
+from .noise_checks import Check, sums_of_groups
 
 _MOST_CUTS = 48
 _FEWEST = 8  # tokens on one side of a cut
@@ -55,18 +55,23 @@ def property_checks(
     sums = np.stack(
         [np.square(z).sum(axis=1), np.einsum("ij,ij->i", z, means) / np.maximum(lengths, 1e-300), lengths > 0], axis=1
     )
+    for name, sizes, total in parts_by_property(groups, ordered, sums):
+        if len(sizes):
+            fault = f"Some tokens carry less noise than stated: it depends on the {name}."
+            small = float(chdtr(sizes * d, total[:, 0]).min())
+            along = float(ndtr(-total[:, 1] / np.sqrt(np.maximum(total[:, 2], 1.0))).min())
+            for p in (small, along):
+                yield Check("less noise by a property", min(1.0, len(sizes) * p), fault)
+
+
+def parts_by_property(
+    groups: Mapping[str, np.ndarray], ordered: Mapping[str, np.ndarray], sums: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield each property, the numbers of items of its parts, and the sums of the columns over each part."""
     for name, numbers in groups.items():
-        yield from _tests(name, *sums_of_groups(numbers, sums), d)
+        yield name, *sums_of_groups(numbers, sums)
     for name, values in ordered.items():
-        yield from _tests(name, *sums_of_sides(values, sums), d)
-
-
-def sums_of_groups(numbers: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of tokens and sums of each group, shapes (n_groups,) and (n_groups, n_columns of ``sums``)."""
-    number, sizes = np.unique(numbers, return_inverse=True, return_counts=True)[1:]
-    total = np.zeros((len(sizes), sums.shape[1]))
-    np.add.at(total, number.reshape(-1), sums)
-    return sizes, total
+        yield name, *sums_of_sides(values, sums)
 
 
 def sums_of_sides(values: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -82,13 +87,3 @@ def sums_of_sides(values: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.
         below = below[np.unique(np.clip(np.concatenate([evenly, first, last]), 0, len(below) - 1))]
     sizes = np.concatenate([below, len(values) - below])
     return sizes, np.concatenate([run[below - 1], run[-1] - run[below - 1]]) if len(below) else run[:0]
-
-
-def _tests(name: str, sizes: np.ndarray, total: np.ndarray, d: int) -> Iterator[Check]:
-    if not len(sizes):
-        return
-    fault = f"Some tokens carry less noise than stated: it depends on the {name}."
-    small = float(chdtr(sizes * d, total[:, 0]).min())
-    yield Check("less noise by a property", min(1.0, len(sizes) * small), fault)
-    along = float(ndtr(-total[:, 1] / np.sqrt(np.maximum(total[:, 2], 1.0))).min())
-    yield Check("less noise by a property", min(1.0, len(sizes) * along), fault)

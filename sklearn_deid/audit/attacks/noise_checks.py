@@ -73,7 +73,8 @@ def noise_checks(
 def alarms(checks: Iterable[Check], level: float) -> tuple[list[Check], int]:
     """Return the tests that fail at a level for all tests together (Bonferroni), and the number of tests."""
     found = list(checks)
-    return [check for check in found if check.p < level / len(found)], len(found)
+    # A probability that is not a number is no evidence of an intact release.
+    return [check for check in found if not check.p >= level / len(found)], len(found)
 
 
 def best_pairs(z: np.ndarray, other: np.ndarray | None = None) -> tuple[float, int]:
@@ -115,11 +116,17 @@ def _sizes(z: np.ndarray) -> Iterator[Check]:
         yield Check("size of a dimension", _two_sided(total, n), fault)
 
 
+def sums_of_groups(numbers: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of tokens and sums of each group, shapes (n_groups,) and (n_groups, n_columns of ``values``)."""
+    number, sizes = np.unique(numbers, return_inverse=True, return_counts=True)[1:]
+    total = np.zeros((len(sizes), values.shape[1]))
+    np.add.at(total, number.reshape(-1), values)
+    return sizes, total
+
+
 def _by_group(name: str, groups: np.ndarray, z: np.ndarray, fault: str) -> Check:
     """Sums over groups: the sum over a group of n residuals is Gaussian with variance n in each dimension."""
-    number, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
-    total = np.zeros((len(sizes), z.shape[1]))
-    np.add.at(total, number.reshape(-1), z)
+    sizes, total = sums_of_groups(groups, z)
     return Check(name, _two_sided(float((np.square(total).sum(axis=1) / sizes).sum()), total.size), fault)
 
 

@@ -39,6 +39,11 @@ def standardised(vectors: np.ndarray, template: NoiseTemplate, rng: np.random.Ge
     rng : numpy Generator
         Source of the lengths that the scaling to length 1 hid.
 
+    Raises
+    ------
+    ValueError
+        If a released number is infinite or NaN.
+
     Examples
     --------
     >>> import numpy as np
@@ -46,6 +51,8 @@ def standardised(vectors: np.ndarray, template: NoiseTemplate, rng: np.random.Ge
     >>> standardised(np.array([[1.0, 1.0]]), template, np.random.default_rng(0)).tolist()
     [[1.0, 0.5]]
     """
+    if not np.isfinite(vectors).all():
+        raise ValueError("The released vectors must be finite numbers.")
     m, r = template.mean / template.std, np.asarray(vectors, dtype=np.float64) / template.std
     if not template.unit_norm:
         return r - m

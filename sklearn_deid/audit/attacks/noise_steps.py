@@ -53,6 +53,8 @@ def grid_faults(vectors: np.ndarray, step: float | None = None) -> list[str]:
     faults = []
     if step is not None and not on_grid(vectors, step):
         faults.append("The released vectors do not lie on the grid of the noise.")
+    if not np.isfinite(vectors).all():
+        faults.append("Some released numbers are not finite.")
     signed = n_signed_zeros(vectors)
     if signed:
         faults.append(f"{signed} zeros have a minus sign, which tells about the numbers before they were rounded.")

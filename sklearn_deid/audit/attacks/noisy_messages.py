@@ -5,18 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import binom
 
+from ..._randomness import n_signed_zeros, on_grid
 from .noise_checks import Check
 
-MOST_PAIRS = 2000
-_SHARED = "Two uploads share noise."
+_MOST_PAIRS = 2000
+SHARED = "Two uploads share noise."
 _LESS = "The uploads carry less noise than stated, or none."
 # Momentum makes steps of one site similar. After this number of steps, .9^30 = .04 of the momentum remains.
 _FORGOTTEN_STEPS = 30
 _ALIKE, _ALIKE_LATER = 0.51, 0.6
+
+
+def pairs_of_uploads(n: int) -> list[tuple[int, int]]:
+    """Pairs of n uploads to compare: all, or as many as time allows.
+
+    Examples
+    --------
+    >>> pairs_of_uploads(3), len(pairs_of_uploads(100))
+    ([(0, 1), (0, 2), (1, 2)], 2000)
+    """
+    pairs = list(combinations(range(n), 2))
+    # Drawn at random: the first pairs would leave out all pairs of late uploads.
+    drawn = np.random.default_rng(0).permutation(len(pairs))[:_MOST_PAIRS]
+    return [pairs[i] for i in sorted(drawn.tolist())]
+
+
+def facing(
+    values: np.ndarray, others: np.ndarray, indices: np.ndarray, other_indices: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Values of two uploads that face each other: by parameter, and by place in the two messages.
+
+    A repeated stream of random numbers gives equal noise in the order of the messages.
+
+    Parameters
+    ----------
+    values, others : ndarray of shapes (k,) and (m,)
+        Values of the uploads.
+    indices, other_indices : ndarray of shapes (k,) and (m,)
+        Parameters of the values, ascending.
+    """
+    _, mine, theirs = np.intersect1d(indices, other_indices, assume_unique=True, return_indices=True)
+    n = min(len(values), len(others))
+    return (values[mine], others[theirs]), (values[:n], others[:n])
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +75,17 @@ class SparseVectorUploads:
     threshold_scale: float
     value_scale: float
     grid: float
+
+    @property
+    def is_on_grid(self) -> bool:
+        """Whether all values are at the clip, or inside and on the grid. Other low bits could carry information."""
+        most = np.float32(self.clip)
+        return all(
+            bool((np.abs(values) <= most).all())
+            and on_grid(values[np.abs(values) < most], self.grid)
+            and not n_signed_zeros(values)
+            for values in self.values
+        )
 
     def checks(self) -> Iterator[Check]:
         """Yield tests of the noise.
@@ -67,20 +113,16 @@ class SparseVectorUploads:
         for one in signs:
             k = int(max((one > 0).sum(), (one < 0).sum()))
             yield Check("shared", min(1.0, 2.0 * float(binom.sf(k - 1, len(one), end))), "An upload shares its noise.")
-        for i, j in list(combinations(range(len(signs)), 2))[:MOST_PAIRS]:
-            yield from self._pair(i, j, signs, end)
-
-    def _pair(self, i: int, j: int, signs: list[np.ndarray], end: float) -> Iterator[Check]:
-        one, other = self.indices[i], self.indices[j]
-        places, mine, theirs = np.intersect1d(one, other, assume_unique=True, return_indices=True)
-        # The tests of the threshold prefer a position by at most the ratio of clip and noise.
-        share = min(1.0, len(other) / self.size * np.exp(self.clip / self.threshold_scale))
-        fault = "Two uploads chose the same positions more often than the noise of the threshold allows."
-        yield Check("positions", float(binom.sf(len(places) - 1, len(one), share)), fault)
-        n = min(len(one), len(other))
-        for first, second in ((signs[i][mine], signs[j][theirs]), (signs[i][:n], signs[j][:n])):
-            same = int(((first == second) & (second != 0.0)).sum())
-            yield Check("replay", float(binom.sf(same - 1, len(second), end)), _SHARED)
+        for i, j in pairs_of_uploads(len(signs)):
+            one, other = self.indices[i], self.indices[j]
+            # The tests of the threshold prefer a position by at most the ratio of clip and noise.
+            share = min(1.0, len(other) / self.size * np.exp(self.clip / self.threshold_scale))
+            fault = "Two uploads chose the same positions more often than the noise of the threshold allows."
+            faced = facing(signs[i], signs[j], one, other)
+            yield Check("positions", float(binom.sf(len(faced[0][0]) - 1, len(one), share)), fault)
+            for first, second in faced:
+                same = int(((first == second) & (second != 0.0)).sum())
+                yield Check("replay", float(binom.sf(same - 1, len(second), end)), SHARED)
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,6 +152,9 @@ class StepUploads:
     epochs: Sequence[int]
     n_steps: int
 
+    # The optimizer divides by the size of each step, so that the updates have no grid.
+    is_on_grid: ClassVar[bool] = True
+
     def checks(self) -> Iterator[Check]:
         """Yield tests of the noise: its presence, and its independence within an upload and between uploads."""
         signs = [np.sign(update) for update in self.updates]
@@ -119,7 +164,7 @@ class StepUploads:
             yield Check("size", float(binom.cdf(moved, len(one), share / 4.0)), _LESS)
             k = int(max((one > 0).sum(), (one < 0).sum()))
             yield Check("shared", 2.0 * float(binom.sf(k - 1, moved, _ALIKE)), "An upload shares its noise.")
-        for i, j in list(combinations(range(len(signs)), 2))[:MOST_PAIRS]:
+        for i, j in pairs_of_uploads(len(signs)):
             apart = abs(self.epochs[i] - self.epochs[j]) * self.n_steps
             if self.sites[i] == self.sites[j] and apart < _FORGOTTEN_STEPS:
                 continue
@@ -128,4 +173,4 @@ class StepUploads:
             # The last update returns to the mean of earlier parameters, and therefore points against the updates of
             # other sites.
             alike = _ALIKE if self.sites[i] != self.sites[j] else _ALIKE_LATER
-            yield Check("replay", float(binom.sf(same - 1, n, alike)), _SHARED)
+            yield Check("replay", float(binom.sf(same - 1, n, alike)), SHARED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.stats import poisson
 
 from ...sequences import TokenSequences
 from .noise_checks import Check
-from .order_keys import FEWEST, digests_of, p_of_order, text_keys
+from .order_keys import FEWEST, digests_of, p_of_order, ranks_of, text_keys
 from .saved_sentences import KnownNotes, SavedSentences
 from .seeded_orders import seeded_numbers, seeded_order
 
@@ -25,12 +25,14 @@ def order_checks(released: SavedSentences) -> Iterator[Check]:
     if len(lengths) < FEWEST:
         return
     sentence = np.repeat(np.arange(len(lengths)), np.diff(released.offsets))
-    share = np.bincount(sentence, weights=released.phi, minlength=len(lengths)) / np.maximum(lengths, 1.0)
+
+    def means(values: np.ndarray) -> np.ndarray:
+        return np.bincount(sentence, weights=values, minlength=len(lengths)) / np.maximum(lengths, 1.0)
+
     yield from _key_checks("their lengths", lengths, like="like lengths")
-    yield from _key_checks("their shares of PHI", share, like="like shares of PHI")
+    yield from _key_checks("their shares of PHI", means(released.phi), like="like shares of PHI")
     for j, column in enumerate(np.asarray(released.vectors, dtype=np.float64).T):
-        means = np.bincount(sentence, weights=column, minlength=len(lengths)) / np.maximum(lengths, 1.0)
-        yield from _key_checks(f"their mean vectors in dimension {j}", means, like="like vectors")
+        yield from _key_checks(f"their mean vectors in dimension {j}", means(column), like="like vectors")
     if released.groups is not None:
         yield _of_patients(released.groups)
     if released.original is not None:
@@ -57,10 +59,10 @@ def number_checks(released: SavedSentences) -> Iterator[Check]:
     keys = {
         "the notes": first[whose],
         "their ids": whose,
-        "their ids as text": np.argsort(np.argsort(names, kind="stable")),
+        "their ids as text": ranks_of(names),
         "their numbers of sentences": np.bincount(own.reshape(-1))[whose],
     }
-    keys |= {f"the {name} digests of their ids": _ranks_of(values) for name, values in digests_of(names)}
+    keys |= {f"the {name} digests of their ids": ranks_of(values) for name, values in digests_of(names)}
     # The library numbers patients in the order of the release. Other programs may number by the order in the notes or
     # by id.
     for places in (np.argsort(np.argsort(first))[whose], whose):
@@ -77,10 +79,6 @@ def _owners(numbers: np.ndarray, own: np.ndarray) -> np.ndarray:
     counts = np.zeros((int(numbers.max(initial=0)) + 1, int(own.max(initial=0)) + 1), dtype=np.int64)
     np.add.at(counts, (numbers, own), 1)
     return counts[counts.any(axis=1)].argmax(axis=1)
-
-
-def _ranks_of(values: Sequence[bytes]) -> np.ndarray:
-    return np.unique(np.array([value.hex() for value in values]), return_inverse=True)[1].reshape(-1)
 
 
 def _key_checks(name: str, values: np.ndarray, *, like: str | None = None) -> Iterator[Check]:
@@ -120,8 +118,7 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
 def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:
     """Order of a generator with a small seed, which looks random."""
     # Copies are written once. Where the row of a sentence is not known, equal words with equal PHI are copies.
-    phi = np.zeros(len(notes.X.data), dtype=bool) if notes.phi is None else notes.phi
-    parts = np.split(phi, notes.X.offsets[1:-1])
+    parts = np.split(notes.marked, notes.X.offsets[1:-1])
     rows = np.full(len(notes.X), -1) if notes.rows is None else notes.rows
     keys = (
         (row,) if row >= 0 else (*map(str, words), part.tobytes())

@@ -73,14 +73,14 @@ def text_keys(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, np.ndarray]]
         Words of each sentence.
     """
     for form, texts in written_forms(rows):
-        yield f"their {form}", _ranks(texts)
+        yield f"their {form}", ranks_of(texts)
         for name, digests in digests_of(texts):
-            yield f"the {name} digests of their {form}", _ranks(digests)
+            yield f"the {name} digests of their {form}", ranks_of(digests)
             if len(digests[0]) > _ENDS[-1]:
                 for size in _ENDS:
                     ends = [one[-size:] for one in digests]
-                    yield f"the last {size} bytes of the {name} digests of their {form}", _ranks(ends)
-    yield "their words from the end", _ranks([" ".join(row)[::-1] for row in rows])
+                    yield f"the last {size} bytes of the {name} digests of their {form}", ranks_of(ends)
+    yield "their words from the end", ranks_of([" ".join(row)[::-1] for row in rows])
     counts = Counter(word for row in rows for word in row)
     for name, of in {
         "their numbers of words": len,
@@ -92,7 +92,8 @@ def text_keys(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, np.ndarray]]
         yield name, np.array([of(row) for row in rows], dtype=np.float64)
 
 
-def _ranks(keys: Sequence[Any]) -> np.ndarray:
+def ranks_of(keys: Sequence[Any]) -> np.ndarray:
+    """Place of each key among the distinct keys, shape (n,)."""
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     return np.array([place[key] for key in keys], dtype=np.float64)
 

@@ -6,7 +6,6 @@ result, because the mean of two adversaries that disagree looks like chance.
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +17,6 @@ import torch
 from ...metrics import Estimate
 from ...representations.adversary_training import AdversarySettings
 from ...representations.network import Representer
-from ...representations.noise import GaussianNoise
 from ...representations.pair_adversaries import PairAdversaries
 from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
@@ -27,7 +25,7 @@ from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
 from .control_representers import BlindRepresenter, slightly_noisy
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import AttackPreset, AttackSettings, AuditAttack, timed
 
 _QUICK_EPOCHS = 10
 # The paper's adversary is weak: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of the pairs, the
@@ -36,6 +34,10 @@ _QUICK_EPOCHS = 10
 # adversary alone.
 _PAPER = {"adversary": "paper", "task": "average", "min_positive_control": 0.4}
 _TASKS = {"paper": ("average", "t1", "t2"), "strong": ("t1", "t2")}
+_SETTINGS = (
+    *("adversary", "task", "start", "template", "control", "n_epochs", "patience", "max_pairs"),
+    *("hidden_size", "lr", "batch_size", "n_draws"),
+)
 _HOLDS = {
     "t1": "the word vectors of a sentence and one representation",
     "t2": "a representation of a sentence that they know and one that was released",
@@ -106,10 +108,9 @@ class PairAttack(AuditAttack):
         paper.
     template : {"noisy", "noise_free"}, default="noisy"
         Template of the attacker. "noise_free" is task T3: the attacker switches the noise off on their side.
-    control : {"raw", "noise_off"} or None, default="raw"
-        Representer of the positive control: word vectors with a little noise, or the attacked representer without
-        noise. The control "noise_off" also fails if the network itself hides the token. None runs no controls, for
-        repeated runs of one setting.
+    control : {"raw"} or None, default="raw"
+        Representer of the positive control: word vectors with a little noise. None runs no controls, for repeated runs
+        of one setting.
     min_positive_control : float, default=0.90
         Smallest valid value of the positive control.
     n_epochs, patience, max_pairs, hidden_size, lr
@@ -169,7 +170,6 @@ class PairAttack(AuditAttack):
         "An attacker who trained on the published representer and annotated sentences of other patients tells a "
         "sentence from one with another name in {} of pairs"
     )
-    threat = "representation"
     measure = "share of pairs, half of them real, of which the attacker says rightly whether they are"
 
     def __init__(
@@ -193,8 +193,8 @@ class PairAttack(AuditAttack):
     ) -> None:
         if adversary not in _TASKS or task not in _TASKS[adversary]:
             raise ValueError(f"The 'task' parameter must be t1, t2, or for the paper's average. Got {task!r}.")
-        if start not in ("fresh", "continued") or control not in ("raw", "noise_off", None):
-            raise ValueError(f"'start' must be fresh or continued, 'control' raw or noise_off. Got {start}, {control}.")
+        if start not in ("fresh", "continued") or control not in ("raw", None):
+            raise ValueError(f"'start' must be fresh or continued, 'control' raw or None. Got {start}, {control}.")
         self.adversary, self.task, self.start, self.template = adversary, task, start, template
         self.control, self.min_positive_control = control, min_positive_control
         self.n_epochs, self.patience, self.max_pairs = n_epochs, patience, max_pairs
@@ -266,6 +266,7 @@ class PairAttack(AuditAttack):
         self._seconds = time.perf_counter() - since
         return self
 
+    @timed
     def attack(self, released: PairRelease) -> AttackResult:
         """Measure the accuracy of the adversary, and run the controls.
 
@@ -281,7 +282,6 @@ class PairAttack(AuditAttack):
         """
         if self.probe_ is None:
             raise ValueError("Call 'fit' first.")
-        since = time.perf_counter()
         found = self._measure(self.probe_, self._knowledge.representer, released, self.confidence)
         controls: dict[str, Any] = {}
         if self.control is not None:
@@ -299,9 +299,8 @@ class PairAttack(AuditAttack):
             found[self.task],
             0.5,
             **controls,
-            seconds=self._seconds + time.perf_counter() - since,
-            settings=self._settings(),
-            details={"epoch": self._epoch(), **others},
+            settings={k: getattr(self, k) for k in _SETTINGS} | {"n_releases": 1, "pairwise": True},
+            details={"epoch": self.probe_.epochs[self.task], **others},
         )
 
     def _train(self, representer: Representer, known: PairAdversaries | None = None) -> ProbeResult:
@@ -330,31 +329,26 @@ class PairAttack(AuditAttack):
 
     def _controls(self) -> tuple[Representer, Representer]:
         """Return a representer that hides nothing and a representer that hides everything."""
-        own = self._knowledge.representer
-        e, d, device = own.input_noise.size, own.output_noise.size, self._knowledge.device
-        if self.control == "raw":
-            positive: Representer = slightly_noisy(self._knowledge.train.table)
-        else:
-            positive = copy.deepcopy(own)
-            positive.input_noise = GaussianNoise(e, kind="none")
-            positive.output_noise = GaussianNoise(d, kind="none")
-        return positive.to(device), BlindRepresenter(e, d, own.unit_norm).to(device)
+        own, device = self._knowledge.representer, self._knowledge.device
+        blind = BlindRepresenter(own.input_noise.size, own.output_noise.size, own.unit_norm)
+        return slightly_noisy(self._knowledge.train.table).to(device), blind.to(device)
 
     def _measure(
         self, probe: ProbeResult, representer: Representer, released: PairRelease, confidence: float
     ) -> dict[str, Estimate]:
         """Accuracy of each adversary on pairs of the released sentences."""
         groups = np.arange(len(released.data)) if released.groups is None else np.asarray(released.groups)
-        rows, hits = [], []
-        for _ in range(self.n_draws):
-            for batch_rows, right in self._answers(probe.adversaries, representer, released.data):
-                rows.append(batch_rows)
-                hits.append(right)
-        if not rows:
+        answers = [
+            answer
+            for _ in range(self.n_draws)
+            for answer in self._answers(probe.adversaries, representer, released.data)
+        ]
+        if not answers:
             raise ValueError("No sentence that was released has a token of PHI that can move: there are no pairs.")
-        where = groups[np.concatenate(rows)]
+        where = groups[np.concatenate([rows for rows, _ in answers])]
         return {
-            name: Estimate.from_hits(np.concatenate([h[name] for h in hits]), where, confidence) for name in hits[0]
+            name: Estimate.from_hits(np.concatenate([right[name] for _, right in answers]), where, confidence)
+            for name in answers[0][1]
         }
 
     @torch.no_grad()
@@ -371,13 +365,3 @@ class PairAttack(AuditAttack):
             number = batch.tags[: batch.n_pairs, 0].repeat(2).cpu().numpy()
             right = {k: ((v > 0.0) == judgement.real).cpu().numpy() for k, v in judgement.logits.items()}
             yield number, right
-
-    def _epoch(self) -> int | None:
-        """Epoch whose adversary was kept."""
-        assert self.probe_ is not None
-        return self.probe_.epochs[self.task]
-
-    def _settings(self) -> dict[str, Any]:
-        names = ("adversary", "task", "start", "template", "control", "n_epochs", "patience", "max_pairs")
-        more = ("hidden_size", "lr", "batch_size", "n_draws")
-        return {k: getattr(self, k) for k in (*names, *more)} | {"n_releases": 1, "pairwise": True}

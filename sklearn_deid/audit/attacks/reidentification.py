@@ -12,7 +12,7 @@ from ...metrics import Estimate, normalised_prior
 from ..bayes import bayes_reidentification
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import WORDS
-from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, timed
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack, check_least, timed
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
 
 _POSITIVE_BAR = 0.99
@@ -89,7 +89,10 @@ class ReidentificationAttack(AuditAttack):
     phrase = (
         "An attacker who knows the method and how frequent words are names the word behind a surrogate in {} of cases"
     )
-    threat = "pseudonymised text"
+    attacker = (
+        "A recipient of the pseudonymised text who knows the method with its word vectors and settings, how frequent "
+        "each word is and, where frequencies are by label, the labels; they do not read the sentence."
+    )
     measure = "share of words named rightly"
 
     def __init__(
@@ -105,9 +108,7 @@ class ReidentificationAttack(AuditAttack):
     ) -> None:
         if attacker not in ("exact", "trained"):
             raise ValueError(f"The 'attacker' parameter must be 'exact' or 'trained'. Got {attacker!r} instead.")
-        for name, value in {"n_releases": n_releases, "n_simulated": n_simulated, "n_trials": n_trials}.items():
-            if value < 1:
-                raise ValueError(f"The '{name}' parameter must be at least 1. Got {value} instead.")
+        check_least(1, n_releases=n_releases, n_simulated=n_simulated, n_trials=n_trials)
         self.kind, self.n_releases, self.n_simulated = attacker, n_releases, n_simulated
         self.n_trials, self.in_text = n_trials, in_text
         self.confidence, self.random_state = confidence, random_state
@@ -117,14 +118,6 @@ class ReidentificationAttack(AuditAttack):
         """Name of the attack, in words."""
         how = "best attacker" if self.kind == "exact" else "attacker trained on simulated releases"
         return f"re-identification, {how}{', in the released text' if self.in_text else ''}"
-
-    @property
-    def attacker(self) -> str:
-        """Description of the attackers and their knowledge."""
-        return (
-            "A recipient of the pseudonymised text who knows the method with its word vectors and settings, how "
-            "frequent each word is and, where frequencies are by label, the labels; they do not read the sentence."
-        )
 
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the mechanism is not known."""
@@ -167,29 +160,35 @@ class ReidentificationAttack(AuditAttack):
         rng = np.random.default_rng(self.random_state)
         trials = self._simulated(rng) if released is None else self._given(released)
         hits, guessed, groups, by_label = self._arms(self._mechanism, trials, rng)
-        estimate = Estimate.from_hits(hits, groups, self.confidence)
         details: dict[str, Any] = {"by label": by_label, **self._overlap(trials, rng)}
-        everything = [token for tokens, _, _ in self._categories.values() for token in tokens]
-        positive = self._control(Unmoved(everything), trials, rng)
-        negative = self._control(Blind(), trials, rng)
-        return self._result(
-            estimate,
+        positive, negative = (self._control(mechanism, trials, rng) for mechanism in (self._unmoved(), Blind()))
+        return self.result(
+            Estimate.from_hits(hits, groups, self.confidence),
             Estimate.from_hits(guessed, groups, self.confidence),
-            (Estimate.from_hits(positive), Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE)),
-            details,
+            Estimate.from_hits(positive),
             # Words outside the prior cannot be named by this attacker, so that the control does not demand them.
-            min_positive_control=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),
+            _POSITIVE_BAR * float(np.mean(self._nameable(trials))),
+            Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE),
+            settings=self._settings,
+            details=details,
         )
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {"attacker": self.kind, "n_releases": self.n_releases, "n_simulated": self.n_simulated}
+
+    def _unmoved(self) -> Unmoved:
+        """Mechanism of the positive control."""
+        return Unmoved([token for tokens, _, _ in self._categories.values() for token in tokens])
 
     # ---- results that are computed from the mechanism
 
     def _computed(self) -> AttackResult:
         """Result for the mechanism itself, without counting on a given text."""
-        everything = [token for tokens, _, _ in self._categories.values() for token in tokens]
         options: dict[str, Any] = {"n_releases": self.n_releases, "n_samples": max(100, self.n_trials)}
         found, open_text, blind = (
             bayes_reidentification(mechanism, self._prior, random_state=self.random_state, **options)
-            for mechanism in (self._mechanism, Unmoved(everything), Blind())
+            for mechanism in (self._mechanism, self._unmoved(), Blind())
         )
         # A tolerance: rounding of sums must not fail a control.
         chance = blind.probability
@@ -199,26 +198,8 @@ class ReidentificationAttack(AuditAttack):
             "by label": {name: c.probability.value for name, c in found.by_category.items()},
             "summed over all releases": found.method == "exact",
         }
-        controls, guess = (open_text.probability, blind_estimate), Estimate.exact(found.prior_guess)
-        return self._result(found.probability, guess, controls, details, _POSITIVE_BAR)
-
-    def _result(
-        self,
-        attack: Estimate,
-        baseline: Estimate,
-        controls: tuple[Estimate, Estimate],
-        details: dict[str, Any],
-        min_positive_control: float,
-    ) -> AttackResult:
-        return self.result(
-            attack,
-            baseline,
-            controls[0],
-            min_positive_control,
-            controls[1],
-            settings={"attacker": self.kind, "n_releases": self.n_releases, "n_simulated": self.n_simulated},
-            details=details,
-        )
+        arms = found.probability, found.prior_guess, open_text.probability, _POSITIVE_BAR, blind_estimate
+        return self.result(*arms, settings=self._settings, details=details)
 
     # ---- results that are counted on releases
 
@@ -245,14 +226,14 @@ class ReidentificationAttack(AuditAttack):
 
     def _arms(self, mechanism: Any, trials: dict[str, Trials], rng: np.random.Generator) -> tuple[Any, ...]:
         """Return the hits of the attack and of the guess, the patients, and the proportion of hits by label."""
-        hits, guessed, groups = [], [], []
+        hits, guessed = [], []
         for name, trial in trials.items():
             tokens, weights, _ = self._categories[name]
             hits.append(self._named(mechanism, name, trial, rng) == np.array(trial.words, dtype=object))
             guessed.append(np.array(trial.words, dtype=object) == tokens[int(weights.argmax())])
-            groups.append(np.arange(len(hits[-1])) if trial.groups is None else trial.groups)
         by_label = {name: float(mine.mean()) for name, mine in zip(trials, hits, strict=True)}
-        patients = None if any(trial.groups is None for trial in trials.values()) else np.concatenate(groups)
+        groups = [trial.groups for trial in trials.values() if trial.groups is not None]
+        patients = np.concatenate(groups) if len(groups) == len(trials) else None
         return np.concatenate(hits), np.concatenate(guessed), patients, by_label
 
     def _control(self, mechanism: Any, trials: dict[str, Trials], rng: np.random.Generator) -> np.ndarray:
@@ -265,9 +246,10 @@ class ReidentificationAttack(AuditAttack):
         n_words = sum(len(trial.words) for trial in trials.values())
         n_releases = sum(len(trial.owner) for trial in trials.values())
         one = {name: trial.first_releases() for name, trial in trials.items()}
-        alone = self._arms(self._mechanism, one, rng)[0] if n_releases > n_words else None
         figures = {"words": n_words, "releases of a word": n_releases / n_words}
-        return figures if alone is None else {**figures, "from one release": float(alone.mean())}
+        if n_releases > n_words:
+            figures["from one release"] = float(self._arms(self._mechanism, one, rng)[0].mean())
+        return figures
 
     def _nameable(self, trials: dict[str, Trials]) -> list[bool]:
         """Whether each word is in the prior, so that the attacker can name the word."""

@@ -9,16 +9,18 @@ import numpy as np
 from ..protocol import AttackResult
 from ..released_step import CLASS_FILE, RELEASE_FILE
 from .check_results import FILE_LEVEL, check_result
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
 from .noise_checks import Check, alarms
 from .noise_steps import grid_faults
 from .order_checks import number_checks, order_checks
+from .released_tokens import equal_rows
 from .saved_sentences import SavedSentences
+from .untrained import UntrainedAttack
 
 _MOST_NAMED = 3
 
 
-class FileCheck(AuditAttack):
+class FileCheck(UntrainedAttack):
     """Read a saved release as an outsider does, and test the statements of its manifest.
 
     The check finds equal vectors in different sentences (repeated noise), zeros with a minus sign, and an order that is
@@ -47,7 +49,6 @@ class FileCheck(AuditAttack):
     releases = (RELEASE_FILE, CLASS_FILE)
     presets = (AttackPreset("file", "Statements of a saved release", 100.0, 0.5, quick=True),)
     name = "statements of the file"
-    threat = "representation"
     attacker = "A stranger who has nothing but the saved folder, or who knows the notes behind it, too."
     measure = "share of tests in which the folder is not what its manifest states"
     phrase = "An attacker who reads the folder finds a wrong statement in {} of tests"
@@ -55,10 +56,6 @@ class FileCheck(AuditAttack):
     def run(self, release: Any) -> list[AttackResult]:
         """Check the folder."""
         return [self.fit().attack(release.saved_sentences)]
-
-    def fit(self, knowledge: None = None) -> FileCheck:
-        """Nothing to learn."""
-        return self
 
     @timed
     def attack(self, released: SavedSentences) -> AttackResult:
@@ -106,10 +103,9 @@ def repeated_vectors(released: SavedSentences) -> int:
     cell = min(1.0, released.grid / max(3.5 * released.std, 1e-300))
     if not n or n**2 / 2.0 * cell**d > 1e-6:
         return 0
-    rows = np.ascontiguousarray(released.vectors).view(np.dtype((np.void, released.vectors.dtype.itemsize * d))).ravel()
-    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
-    parts = np.split(number.reshape(-1), released.offsets[1:-1])
+    first, number = equal_rows(released.vectors)
+    parts = np.split(number, released.offsets[1:-1])
     whole: dict[bytes, int] = {}
     same = [whole.setdefault(part.tobytes(), row) for row, part in enumerate(parts)]
     sentence = np.repeat(np.array(same, dtype=np.int64), np.diff(released.offsets))
-    return int((sentence[first[number.reshape(-1)]] != sentence).sum())
+    return int((sentence[first[number]] != sentence).sum())

@@ -81,6 +81,23 @@ def surroundings(data: ReleasedTokens) -> ReleasedTokens:
     return replace(data, vectors=np.where(np.asarray(data.phi, dtype=bool)[:, None], 0.0, data.vectors))
 
 
+def equal_rows(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First row of each distinct vector, and the number of the distinct vector of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks.released_tokens import equal_rows
+    >>> [found.tolist() for found in equal_rows(np.array([[0.0, 1.0], [-0.0, 1.0]]))]
+    [[0], [0, 0]]
+    """
+    # Whole rows are compared as bytes. Adding 0 turns -0.0 into 0.0, which has other bytes.
+    rows = np.ascontiguousarray(vectors + vectors.dtype.type(0))
+    rows = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    return first, number.reshape(-1)
+
+
 TOP = {"top1": 1, "top5": 5}
 
 

@@ -13,11 +13,12 @@ from ...metrics import Estimate
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .check_results import REPLAY_LEVEL, check_result
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
 from .noise_by_property import property_checks
 from .noise_checks import best_pairs, p_of_cosine, p_of_moved_dimensions
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_template import NoiseTemplate
+from .untrained import UntrainedAttack
 
 # Of this many calls, two share one of 2^16 keys with probability .976 (of 2^20 keys, .21).
 N_CALLS = 700
@@ -48,7 +49,7 @@ class RepeatedReleases:
     short: np.ndarray | None = None
 
 
-class ReplayAttack(AuditAttack):
+class ReplayAttack(UntrainedAttack):
     """Compare the noise of releases that must not share noise.
 
     The audit releases the same sentences in two calls, by two copies of the estimator, in two new processes that
@@ -62,7 +63,7 @@ class ReplayAttack(AuditAttack):
     Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
     between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. The noise of
     each release must also be as large as stated. All tests together raise a false alarm with probability .0005, half of
-    it for the sizes.
+    it for the sizes. ``fit`` takes the `NoiseTemplate` of the sentences.
 
     Parameters
     ----------
@@ -90,14 +91,12 @@ class ReplayAttack(AuditAttack):
     releases = (REPRESENTATION, VECTORS)
     presets = (AttackPreset("replay", "Replayed noise", 50.0, 6.0, quick=True),)
     name = "replayed noise"
-    threat = "representation"
     attacker = "A recipient of two releases of the same sentences, or of a copy of the estimator in the same state."
     measure = "share of comparisons in which two releases share noise"
     phrase = "An attacker who compares two releases of the same sentences finds shared noise in {} of comparisons"
 
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
-        self._template: NoiseTemplate | None = None
 
     def requires(self, release: Any) -> str | None:
         """Return the reason why there is nothing to compare: no noise is stated, or the release cannot be repeated."""
@@ -110,11 +109,6 @@ class ReplayAttack(AuditAttack):
         template, releases = release.template_of_repeated("test"), release.repeated_releases("test")
         return [self.fit(template).attack(replace(releases, short=release.short_calls(N_CALLS)))]
 
-    def fit(self, knowledge: NoiseTemplate) -> ReplayAttack:
-        """Store the template of the sentences."""
-        self._template = knowledge
-        return self
-
     @timed
     def attack(self, released: RepeatedReleases) -> AttackResult:
         """Compare the releases of each pair.
@@ -122,9 +116,9 @@ class ReplayAttack(AuditAttack):
         Raises
         ------
         ValueError
-            If `fit` was not called, or the tokens of a release differ from those of the template.
+            If ``fit`` was not called, or the tokens of a release differ from those of the template.
         """
-        template = self._template
+        template = self._knowledge
         if template is None or any(len(one) != len(template) for one in released.releases.values()):
             raise ValueError("The comparison needs the template of the released tokens.")
         rng = np.random.default_rng(self.random_state)

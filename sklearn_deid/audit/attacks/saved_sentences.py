@@ -30,6 +30,11 @@ class KnownNotes:
     patients: np.ndarray | None = None
     rows: np.ndarray | None = None
 
+    @property
+    def marked(self) -> np.ndarray:
+        """Whether each word is PHI, with False for all words if this is not known."""
+        return np.zeros(len(self.X.data), dtype=bool) if self.phi is None else self.phi
+
 
 @dataclass(frozen=True, repr=False)
 class SavedSentences:

@@ -15,7 +15,8 @@ from ...tagging.batching import LengthBucketSampler
 from ..protocol import AttackResult
 from ..released_step import RELEASE_FILE, REPRESENTATION
 from .check_results import SEED_LEVEL, check_result
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
+from .untrained import UntrainedAttack
 
 _CELLS = 4096  # padded tokens of a batch, as `PrivateRepresenter` encodes
 _MOST_NUMBERS, _FEWEST_NUMBERS = 16_384, 48
@@ -50,7 +51,7 @@ class SeedTarget:
     in_order: bool = True
 
 
-class SeedSearch(AuditAttack):
+class SeedSearch(UntrainedAttack):
     """Draw the noise of many seeds, and compare it with the released vectors.
 
     In version 0.1.0, the noise of a whole release came from PyTorch's generator on the CPU, which keeps 32 bits of a
@@ -89,7 +90,6 @@ class SeedSearch(AuditAttack):
     releases = (REPRESENTATION, RELEASE_FILE)
     presets = (AttackPreset("seeds", "Seed search", 50.0, 10.0, quick=True),)
     name = "seed search"
-    threat = "representation"
     attacker = "A recipient of the released vectors who owns this library and tries the seeds of its generators."
     measure = "share of generators of whose seeds one makes the noise of the release"
     phrase = "An attacker who tries seeds one by one finds the noise of the release for {} of the generators"
@@ -106,10 +106,6 @@ class SeedSearch(AuditAttack):
     def run(self, release: Any) -> list[AttackResult]:
         """Search the seed of the measured sentences, or of the saved sentences."""
         return [self.fit().attack(release.seed_target)]
-
-    def fit(self, knowledge: None = None) -> SeedSearch:
-        """Nothing to learn: the attacker knows the generators."""
-        return self
 
     @timed
     def attack(self, released: SeedTarget) -> AttackResult:
@@ -164,22 +160,9 @@ class NoiseLayout:
         self._target, self._d = target, target.vectors.shape[1]
         batches = iter(LengthBucketSampler(target.lengths, _CELLS, max_rows=_CELLS))
         batch = np.asarray(next(batches, []), dtype=np.int64)  # sorted by length
-        longest, n_before = int(target.lengths[batch].max(initial=1)), np.arange(len(batch))
+        longest = int(target.lengths[batch].max(initial=1))
         self._n_cells, self._n_tokens = len(batch) * longest, int(target.lengths[batch].sum())
-        if not target.in_order and len(batch):
-            # Sentences of equal length are taken together or not at all. A length that continues in the next batch is
-            # left out, because it is unknown which of its sentences are in this batch.
-            inside = target.lengths[batch]
-            n_before = np.searchsorted(inside, inside)  # of the first sentence of this length
-            whole = np.bincount(inside, minlength=len(np.bincount(target.lengths)))[inside]
-            whole = whole == np.bincount(target.lengths)[inside]
-            # Each length adds as many sums as it has positions, shape (n_lengths,); short lengths come first.
-            each, at = np.unique(inside[whole], return_inverse=True)
-            before = np.zeros(len(batch), dtype=np.int64)
-            before[whole] = (np.cumsum(each) - each)[at]
-            rows = batch[whole & ((n_before * longest * self._d < _MOST_NUMBERS) | (before * self._d < _ENOUGH_SUMS))]
-        else:
-            rows = batch[n_before * longest * self._d < _MOST_NUMBERS]
+        rows = batch[self._is_compared(batch, longest)]
         lengths = target.lengths[rows]
         position = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         # Token of the release, and padded cell of the batch, for each compared token.
@@ -194,6 +177,23 @@ class NoiseLayout:
         self.n_numbers = len(sizes) * self._d
         if self.n_numbers < _FEWEST_NUMBERS:
             raise ValueError(f"Only {self.n_numbers} numbers can be compared with those of a seed: too few sentences.")
+
+    def _is_compared(self, batch: np.ndarray, longest: int) -> np.ndarray:
+        """Whether each sentence of a batch is compared: the first ones, and without an order, of whole lengths only."""
+        n_most = _MOST_NUMBERS / (longest * self._d)
+        if self._target.in_order:
+            return np.arange(len(batch)) < n_most
+        # Sentences of equal length are taken together or not at all. A length that continues in the next batch is left
+        # out, because it is unknown which of its sentences are in this batch.
+        lengths = self._target.lengths[batch]
+        n_all = np.bincount(self._target.lengths)
+        is_whole = (np.bincount(lengths, minlength=len(n_all)) == n_all)[lengths]
+        # Each length adds as many sums as it has positions, shape (n_lengths,); short lengths come first.
+        each, at = np.unique(lengths[is_whole], return_inverse=True)
+        n_sums = np.zeros(len(batch), dtype=np.int64)
+        n_sums[is_whole] = (np.cumsum(each) - each)[at]
+        n_before = np.searchsorted(lengths, lengths)  # of the first sentence of this length
+        return is_whole & ((n_before < n_most) | (n_sums * self._d < _ENOUGH_SUMS))
 
     def direction(self, vectors: np.ndarray) -> np.ndarray:
         """Unit vector of the compared numbers without their mean and strong directions, shape (n_numbers,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class ReleasedSentences:
         Patient of each sentence. The attacker knows the patients of their training sentences only.
     tags : sequence of n tag sequences, optional
         Labels, if they are released too.
-    casing : sequence of n int sequences, optional
+    casing : sequence of n int sequences, or ndarray of int64 of shape (n_tokens,), optional
         Casing classes (`sklearn_deid.text.casing_ids`) that are released beside vectors. Words show their own casing.
     documents : array-like of shape (n,), optional
         Document of each sentence. If given, the sentences of a pair never come from the same document.
@@ -50,7 +50,8 @@ class ReleasedSentences:
         if isinstance(X, TokenSequences):
             casing = casing_ids(X.data.tolist())
         elif self.casing is not None:
-            casing = np.concatenate([np.asarray(row, dtype=np.int64) for row in self.casing] or [np.zeros(0, int)])
+            is_flat = getattr(self.casing, "dtype", None) == np.int64
+            casing = self.casing if is_flat else np.hstack([np.zeros(0), *self.casing]).astype(np.int64)
             if len(casing) != len(X.data):
                 raise SequenceError("'casing' must hold one class for each token.")
         tags = None if self.tags is None else check_tags(self.tags, X)
@@ -66,8 +67,7 @@ class ReleasedSentences:
 
     def with_groups(self, groups: np.ndarray) -> ReleasedSentences:
         """Return the same sentences with other patients, without documents."""
-        rows = None if self.casing is None else np.split(self.casing, self.X.offsets[1:-1])
-        return ReleasedSentences(self.X, groups, self.tags, rows)
+        return replace(self, groups=groups, documents=None)
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,8 @@ class PairFeatures:
         self._lengths = np.maximum(X.lengths, 1)
         self._vectors: list[np.ndarray] | None = None
         self._counts: list[np.ndarray] = []
-        labels = None
+        # Without labels all words count as one kind.
+        labels: list[str | None] = [""] * len(X.data)
         if use_tags and sentences.tags is not None:
             labels = [split_tag(tag)[1] for tag in sentences.tags.data]
             number = {label: i for i, label in enumerate(sorted({label for label in labels if label}))}
@@ -174,10 +175,8 @@ class PairFeatures:
         rows = [range(start, stop) for start, stop in bounds]
         frequency = Counter(word for row in rows for word in {folded[i] for i in row})
         self._weight: dict[Any, float] = {word: float(np.log((1 + n) / k)) for word, k in frequency.items()}
-        # Without labels all words count as one kind.
-        marked = labels if labels is not None else ["" for _ in folded]
         self._words: list[tuple[set[Any], set[Any]]] = [
-            ({folded[i] for i in row if marked[i] is not None}, {folded[i] for i in row if marked[i] is None})
+            ({folded[i] for i in row if labels[i] is not None}, {folded[i] for i in row if labels[i] is None})
             for row in rows
         ]
 
@@ -190,8 +189,7 @@ class PairFeatures:
             shared, either = np.minimum(counts[a], counts[b]), np.maximum(counts[a], counts[b]).sum(1)
             # Two sentences without any counts are alike.
             alike = np.where(either > 0, shared.sum(1) / np.maximum(either, 1.0), 1.0)
-            columns.append(alike[:, None])
-            columns.append(shared)
+            columns += [alike[:, None], shared]
         columns.append(np.abs(np.log(self._lengths[a] / self._lengths[b]))[:, None])
         return np.hstack(columns)
 
@@ -221,12 +219,11 @@ class PairFeatures:
 
 def _row_counts(numbers: list[int], bounds: list[tuple[int, int]], n_kinds: int) -> np.ndarray:
     """Counts of each kind in each sentence, shape (n, n_kinds); negative numbers are ignored."""
-    out = np.zeros((len(bounds), n_kinds))
-    for i, (start, stop) in enumerate(bounds):
-        for number in numbers[start:stop]:
-            if number >= 0:
-                out[i, number] += 1.0
-    return out
+    sentence = np.repeat(np.arange(len(bounds)), [stop - start for start, stop in bounds])
+    # The first column counts the negative numbers.
+    out = np.zeros((len(bounds), 1 + n_kinds))
+    np.add.at(out, (sentence, 1 + np.asarray(numbers, dtype=np.int64)), 1.0)
+    return out[:, 1:]
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

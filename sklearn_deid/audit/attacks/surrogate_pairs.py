@@ -17,8 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import SURROGATES
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, check_least, timed
 from .surrogate_spans import DATES, SurrogateSpans, hits_by_label
+from .untrained import UntrainedAttack
 
 _POSITIVE_BAR = 0.95
 # Labels with fewer training pairs share a model.
@@ -27,7 +28,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _LONGEST_NUMBER = 15
 
 
-class SurrogatePairAttack(AuditAttack):
+class SurrogatePairAttack(UntrainedAttack):
     """Decide which of two originals is behind a surrogate.
 
     Both candidates have the same label and the same `sklearn_deid.surrogates.written_form`: the original of the span,
@@ -75,7 +76,6 @@ class SurrogatePairAttack(AuditAttack):
         AttackPreset("surrogates_releases", "The same, with several releases", 9.0, 10.0, repeated=True, quick=True),
         AttackPreset("surrogate_dates", "Two dates of one form", 5.0, 1.0, {"dates": True}, quick=True),
     )
-    threat = "pseudonymised text"
     attacker = (
         "A recipient of the surrogate text who knows the method, originals and surrogates of other patients, and two "
         "candidates of the same label and written form."
@@ -85,8 +85,7 @@ class SurrogatePairAttack(AuditAttack):
     def __init__(
         self, *, dates: bool = False, n_releases: int = 1, confidence: float = 0.95, random_state: Any = None
     ) -> None:
-        if n_releases < 1:
-            raise ValueError(f"The 'n_releases' parameter must be at least 1. Got {n_releases} instead.")
+        check_least(1, n_releases=n_releases)
         self.dates, self.n_releases = dates, n_releases
         self.confidence, self.random_state = confidence, random_state
 
@@ -108,11 +107,6 @@ class SurrogatePairAttack(AuditAttack):
         """Attack the spans of the measured patients."""
         known, shown = (release.spans(parts, self.n_releases) for parts in (("train", "valid"), ("test",)))
         return [self.fit(known).attack(shown)]
-
-    def fit(self, knowledge: SurrogateSpans) -> SurrogatePairAttack:
-        """Store originals and surrogates of other patients."""
-        self._knowledge = knowledge
-        return self
 
     @timed
     def attack(self, released: SurrogateSpans) -> AttackResult:
@@ -268,16 +262,13 @@ def _distance(a: str, b: str) -> float:
 
 def _open(spans: SurrogateSpans) -> SurrogateSpans:
     """Same spans, each with its original as its surrogate."""
-    shown = zip(spans.originals, spans.surrogates, strict=True)
-    return replace(spans, surrogates=[(text,) * len(new) for text, new in shown])
+    return replace(spans, surrogates=[(text,) * len(new) for text, new in spans.pairs])
 
 
 def _blind(spans: SurrogateSpans, rng: np.random.Generator) -> SurrogateSpans:
     """Same spans, with the surrogates of other spans."""
-    order = rng.permutation(len(spans)).tolist()
-    return replace(spans, surrogates=[spans.surrogates[i] for i in order])
+    return replace(spans, surrogates=[spans.surrogates[i] for i in rng.permutation(len(spans)).tolist()])
 
 
 def _equal(spans: SurrogateSpans) -> float:
-    shown = zip(spans.originals, spans.surrogates, strict=True)
-    return float(np.mean([text.casefold() in map(str.casefold, new) for text, new in shown]))
+    return float(np.mean([text.casefold() in map(str.casefold, new) for text, new in spans.pairs]))

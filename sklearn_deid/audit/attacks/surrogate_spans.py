@@ -54,6 +54,11 @@ class SurrogateSpans:
     def __len__(self) -> int:
         return len(self.originals)
 
+    @property
+    def pairs(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Original and surrogates of each span."""
+        return list(zip(self.originals, self.surrogates, strict=True))
+
     def __repr__(self) -> str:
         return f"SurrogateSpans(n={len(self)})"
 

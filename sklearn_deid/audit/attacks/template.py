@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from ...representations.network import Representer
 from ..audit_data import random_streams
@@ -16,15 +15,16 @@ from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
 from .candidates import CandidateRanks, CandidateSet, one_token_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
-from .declaration import AttackPreset, AuditAttack
-from .lookup import LookupKnowledge, cosine_score, log_likelihood_of_directions, log_likelihood_of_vectors
+from .declaration import AttackPreset, check_least, timed
+from .lookup import LookupKnowledge, candidate_scores
 from .pairs import PairRelease
+from .untrained import UntrainedAttack
 
 SCORES = ("likelihood", "cosine")
 _POSITIVE_BAR = 0.9
 
 
-class TemplateAttack(AuditAttack):
+class TemplateAttack(UntrainedAttack):
     """Find the released sentence among sentences that differ by one PHI token, from the released vectors.
 
     `LookupAttack` releases each sentence itself, with the noise of the network, and measures the mechanism.
@@ -33,6 +33,7 @@ class TemplateAttack(AuditAttack):
     Each score has its own result, so that the better result decides the score of an audit. The Gaussian likelihood is
     the best score if the noise has its stated standard deviations. The cosine needs no standard deviations. Therefore,
     the cosine also finds the sentence if the noise is smaller than stated, in which case the likelihood may fail.
+    ``fit`` takes a `LookupKnowledge`; the attack trains nothing.
 
     Parameters
     ----------
@@ -68,7 +69,6 @@ class TemplateAttack(AuditAttack):
         "An attacker holding the published network and a list of candidate names picks the right one from the vectors "
         "that left in {} of cases"
     )
-    threat = "representation"
     name = "template, vectors that left"
     attacker = (
         "A recipient of the vectors who holds the published representer and knows the sentence except for one word of "
@@ -84,26 +84,22 @@ class TemplateAttack(AuditAttack):
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
-        if n_candidates < 2:
-            raise ValueError(f"The 'n_candidates' parameter must be at least 2. Got {n_candidates} instead.")
+        check_least(2, n_candidates=n_candidates)
         self.n_candidates, self.n_sentences = n_candidates, n_sentences
         self.confidence, self.random_state = confidence, random_state
 
     def run(self, release: Any) -> list[AttackResult]:
         """Attack the measured sentences; one result for each score."""
-        shown = release.pair_release
-        shown = PairRelease(shown.data, shown.groups, release.vectors("test"))
-        return list(self.fit(LookupKnowledge(release.network, device=release.device)).attack_all(shown).values())
-
-    def fit(self, knowledge: LookupKnowledge) -> TemplateAttack:
-        """Store the published network; the attack trains nothing."""
-        self._knowledge = knowledge
-        return self
+        known = LookupKnowledge(release.network, device=release.device)
+        found = self.fit(known).attack_all(replace(release.pair_release, vectors=release.vectors("test")))
+        # Both results come from one run, whose duration is reported with the first result.
+        return [found[SCORES[0]], replace(found[SCORES[1]], seconds=0.0)]
 
     def attack(self, released: PairRelease) -> AttackResult:
         """Return the result of the score that finds more originals."""
         return max(self.attack_all(released).values(), key=lambda found: found.advantage_interval)
 
+    @timed
     def attack_all(self, released: PairRelease) -> dict[str, AttackResult]:
         """Rank the candidates of each sentence, and return the result of each score.
 
@@ -119,7 +115,6 @@ class TemplateAttack(AuditAttack):
         """
         if released.vectors is None:
             raise ValueError("The 'vectors' of the release are needed: those that left.")
-        since = time.perf_counter()
         own, device = self._knowledge.representer, self._knowledge.device
         raw = slightly_noisy(released.data.table.to(device))
         blind = BlindRepresenter(own.input_noise.size, own.output_noise.size, own.unit_norm).to(device)
@@ -128,8 +123,6 @@ class TemplateAttack(AuditAttack):
             self._ranked(released, raw, raw),
             self._ranked(released, own, blind, at_random=True),
         )
-        seconds = time.perf_counter() - since
-        # Both results come from one run, whose duration is reported with the first result.
         return {
             score: self.result(
                 found[score].share(self.confidence),
@@ -138,7 +131,6 @@ class TemplateAttack(AuditAttack):
                 _POSITIVE_BAR,
                 blind_ranks[score].share(CONTROL_CONFIDENCE),
                 blind_ranks[score].chance(),
-                seconds=seconds if score == SCORES[0] else 0.0,
                 settings={"score": score, "n_candidates": self.n_candidates, "measure": "top1"},
                 details={
                     "mean_candidates": found[score].mean_candidates,
@@ -157,8 +149,6 @@ class TemplateAttack(AuditAttack):
         for some, scores in self.scored(released, own, releasing, at_random):
             for score, own_scores in zip(SCORES, scores, strict=True):
                 ranked[score].rank(some.row, some.truth, own_scores)
-        if not ranked[SCORES[0]].rows:
-            raise ValueError("No sentence that was released has candidates: there is nothing to look up.")
         return ranked
 
     @torch.no_grad()
@@ -185,8 +175,7 @@ class TemplateAttack(AuditAttack):
         # Sentences with a token that has alternatives.
         able = np.unique(np.searchsorted(offsets, released.data.eligible, side="right") - 1)
         part = np.sort(rng.permutation(able)[: self.n_sentences])
-        for some in one_token_candidates(released.data.take(part), self.n_candidates, rng):
-            row = int(part[some.row])
+        for some in one_token_candidates(released.data, self.n_candidates, rng, part):
             # shape: (C, time, e)
             x = torch.nn.functional.embedding(torch.as_tensor(some.words, device=table.device), table)
             mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
@@ -194,16 +183,12 @@ class TemplateAttack(AuditAttack):
             if releasing is None:
                 assert released.vectors is not None
                 # shape: (1, time, d)
-                seen = torch.as_tensor(released.vectors[offsets[row] : offsets[row + 1]], device=x.device)[None]
+                seen = torch.as_tensor(released.vectors[offsets[some.row] : offsets[some.row + 1]], device=x.device)[
+                    None
+                ]
             else:
                 seen = releasing(x[truth : truth + 1], mask[:1], generator=generator)
             # The mean before the scaling to length 1 has the same cosines as the scaled vector.
-            scores = _scores(own, seen, own.mean(x, mask, noise=False))
-            yield CandidateSet(row, some.words, truth, some.casing), scores
-
-
-def _scores(own: Representer, seen: Tensor, template: Tensor) -> np.ndarray:
-    """Score of each candidate, shape (2, C), in the order of ``SCORES``."""
-    likelihood = log_likelihood_of_directions if own.unit_norm else log_likelihood_of_vectors
-    both = likelihood(seen, template, own.output_std()), cosine_score(seen, template)
-    return np.stack([scores.cpu().numpy() for scores in both])
+            mean = own.mean(x, mask, noise=False)
+            scores = np.stack([candidate_scores(score, own, seen, mean) for score in SCORES])
+            yield replace(some, truth=truth), scores

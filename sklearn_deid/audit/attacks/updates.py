@@ -15,7 +15,7 @@ from ...federated.sparse import SparseUpdate
 from ...metrics import Estimate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import UPDATES
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, AuditAttack, check_least, timed
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,7 +243,6 @@ class UpdateLeakageAttack(AuditAttack):
     phrase = (
         "A server that sees the updates of a site tells what occurred in its notes from what did not in {} of pairs"
     )
-    threat = "updates"
     measure = "share of pairs, one that occurred and one that did not, told apart"
 
     def __init__(
@@ -258,8 +257,7 @@ class UpdateLeakageAttack(AuditAttack):
     ) -> None:
         if kind not in _KINDS:
             raise ValueError(f"The 'kind' parameter must be one of {tuple(_KINDS)}. Got {kind!r} instead.")
-        if n_pairs < 1:
-            raise ValueError(f"The 'n_pairs' parameter must be at least 1. Got {n_pairs} instead.")
+        check_least(1, n_pairs=n_pairs)
         if against not in ("rows", "updates"):
             raise ValueError(f"The 'against' parameter must be 'rows' or 'updates'. Got {against!r} instead.")
         self.kind, self.parameter, self.against, self.n_pairs = kind, parameter, against, n_pairs
@@ -308,10 +306,10 @@ class UpdateLeakageAttack(AuditAttack):
             If "span" lacks the table.
         """
         self._layout = knowledge.layout
-        self._frequencies = None if knowledge.frequencies is None else np.asarray(knowledge.frequencies, dtype=float)
-        self._table = None if knowledge.table is None else np.asarray(knowledge.table, dtype=np.float64)
-        if self.kind == "span" and self._table is None:
+        if self.kind == "span" and knowledge.table is None:
             raise ValueError("kind='span' needs the 'table' of public word vectors.")
+        self._frequencies = None if knowledge.frequencies is None else np.asarray(knowledge.frequencies, dtype=float)
+        self._table = np.asarray(knowledge.table, dtype=np.float64)
         return self
 
     @timed
@@ -354,14 +352,13 @@ class UpdateLeakageAttack(AuditAttack):
         n_axes = 1 if self.kind == "labels" else 2
         if part.ndim != n_axes:
             raise ValueError(f"kind='{self.kind}' needs a parameter of {n_axes} axes. Got {part.ndim}.")
-        if self.kind == "span":
-            assert self._table is not None
-            if part.shape[1] != self._table.shape[1]:
-                raise ValueError(
-                    f"The parameter reads {part.shape[1]} numbers, and the word vectors have {self._table.shape[1]}."
-                )
-            return rows_by_span(part, self._table)
-        return rows_by_bias(part) if self.kind == "labels" else rows_by_norm(part)
+        if self.kind != "span":
+            return rows_by_bias(part) if self.kind == "labels" else rows_by_norm(part)
+        if part.shape[1] != self._table.shape[1]:
+            raise ValueError(
+                f"The parameter reads {part.shape[1]} numbers, and the word vectors have {self._table.shape[1]}."
+            )
+        return rows_by_span(part, self._table)
 
     def _pairs(self, present: list[frozenset[int]], n_rows: int, rng: np.random.Generator) -> _Pairs:
         """Draw the pairs of the comparison, within updates or between updates."""
@@ -383,16 +380,14 @@ class UpdateLeakageAttack(AuditAttack):
         """Run the same attack on the update of one plain step on these rows."""
         plain, shown = [], []
         for rows in present:
-            there = np.array(sorted(rows), dtype=np.int64)
+            there, step = np.array(sorted(rows), dtype=np.int64), np.zeros(shape)
             if self.kind == "span":
-                assert self._table is not None
                 # No attacker can read more words than the row space holds, so that the control stays below this number.
                 there = rng.permutation(there)[: max(1, min(shape[1] // 2, shape[0]))]
-                plain.append(self._scores(np.eye(shape[0], len(there)) @ self._table[there]))
+                step[: len(there)] = self._table[there]
             else:
-                step = np.zeros(shape)
                 step[there] = 1.0
-                plain.append(self._scores(step))
+            plain.append(self._scores(step))
             shown.append(frozenset(there.tolist()))
         scores = np.stack(plain)
         return Estimate.from_hits(_told_apart(scores, self._pairs(shown, scores.shape[1], rng)))
@@ -401,7 +396,7 @@ class UpdateLeakageAttack(AuditAttack):
         """Success of a guess by the general frequencies of the rows."""
         if self._frequencies is None or self.against == "updates":
             return 0.5
-        frequencies = np.broadcast_to(self._frequencies, (int(pairs.update.max()) + 1, len(self._frequencies)))
+        frequencies = np.tile(self._frequencies, (int(pairs.update.max()) + 1, 1))
         return Estimate.from_hits(_told_apart(frequencies, pairs), pairs.group, self.confidence)
 
 

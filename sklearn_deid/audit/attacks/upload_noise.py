@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,10 @@ from ..._randomness import n_signed_zeros, on_grid
 from ..protocol import AttackResult
 from ..released_step import UPDATES
 from .check_results import check_result
-from .declaration import AttackPreset, AuditAttack, timed
+from .declaration import AttackPreset, timed
 from .noise_checks import Check, alarms
-from .noisy_messages import MOST_PAIRS, SparseVectorUploads, StepUploads
+from .noisy_messages import SHARED, SparseVectorUploads, StepUploads, facing, pairs_of_uploads
+from .untrained import UntrainedAttack
 
 UPLOAD_LEVEL = 1e-4  # probability of a false alarm of all tests together
 
@@ -45,12 +45,36 @@ class NoisyUploads:
     norm_bound: float
     grid: float
 
+    @property
+    def is_on_grid(self) -> bool:
+        """Whether all values lie on the grid, with zeros without a sign."""
+        return all(on_grid(values, self.grid) and not n_signed_zeros(values) for values in self.values)
+
     def checks(self) -> Iterator[Check]:
         """Yield tests of the noise."""
-        return _checks(self)
+        shift = self.norm_bound / self.std
+        units = [np.asarray(values, dtype=np.float64) / self.std for values in self.values]
+        for z in units:
+            # The values before the noise make the expected sum of squares larger, never smaller.
+            yield Check(
+                "size",
+                float(chi2.cdf(np.square(z).sum(), len(z))),
+                "An upload carries less noise than stated, or none.",
+            )
+            total = abs(float(z.sum())) / np.sqrt(max(len(z), 1))
+            yield Check("shared", float(2.0 * norm.sf(total - shift)), "The values of an upload share their noise.")
+        for i, j in pairs_of_uploads(len(units)):
+            one, other = self.indices[i], self.indices[j]
+            if min(len(one), self.size - len(one)) > 64 and np.array_equal(one, other):
+                yield Check("positions", 0.0, "Two uploads chose the same random positions.")
+            for first, second in facing(units[i], units[j], one, other):
+                if second.any():
+                    # Given the other upload, the product is Gaussian; the mean is at most what the norm bound allows.
+                    product = abs(float(first @ second)) / float(np.linalg.norm(second))
+                    yield Check("replay", float(2.0 * norm.sf(product - shift)), SHARED)
 
 
-class UploadNoise(AuditAttack):
+class UploadNoise(UntrainedAttack):
     """Test the recorded uploads against the stated noise.
 
     With `GaussianUpload`, the values of an upload are at most ``norm_bound`` long before the noise. The sum of their
@@ -81,7 +105,6 @@ class UploadNoise(AuditAttack):
     releases = (UPDATES,)
     presets = (AttackPreset("upload_noise", "Noise of uploads", 50.0, 0.5, quick=True),)
     name = "noise of uploads"
-    threat = "updates"
     attacker = "A curious server that compares the updates of the sites with the stated noise."
     measure = "share of tests in which the noise of the uploads is not the stated noise"
     phrase = "A server that tests the uploads finds a deviation from the stated noise in {} of tests"
@@ -94,53 +117,18 @@ class UploadNoise(AuditAttack):
         """Test all uploads of the exchange."""
         return [self.fit().attack(release.noisy_uploads)]
 
-    def fit(self, knowledge: None = None) -> UploadNoise:
-        """Nothing to learn."""
-        return self
-
     @timed
     def attack(self, released: NoisyUploads | SparseVectorUploads | StepUploads) -> AttackResult:
         """Test uploads."""
+        n_uploads = len(released.updates if isinstance(released, StepUploads) else released.values)
         failed, n_checks = alarms(released.checks(), UPLOAD_LEVEL)
         faults = [*dict.fromkeys(check.fault for check in failed)]
-        if isinstance(released, NoisyUploads) and not _is_on_grid(released):
+        if not released.is_on_grid:
             faults.append("Values of an upload do not lie on the grid of the noise.")
         return check_result(
             self,
             faults,
             n_checks + 1,
             settings={"level": UPLOAD_LEVEL},
-            details={"uploads": _n_uploads(released), "tests": n_checks},
+            details={"uploads": n_uploads, "tests": n_checks},
         )
-
-
-def _is_on_grid(released: NoisyUploads) -> bool:
-    return all(on_grid(values, released.grid) and not n_signed_zeros(values) for values in released.values)
-
-
-def _n_uploads(released: NoisyUploads | SparseVectorUploads | StepUploads) -> int:
-    return len(released.updates if isinstance(released, StepUploads) else released.values)
-
-
-def _checks(released: NoisyUploads) -> Iterator[Check]:
-    shift = released.norm_bound / released.std
-    units = [np.asarray(values, dtype=np.float64) / released.std for values in released.values]
-    for z in units:
-        # The values before the noise make the expected sum of squares larger, never smaller.
-        p = float(chi2.cdf(np.square(z).sum(), len(z)))
-        yield Check("size", p, "An upload carries less noise than stated, or none.")
-        total = abs(float(z.sum())) / np.sqrt(max(len(z), 1))
-        yield Check("shared", float(2.0 * norm.sf(total - shift)), "The values of an upload share their noise.")
-    for i, j in list(combinations(range(len(units)), 2))[:MOST_PAIRS]:
-        one, other = released.indices[i], released.indices[j]
-        if min(len(one), released.size - len(one)) > 64 and np.array_equal(one, other):
-            yield Check("positions", 0.0, "Two uploads chose the same random positions.")
-        places, mine, theirs = np.intersect1d(one, other, assume_unique=True, return_indices=True)
-        n = min(len(one), len(other))
-        # Two comparisons: by parameter, and by place in the two messages, because a repeated stream gives equal numbers
-        # in order.
-        for first, second in ((units[i][mine], units[j][theirs]), (units[i][:n], units[j][:n])):
-            if second.any():
-                # Given the other upload, the product is Gaussian; the mean is at most what the norm bound allows.
-                product = abs(float(first @ second)) / float(np.linalg.norm(second))
-                yield Check("replay", float(2.0 * norm.sf(product - shift)), "Two uploads share noise.")

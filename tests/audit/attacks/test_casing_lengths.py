@@ -79,6 +79,14 @@ def test_standard_errors_are_those_of_one_class_by_hand():
     assert furthest == pytest.approx(max(1 / 3, 5 / 9))
 
 
+def test_numbers_that_are_not_finite_are_a_leak():
+    found = vectors()
+    left = found.left.copy()
+    left[0, 0] = np.nan
+    sentences = OpenSentences(X, None, None)
+    assert "encode the casing" in CasingLengthsAttack().attack(sentences, [replace(found, left=left)]).faults[0]
+
+
 @pytest.mark.parametrize("how", ["shift", "louder", "last bit"])
 def test_hidden_casing_is_found(how):
     part = vectors(600)

@@ -1,6 +1,7 @@
 """Drawn surrogates: originals that were left, and keys that return, are named; intact releases are not."""
 
 import random
+import unicodedata
 from types import SimpleNamespace
 
 import numpy as np
@@ -205,3 +206,28 @@ def test_words_of_a_label_or_a_length_that_were_left_are_named(part, kept):
     assert [fault.split(":")[0] for fault in faults] == (
         ["The text shows more words of the originals than surrogates of other keys do"] if kept else []
     )
+
+
+def made_releases(shown_of):
+    """Words of 400 tokens, a release that a function makes of words and surrogates, and five further releases."""
+    rng = np.random.default_rng(0)
+    words = np.array(["Mül" + "ler"[: i % 4] + str(i) for i in range(400)], dtype=object)
+    drawn = [np.array(["X" * k + "y" for k in rng.integers(1, 9, 400)], dtype=object) for _ in range(6)]
+    patients, labels = np.repeat(np.arange(20), 20), np.array(["PATIENT"] * 400)
+    return RepeatedSurrogates(words, shown_of(words, drawn[0]), drawn[1], drawn[2:], patients, labels)
+
+
+@pytest.mark.parametrize("sign", ["\ufe00", "\u034f", "\u3164", "\u2800", "\U000e0100"])
+def test_invisible_marks_and_letters_are_named(sign):
+    found = made_releases(lambda words, drawn: np.where(np.arange(400) % 7 == 3, drawn + sign, drawn))
+    assert "cannot be seen" in " ".join(DrawnSurrogatesAttack().attack(found).faults)
+
+
+@pytest.mark.parametrize("form", ["NFD", "wide"])
+def test_originals_in_another_form_of_unicode_are_named(form):
+    def written(word):
+        wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in word)
+        return unicodedata.normalize("NFD", word) if form == "NFD" else wide
+
+    found = made_releases(lambda words, drawn: np.where(np.arange(400) < 200, [*map(written, words)], drawn))
+    assert "originals were left" in " ".join(DrawnSurrogatesAttack().attack(found).faults)

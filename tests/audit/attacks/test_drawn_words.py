@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_deid import MadlibPseudonymizer, NeighborPseudonymizer, SanTextPseudonymizer
 from sklearn_deid.audit.attacks import DrawnWordsAttack
-from sklearn_deid.audit.attacks.drawn_words import _p_of
+from sklearn_deid.audit.attacks.word_counts import p_of_counts
 from sklearn_deid.sequences import TokenSequences
 
 from ...representations.test_private_representer import VECTORS
@@ -175,7 +175,7 @@ def test_rate_of_false_alarms():
     for two_sided in (False, True):
         for n in (5, 40, 300):
             ours = rng.binomial(n, 0.5, 1000)
-            p = np.array([_p_of(int(k), n - int(k), two_sided=two_sided) for k in ours])
+            p = np.array([p_of_counts(int(k), n - int(k), two_sided=two_sided) for k in ours])
             for level in (0.05, 0.01):
                 assert (p < level).mean() < level + 4 * np.sqrt(level / len(p))
     assert DrawnWordsAttack.presets[0].quick

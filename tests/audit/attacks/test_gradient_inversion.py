@@ -112,15 +112,6 @@ def test_intervals_cover_chance_where_updates_belong_to_other_sentences(knowledg
     assert covered >= 93, covered
 
 
-def test_the_baseline_names_the_most_frequent_word(knowledge):
-    frequencies = np.zeros(N_WORDS)
-    frequencies[4] = 1.0
-    known = GradientKnowledge(knowledge.module, knowledge.table, 0.1, frequencies)
-    updates = [one_step_update(known, [4], [0]), one_step_update(known, [5], [0])]
-    result = run(known, updates, [[4], [5]], n_control=1)
-    assert result.baseline.value == 0.5
-
-
 def test_the_module_is_left_as_it_is(knowledge):
     before = {name: p.detach().clone() for name, p in knowledge.module.named_parameters()}
     run(knowledge, [one_step_update(knowledge, [1], [0])], [[1]], n_steps=2, n_control=1)

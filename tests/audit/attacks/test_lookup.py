@@ -6,7 +6,14 @@ import torch
 
 from sklearn_deid.audit.attacks import LookupAttack, LookupKnowledge, PairRelease
 from sklearn_deid.audit.attacks.candidates import one_token_candidates, unrelated_candidates
-from sklearn_deid.representations import GaussianNoise, PairBatches, Representer, pair_distances, privacy_bound
+from sklearn_deid.representations import (
+    GaussianNoise,
+    PairBatches,
+    PairData,
+    Representer,
+    pair_distances,
+    privacy_bound,
+)
 from tests.representations.toy_pairs import N_PHI, toy_pairs
 
 from .toy_released import Constant, blind, raw, release
@@ -74,14 +81,14 @@ def test_controls_change_nothing_and_need_no_seed():
 
 
 def test_casing_rules_candidates_out():
-    """Words 0-15 in two casings: nothing is read, but half of the candidates are out."""
-    shown, word_casing = release(400), np.arange(32) % 2
-    data = shown.data
-    shown = PairRelease(type(data)(**{**vars(data), "casing": data.words % 2}))
+    """Sixteen sentences of one word in two casings: nothing is read, but half of the candidates are out."""
+    words = np.arange(16)
+    pairs = {"eligible": words[:1], "alternatives": words[None, :2]}
+    data = PairData(toy_pairs(1).table, words, np.arange(17), words % 2, **pairs, casing=words % 2)
     attack = {
-        casing: LookupAttack(casing=casing, controls=False, random_state=0)
-        .fit(LookupKnowledge(blind(), word_casing))
-        .attack(shown)
+        casing: LookupAttack(candidates="unrelated", casing=casing, controls=False, random_state=0)
+        .fit(LookupKnowledge(blind()))
+        .attack(PairRelease(data))
         for casing in (False, True)
     }
     assert attack[False].attack.value == pytest.approx(1 / 16)

@@ -125,3 +125,14 @@ def test_other_forms_of_the_manifest_are_named(manifest):
 )
 def test_other_forms_of_the_header_are_named(header):
     assert "header of the arrays" in format_faults(FolderText(PLAIN, header))[0]
+
+
+def test_lists_of_an_audit_are_named_whatever_their_name():
+    """The tags of a release are its own list; an audit that is saved with it may hold anything."""
+    manifest = {"representation": {"tags": ["O", "B-AGE"], "audit": {"figures": {"tags": list(range(30))}}}}
+    assert "one entry for each sentence" in manifest_faults(manifest, None, {"sentence": 30})[0]
+
+
+def test_metadata_in_the_header_are_named():
+    header = HEADER.strip().replace(b'{"', b'{"__metadata__":{"a":"b"},"', 1)
+    assert "header of the arrays" in format_faults(FolderText(PLAIN, header + b" " * (-len(header) % 8)))[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors, RepeatedReleases, ReplayAttack
-from sklearn_deid.audit.attacks.noise_checks import alarms, noise_checks, p_of_directions
+from sklearn_deid.audit.attacks.noise_checks import Check, alarms, noise_checks, p_of_directions
 from sklearn_deid.audit.attacks.noise_residuals import released_with, standardised
 from sklearn_deid.audit.attacks.replay import p_of_shared
 
@@ -264,3 +264,19 @@ def test_wrong_data_are_refused():
         ReplayAttack().fit(template).attack(RepeatedReleases({"a": template.mean[1:]}))
     with pytest.raises(ValueError, match="one standard deviation for each column"):
         NoiseTemplate(template.mean, template.std[1:], True, 0.5, False)
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    template, _, rng = made()
+    released = released_with(template, rng.standard_normal(template.mean.shape))
+    released[3, 1] = np.nan
+    for attack, data in (
+        (NoiseAttack(), NoisyVectors(released, np.array([0, len(released)]))),
+        (ReplayAttack(), RepeatedReleases({"a": released, "b": released}, (("a", "b", "Shared."),))),
+    ):
+        with pytest.raises(ValueError, match="finite"):
+            attack.fit(template).attack(data)
+
+
+def test_a_probability_that_is_no_number_is_an_alarm():
+    assert alarms([Check("a", 0.5, "x"), Check("b", np.nan, "y")], 1e-3)[0][0].fault == "y"

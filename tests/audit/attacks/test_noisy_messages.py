@@ -65,6 +65,17 @@ def test_planted_noise_is_named(planted, text):
     assert text in " ".join(UploadNoise().attack(uploads(**planted)).faults)
 
 
+@pytest.mark.parametrize("change", [lambda values: values + np.float32(1e-6), lambda values: 2 * values, np.negative])
+def test_values_off_the_grid_or_beyond_the_clip_are_named(change):
+    found = uploads()
+    inside = np.abs(found.values[2]) < np.float32(CLIP)
+    found.values[2][inside] = 0.0  # on the grid
+    assert "grid" not in " ".join(UploadNoise().attack(found).faults)
+    found.values[2][np.flatnonzero(inside)[0]] = change(np.float32(0.0))
+    found.values[2][0] = change(found.values[2][0])
+    assert "Values of an upload do not lie on the grid of the noise." in UploadNoise().attack(found).faults
+
+
 # ---- steps with patients
 
 

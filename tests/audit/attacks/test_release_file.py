@@ -33,3 +33,11 @@ def test_regular_orders_are_named(original):
 def test_random_orders_are_not_named():
     rng = np.random.default_rng(0)
     assert [fault for _ in range(200) for fault in faults(rng.permutation(N))] == []
+
+
+def test_numbers_that_are_not_finite_are_named():
+    vectors = np.random.default_rng(0).normal(size=(120, 6))
+    vectors[5, 2] = np.inf
+    none = np.zeros(120, dtype=bool)
+    kept = SavedSentences(vectors, np.arange(0, 121, 2), none, None, False, 0.5, 2.0**-6)
+    assert FileCheck().attack(kept).faults == ("Some released numbers are not finite.",)

@@ -59,3 +59,11 @@ def test_values_off_the_grid_are_named():
     found = uploads()
     found.values[2][7] += np.float32(MECHANISM.grid() / 3)
     assert UploadNoise().attack(found).faults == ("Values of an upload do not lie on the grid of the noise.",)
+
+
+def test_a_site_that_repeats_its_noise_late_is_named():
+    """Of 100 uploads, only pairs with one of the first 22 were compared."""
+    found = uploads(n=100)
+    for i in range(91, 100):
+        found.indices[i], found.values[i] = found.indices[90], found.values[90]
+    assert "Two uploads share noise." in UploadNoise().attack(found).faults
