@@ -146,14 +146,15 @@ def _fit(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None, rows: np.
 
 def _splits(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> Sequence[tuple[np.ndarray, np.ndarray]]:
     seed = int(own_generator(plan.random_state).integers(2**31))
-    if isinstance(plan.cv, float):
+    # Numbers of numpy count, too: scikit-learn would cut numbers of folds into folds that ignore the patients.
+    if isinstance(plan.cv, Real) and not isinstance(plan.cv, Integral):
         train, held = hold_out_patients(n, groups, plan.cv, seed)
         assert held is not None
         return [(train, held)]
     n_patients = n if groups is None else len(np.unique(groups))
     cv = plan.cv
-    if isinstance(cv, int):
-        if n_patients < cv:
+    if isinstance(cv, Integral):
+        if n_patients < int(cv):
             raise SequenceError(f"{cv} folds need at least {cv} patients. Got {n_patients} instead.")
         kind = KFold if groups is None else GroupKFold
         cv = kind(cv, shuffle=True, random_state=seed)

@@ -149,6 +149,8 @@ def majority_tags(
 _TOKENS = 4096  # whose marginals are copied at a time
 # Marginals are sums in single precision.
 _ROUNDING = 1e-3
+# Largest part of the sum of the probabilities of a token that may be missing.
+_MISSING = 0.01
 # Marginals can underflow to 0. With this floor their logs stay finite.
 _FLOOR = 1e-12
 
@@ -396,9 +398,14 @@ def marginal_parts(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Ite
             out[np.arange(stop - start), columns_of(tags.data[start:stop], labels)] = 1.0
         else:
             part = np.concatenate([np.asarray(rows.popleft(), dtype=float) for _ in range(first, last)])
-            # With a NaN probability, the best tag of every token of the sentence would be "O".
-            if not ((part > -_ROUNDING) & (part < 1 + _ROUNDING)).all():
-                raise SequenceError(f"{type(estimator).__name__}.predict_proba must give probabilities, from 0 to 1.")
+            # With a NaN probability, the best tag of every token of the sentence would be "O"; so it would be without
+            # the probability of any tag.
+            is_between = ((part > -_ROUNDING) & (part < 1 + _ROUNDING)).all()
+            if not (is_between and (part.sum(axis=1) > 1 - _MISSING).all()):
+                raise SequenceError(
+                    f"{type(estimator).__name__}.predict_proba must give probabilities, from 0 to 1, which add up to "
+                    "1 at each token."
+                )
             # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
             for column, place in enumerate(places):
                 out[:, place] += part[:, column]

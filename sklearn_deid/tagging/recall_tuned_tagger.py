@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -312,7 +312,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         if isinstance(cv, str) and cv == "auto":
             one_set = self.max_missed_patients is not None or n_patients >= _MANY_PATIENTS
             cv = _ONE_SET if one_set else max(2, min(_FOLDS, n_patients))
-        refit = not isinstance(cv, (float, str)) if isinstance(self.refit, str) else self.refit
+        one_set = isinstance(cv, str) or (isinstance(cv, Real) and not isinstance(cv, Integral))
+        refit = not one_set if isinstance(self.refit, str) else self.refit
         return HoldOutPlan(cv, refit, self.n_jobs, self.random_state)
 
     def _check_reachable(self, tags: TokenSequences, patients: np.ndarray | None, plan: HoldOutPlan) -> None:

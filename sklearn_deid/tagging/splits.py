@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def hold_out_patients(
     if n < 2 or (groups is not None and len(np.unique(groups)) < 2):
         raise SequenceError("Holding patients out for validation needs at least two patients.")
     splitter = validation_fraction
-    if isinstance(splitter, (float, int)):
+    if isinstance(splitter, Real):  # also a number of numpy
         kind = ShuffleSplit if groups is None else GroupShuffleSplit
         splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
     # The features are not needed for splitting: zeros of the right length replace X.

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import NamedEstimators, check_constraints
+from .._compat import NamedEstimators, check_constraints, unfitted_if_failed
 from ..sequences import check_groups, check_sequences, check_tags
 from .held_out import fit_on, labels_in
 from .marginals import MarginalTagger, PhiMarginals, read_marginals, tag_columns
@@ -112,15 +112,13 @@ class VotingTagger(MarginalTagger, NamedEstimators):
         X = check_sequences(X)
         tags = check_tags(y, X)
         patients = check_groups(groups, len(X))
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_on)(estimator, X, tags, patients) for _, estimator in kept
-        )
-        self.named_estimators_ = Bunch(
-            **{name: fitted for (name, _), fitted in zip(kept, self.estimators_, strict=True)}
-        )
-        # Taggers may know labels that y does not hold, for example the labels of rules.
-        self._labels = labels_in(tags.data, *(getattr(estimator, "classes_", ()) for estimator in self.estimators_))
-        self.classes_ = tag_columns(self._labels)
+        with unfitted_if_failed(self):
+            jobs = Parallel(n_jobs=self.n_jobs)
+            self.estimators_ = jobs(delayed(fit_on)(estimator, X, tags, patients) for _, estimator in kept)
+            self.named_estimators_ = Bunch(**dict(zip((name for name, _ in kept), self.estimators_, strict=True)))
+            # Taggers may know labels that y does not hold, for example the labels of rules.
+            self._labels = labels_in(tags.data, *(getattr(one, "classes_", ()) for one in self.estimators_))
+            self.classes_ = tag_columns(self._labels)
         return self
 
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:

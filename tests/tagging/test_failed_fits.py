@@ -12,6 +12,7 @@ from sklearn_deid import (
     RecallTunedTagger,
     RuleTagger,
     TemperatureScaledTagger,
+    VotingTagger,
     make_clinical_notes,
 )
 from sklearn_deid.exceptions import SequenceError, TrainingInterruptedWarning
@@ -118,6 +119,7 @@ def test_a_fit_without_raw_notes_tells_of_none():
         RecallTunedTagger(tagger(max_epochs=1), target_recall=0.5, confidence=None, cv=2, random_state=0),
         TemperatureScaledTagger(tagger(max_epochs=1), random_state=0),
         HybridTagger(RuleTagger(), tagger(max_epochs=1)),
+        VotingTagger([("tagger", tagger(max_epochs=1))]),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
@@ -126,9 +128,10 @@ def test_a_failed_fit_leaves_no_mixture_of_two_fits(data, estimator, monkeypatch
     X, y, groups = data
     estimator.fit(X, y, groups=groups)
 
-    # The last steps of the three fits.
+    # The last steps of the four fits.
     monkeypatch.setattr("sklearn_deid.tagging.recall_tuned_tagger.threshold_of", broken)
     monkeypatch.setattr("sklearn_deid.tagging.temperature_scaled_tagger._best_temperature", broken)
+    monkeypatch.setattr("sklearn_deid.tagging.voting_tagger.tag_columns", broken)
     monkeypatch.setattr(RuleTagger, "predict", broken)
     with pytest.raises(MemoryError):
         estimator.fit(X, y, groups=groups)

@@ -37,6 +37,7 @@ from sklearn_deid.metrics import (
     recall_threshold,
 )
 from sklearn_deid.tagging import recall_price
+from sklearn_deid.tagging.held_out import HoldOutPlan, _splits
 from sklearn_deid.tagging.marginals import PhiMarginals
 from sklearn_deid.text import is_allowed, split_tag
 
@@ -259,6 +260,18 @@ class TestWhoIsHeldOut:
         # the oracle learns nothing, so that folds decide as the prefit one does
         assert tuned.decision_bias_ == prefit(target_recall=0.5).fit(X, y, groups=groups).decision_bias_
 
+    @pytest.mark.parametrize("cv", [np.int64(4), np.float32(0.25)])
+    def test_numbers_of_numpy_keep_patients_on_one_side(self, cv):
+        X, y, groups = make_patients(10, np.random.default_rng(3))
+        aims = {"target_recall": 0.5, "confidence": None, "min_precision": 0.0, "random_state": 0}
+        tuned, usual = (
+            RecallTunedTagger(Oracle(), cv=number, **aims).fit(X * 3, y * 3, groups=groups * 3)
+            for number in (cv, cv.item())
+        )
+        assert tuned.report_ == usual.report_
+        splits = _splits(HoldOutPlan(cv, True, None, 0), 30, np.array(groups * 3))
+        assert not any({*np.array(groups * 3)[train]} & {*np.array(groups * 3)[held]} for train, held in splits)
+
     def test_folds_and_the_last_tagger_train_at_the_same_time(self):
         """Each training waits until all three have begun: a training that follows the others would break the wait."""
         X, y, groups = make_patients(30, np.random.default_rng(3))
@@ -468,6 +481,15 @@ class TestMistakes:
             broken.predict(X)
         with pytest.raises(SequenceError, match=r"Broken\.predict_proba must give probabilities"):
             RecallTunedTagger(Broken(), decision_bias=0.0).fit(X, y).predict(X)
+
+    def test_a_tagger_without_a_probability_of_any_tag(self):
+        class Silent(Oracle):
+            def predict_proba(self, X):
+                return [0 * row for row in super().predict_proba(X)]
+
+        X, y, _ = make_patients(5, np.random.default_rng(0))
+        with pytest.raises(SequenceError, match=r"Silent\.predict_proba must give probabilities, .* add up to 1"):
+            VotingTagger([("silent", Silent())]).fit(X, y).predict(X)
 
     def test_a_bias_after_the_fit_is_refused(self, patients):
         X, y, groups = patients

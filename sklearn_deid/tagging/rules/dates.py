@@ -90,7 +90,10 @@ def _day_length(text: str) -> int:
     year, or a sign on both sides.
     """
     days = [int(number) for number in re.findall(r"\d+", text) if len(number) < 3]
-    month = next(word for word in re.findall(r"[A-Za-z]{3,}", text) if word.title() in (*_FULL, *_SHORT))
+    # The pattern itself, because it also matches other forms of letters, such as the long s in "Auguſt".
+    found = re.search(MONTH, text)
+    assert found is not None
+    month = found[0]
     has_year = re.search(rf"{_YEAR}|[-/']\d\d\Z|[-/]{month}[-/]", text) is not None
     is_word = month.title() in ("May", "March") or month.title() in _SHORT
     follows = re.match(r"\d{1,2}(?:\.|-\d)", text) is not None
