@@ -16,8 +16,8 @@ from sklearn_deid import Document, NoteDeidentifier, Span, read_corpus
 from sklearn_deid.sequences import object_rows
 from sklearn_deid.surrogates import Chance
 from sklearn_deid.tagging import is_safe_harbor
-from sklearn_deid.tagging.held_out import labels_in, threshold_of
-from sklearn_deid.tagging.marginals import read_marginals
+from sklearn_deid.tagging.held_out import threshold_of
+from sklearn_deid.tagging.marginals import labels_in, read_marginals
 
 from .diagnoses import diagnosis
 from .names import origins

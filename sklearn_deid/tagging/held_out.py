@@ -13,14 +13,14 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, Interval, StrOptions
+from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..exceptions import SequenceError
 from ..metrics import Estimate
 from ..metrics.rounding import rounded
-from ..sequences import RaggedArray, TokenSequences
+from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags
 from ..text import BINARY, I2B2_2014, MEDDOCAN, labels_of, split_tag
-from .marginals import PhiMarginals, read_marginals
+from .marginals import PhiMarginals, labels_in, read_marginals
 from .splits import group_parameters, hold_out_patients
 
 
@@ -47,6 +47,20 @@ PLAN_CONSTRAINTS: dict[str, list] = {
 }
 
 
+def default_tagger(**parameters: Any) -> Any:
+    """Build a `DeidTagger`. The import of torch is lazy because torch loads slowly."""
+    from .tagger import DeidTagger
+
+    return DeidTagger(**parameters)
+
+
+def training_data(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:
+    """Check the parameters of an estimator, and the sentences, tags and patients of its `fit`."""
+    check_constraints(estimator)
+    X = check_sequences(X)
+    return X, check_tags(y, X), check_groups(groups, len(X))
+
+
 class HeldOut(NamedTuple):
     """Marginals, gold tags and patients of the held-out sentences."""
 
@@ -59,11 +73,6 @@ class HeldOut(NamedTuple):
     def token_patients(self) -> np.ndarray:
         """Patient of each token, shape (n_tokens,)."""
         return np.repeat(self.patients, self.tags.lengths)
-
-
-def labels_in(*tags: Any) -> list[str]:
-    """Distinct labels of all tags, sorted."""
-    return sorted({label for some in tags for tag in set(some) if (label := split_tag(tag)[1]) is not None})
 
 
 def marginals_on_held_out(
@@ -101,7 +110,7 @@ def marginals_on_held_out(
     """
     patients = np.arange(len(X)) if groups is None else groups
     if isinstance(plan.cv, str):
-        check_is_fitted(estimator)
+        check_is_fitted(default_tagger() if estimator is None else estimator)
         labels = labels_in(estimator.classes_, tags.data)
         return estimator, HeldOut(read_marginals(estimator, X, labels), tags, patients)
     splits = _splits(plan, len(X), groups)
@@ -134,8 +143,8 @@ def held_out_rows(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> np.nd
 
 
 def fit_on(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None) -> Any:
-    """Fit a clone of the estimator. Patients are passed to estimators that accept groups."""
-    copy = clone(estimator)
+    """Fit a clone of the estimator; None means a `DeidTagger`. Patients are passed to estimators that accept groups."""
+    copy = default_tagger() if estimator is None else clone(estimator)
     known = {} if groups is None else group_parameters(copy, groups)
     return copy.fit(X, tags, **known)
 

@@ -13,11 +13,10 @@ from .._compat import HasMethods, StrOptions, check_constraints, unfitted_if_fai
 from ..exceptions import SequenceError
 from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
+from .held_out import fit_on
 from .marginals import TokenTagger
-from .note_deidentifier import default_tagger
 from .note_tagger import flat_tags
 from .rule_tagger import RuleTagger
-from .splits import group_parameters
 
 _TokenSpan = tuple[int, int, str]
 
@@ -99,11 +98,9 @@ class HybridTagger(TokenTagger, BaseEstimator):
         check_constraints(self)
         X = self._tokens(X)
         tags = check_tags(y, X)
-        tagger = default_tagger() if self.tagger is None else clone(self.tagger)
-        known = {} if groups is None else group_parameters(tagger, np.asarray(groups))
         with unfitted_if_failed(self):
             self.rules_ = (RuleTagger() if self.rules is None else clone(self.rules)).fit(X, tags)
-            self.tagger_ = tagger.fit(X, tags, **known)
+            self.tagger_ = fit_on(self.tagger, X, tags, None if groups is None else np.asarray(groups))
             # The precision of the rules becomes the confidence of the tokens that only the rules find.
             found = check_tags(self.rules_.predict(X), X).data != "O"
             right = int((found & (tags.data != "O")).sum())

@@ -92,6 +92,11 @@ class MarginalTagger(TokenTagger):
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:
         raise NotImplementedError
 
+    def _know_labels(self, *tags: Any) -> None:
+        """Set the labels and the tags of this tagger to those of the given tags."""
+        self._labels = labels_in(*tags)
+        self.classes_ = tag_columns(self._labels)
+
     def _decoded(self, part: PhiMarginals) -> tuple[TokenSequences, RaggedArray]:
         return part.best_tags()
 
@@ -336,6 +341,26 @@ def _runs(member: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.flatnonzero(starts), np.bincount(number, minlength=int(starts.sum()))
 
 
+def labels_in(*tags: Any) -> list[str]:
+    """Distinct labels of all tags, sorted.
+
+    Examples
+    --------
+    >>> labels_in(["O", "B-DATE", "I-DATE"], ["B-AGE"])
+    ['AGE', 'DATE']
+    """
+    return sorted({label for some in tags for tag in set(some) if (label := split_tag(tag)[1]) is not None})
+
+
+def in_columns(probabilities: np.ndarray, classes: Any, labels: Sequence[str]) -> np.ndarray:
+    """Probabilities of tags in the columns of labels (`tag_columns`), of shape (n_tokens, 1 + 2 * n_labels)."""
+    out = np.zeros((len(probabilities), 1 + 2 * len(labels)))
+    # A sum and not an assignment: with BIOES, two columns of a tagger (B and S) belong to one column here.
+    for column, place in enumerate(columns_of(classes, labels)):
+        out[:, place] += probabilities[:, column]
+    return out
+
+
 def tag_columns(labels: Sequence[str]) -> np.ndarray:
     """Tags in the order of the columns: O, then B of each label, then I of each label."""
     return np.array(["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)], dtype=object)
@@ -380,22 +405,20 @@ def marginal_parts(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Ite
     """
     if not len(X):
         return
-    places = None
-    if hasattr(estimator, "predict_proba"):
+    has_probabilities = hasattr(estimator, "predict_proba")
+    if has_probabilities:
         # Rows that were read are released: the caller may keep as much memory of each part as the rows took.
         rows = deque(estimator.predict_proba(X))
-        places = columns_of(estimator.classes_, labels)
-        _check_rows(estimator, rows, X.lengths, len(places))
+        _check_rows(estimator, rows, X.lengths, len(estimator.classes_))
     else:
         tags = check_tags(estimator.predict(X), X)
     # Parts end at borders of sentences: no part holds half of a sentence.
     cuts = np.searchsorted(X.offsets, np.arange(0, len(X.data), _TOKENS))
     for first, last in pairwise(np.unique([0, *cuts, len(X)])):
         start, stop = X.offsets[first], X.offsets[last]
-        # shape: (n_tokens of the part, 1 + 2 * n_labels)
-        out = np.zeros((stop - start, 1 + 2 * len(labels)))
-        if places is None:
-            out[np.arange(stop - start), columns_of(tags.data[start:stop], labels)] = 1.0
+        # shape of out: (n_tokens of the part, 1 + 2 * n_labels)
+        if not has_probabilities:
+            out = np.eye(1 + 2 * len(labels))[columns_of(tags.data[start:stop], labels)]
         else:
             part = np.concatenate([np.asarray(rows.popleft(), dtype=float) for _ in range(first, last)])
             # With a NaN probability, the best tag of every token of the sentence would be "O"; so it would be without
@@ -406,9 +429,7 @@ def marginal_parts(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Ite
                     f"{type(estimator).__name__}.predict_proba must give probabilities, from 0 to 1, which add up to "
                     "1 at each token."
                 )
-            # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
-            for column, place in enumerate(places):
-                out[:, place] += part[:, column]
+            out = in_columns(part, estimator.classes_, labels)
         yield PhiMarginals(labels, out, X.offsets[first : last + 1] - start)
 
 

@@ -23,6 +23,7 @@ from ..exceptions import DeidError, SequenceError, UnlikeNoteWarning, WithheldWa
 from ..metrics import Counts, compare
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, SentenceData, Span, patient_of, unreadable_reason
+from .held_out import default_tagger
 from .note_batches import NoteBatch, note_batches
 from .note_likeness import learned_likeness
 from .note_processes import tag_batches
@@ -511,13 +512,6 @@ class NoteDeidentifier(BaseEstimator):
         warning = WithheldWarning(f"Note withheld: {error}")
         warning.error = error
         warnings.warn(warning, stacklevel=2)
-
-
-def default_tagger(**parameters: Any) -> Any:
-    """Build a `DeidTagger`. The import of torch is lazy because torch loads slowly."""
-    from .tagger import DeidTagger
-
-    return DeidTagger(**parameters)
 
 
 def _note_tagger(notes: Sequence[Document]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from ..exceptions import BundleError
 from ..sequences import RaggedArray, TokenSequences
 from ..text import split_tag
-from .marginals import PhiMarginals, columns_of
+from .marginals import PhiMarginals, in_columns, labels_in
 
 # Words with fewer letters are articles, units and parts of abbreviations, which are PHI at one place and not at others.
 _FEWEST_LETTERS = 3
@@ -72,7 +72,7 @@ class NoteMemory:
         if repeats is None:
             return None
         found = [split_tag(tag)[1] for row in tags for tag in row]
-        labels = labels_of_tags(classes)
+        labels = labels_in(classes)
         number: dict[str | None, int] = {label: i for i, label in enumerate([None, *labels])}
         one_hot = np.eye(1 + len(labels))[[number[found[place]] for place in repeats.places]]
         # shape: (n_repeated, 1 + n_labels): shares of the tags at the other places
@@ -134,11 +134,7 @@ class NoteMemory:
         changed = sorted(self.correct(rows, repeats, classes))
         if not changed:
             return
-        columns = columns_of(classes, self.labels)
-        data = np.zeros((sum(len(rows[n]) for n in changed), 1 + 2 * len(self.labels)))
-        raw = np.concatenate([rows[n] for n in changed])
-        for column, place in enumerate(columns):
-            data[:, place] += raw[:, column]
+        data = in_columns(np.concatenate([rows[n] for n in changed]), classes, self.labels)
         offsets = np.cumsum([0, *(len(rows[n]) for n in changed)])
         tags, sure = PhiMarginals(self.labels, data, offsets).best_tags()
         yield from zip(changed, (list(row) for row in tags), sure, strict=True)
@@ -159,7 +155,7 @@ class NoteMemory:
         """
         if state is None:
             return None
-        labels, counts = labels_of_tags(classes), np.array(state["counts"], dtype=float)
+        labels, counts = labels_in(classes), np.array(state["counts"], dtype=float)
         fits = state["labels"] == labels and counts.shape == (len(labels), 1 + len(labels))
         if not (fits and np.isfinite(counts).all() and (counts >= 0).all()):
             raise BundleError("The memory of a saved tagger does not hold positive counts of the labels of the tagger.")
@@ -221,14 +217,3 @@ class Repeats(NamedTuple):
             largest[starts] = values[order[starts + 1], column]
             best[order, column] = largest
         return best
-
-
-def labels_of_tags(tags: Any) -> list[str]:
-    """Labels of tags, sorted.
-
-    Examples
-    --------
-    >>> labels_of_tags(["O", "B-DATE", "I-DATE", "B-AGE"])
-    ['AGE', 'DATE']
-    """
-    return sorted({label for tag in tags if (label := split_tag(tag)[1]) is not None})

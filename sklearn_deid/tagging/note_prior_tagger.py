@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
-from ..sequences import RaggedArray, check_groups, check_sequences, check_tags
-from .held_out import fit_on, labels_in
-from .marginals import MarginalTagger, PhiMarginals, marginal_parts, tag_columns
-from .note_deidentifier import default_tagger
+from ..sequences import RaggedArray, check_sequences
+from .held_out import fit_on, training_data
+from .marginals import MarginalTagger, PhiMarginals, marginal_parts
 from .saved_labels import with_labels
 
 _SHARES = Interval(Real, 0, 1, closed="neither")
@@ -110,17 +109,13 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
         -------
         self
         """
-        check_constraints(self)
-        X = check_sequences(X)
-        tags = check_tags(y, X)
-        estimator = default_tagger() if self.estimator is None else self.estimator
+        X, tags, patients = training_data(self, X, y, groups)
         with unfitted_if_failed(self):
-            self.estimator_ = fit_on(estimator, X, tags, check_groups(groups, len(X)))
+            self.estimator_ = fit_on(self.estimator, X, tags, patients)
             share = np.mean([any(tag != "O" for tag in row) for row in tags]) if self.share == "auto" else self.share
             # With a share of 0 or 1, the odds would be zero or infinite.
             self.share_ = float(np.clip(share, 0.01, 0.99))
-            self._labels = labels_in(self.estimator_.classes_)
-            self.classes_ = tag_columns(self._labels)
+            self._know_labels(self.estimator_.classes_)
         return self
 
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:

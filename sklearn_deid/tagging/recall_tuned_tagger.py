@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
+from .._compat import HasMethods, Interval, StrOptions, unfitted_if_failed
 from ..exceptions import LowPrecisionWarning, TargetError
 from ..metrics import PriceCurve, missed_patient_threshold, reachable_recall, recall_threshold
-from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags
+from ..sequences import RaggedArray, TokenSequences, check_sequences
 from ..text import repair_tags
 from .held_out import (
     PLAN_CONSTRAINTS,
@@ -25,15 +25,14 @@ from .held_out import (
     fit_on,
     gold_items,
     held_out_rows,
-    labels_in,
     marginals_on_held_out,
     measure_decision,
     patient_scores,
     threshold_of,
+    training_data,
 )
-from .marginals import MarginalTagger, PhiMarginals, marginal_parts, tag_columns
+from .marginals import MarginalTagger, PhiMarginals, labels_in, marginal_parts
 from .measured_price import curve_of, most_missed
-from .note_deidentifier import default_tagger
 
 # Highest threshold that `fit` chooses: the estimator never tags less than the tagger would with a bias of 0.
 _OWN_DECISION = 0.5
@@ -233,10 +232,7 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
             If the precision on the held-out patients is below ``min_precision``. The message names the labels that
             lower the precision.
         """
-        check_constraints(self)
-        X = check_sequences(X)
-        tags = check_tags(y, X)
-        patients = check_groups(groups, len(X))
+        X, tags, patients = training_data(self, X, y, groups)
         self._check_aim(patients)
         with unfitted_if_failed(self):
             self._fit(X, tags, patients)
@@ -246,21 +242,18 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         """Train the tagger and choose the threshold."""
         self.report_: DecisionReport | None = None
         self.price_curve_: PriceCurve | None = None
-        estimator = default_tagger() if self.estimator is None else self.estimator
         # A fixed bias needs no held-out patients. A prefit estimator must not be trained again.
         if self.decision_bias is not None and self.cv != "prefit":
-            self.estimator_ = fit_on(estimator, X, tags, patients)
-            self._labels = labels_in(self.estimator_.classes_)
+            self.estimator_ = fit_on(self.estimator, X, tags, patients)
             self.decision_bias_ = float(self.decision_bias)
         else:
             # With cv="prefit" nothing is trained here, and all given patients count as held out.
             plan = self._plan(len(X) if patients is None else len(np.unique(patients)))
             self._check_reachable(tags, patients, plan)
-            self.estimator_, held = marginals_on_held_out(estimator, X, tags, patients, plan)
-            self._labels = labels_in(self.estimator_.classes_)
+            self.estimator_, held = marginals_on_held_out(self.estimator, X, tags, patients, plan)
             self._decide(held)
         self.threshold_ = threshold_of(self.decision_bias_)
-        self.classes_ = tag_columns(self._labels)
+        self._know_labels(self.estimator_.classes_)
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """Tag sentences.

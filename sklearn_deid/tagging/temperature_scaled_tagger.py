@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,14 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, check_constraints, unfitted_if_failed
-from ..sequences import TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from .._compat import HasMethods, unfitted_if_failed
+from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..text import repair_tags
-from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
-from .marginals import PhiMarginals, TokenTagger, columns_of, read_marginals, tag_columns
-from .note_deidentifier import default_tagger
+from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, marginals_on_held_out, training_data
+from .marginals import MarginalTagger, PhiMarginals, columns_of, marginal_parts
 
 
-class TemperatureScaledTagger(TokenTagger, BaseEstimator):
+class TemperatureScaledTagger(MarginalTagger, BaseEstimator):
     """Calibrate the probabilities of a tagger with one temperature, chosen on held-out patients.
 
     The estimator raises the marginal probabilities to the power ``1 / temperature_`` and normalises the result. A
@@ -108,17 +108,12 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match, or there are too few patients to hold some out.
         """
-        check_constraints(self)
-        X = check_sequences(X)
-        tags = check_tags(y, X)
+        X, tags, patients = training_data(self, X, y, groups)
         plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
-        estimator = default_tagger() if self.estimator is None else self.estimator
-        patients = check_groups(groups, len(X))
         with unfitted_if_failed(self):
-            self.estimator_, held = marginals_on_held_out(estimator, X, tags, patients, plan)
-            self._labels = labels_in(self.estimator_.classes_)
+            self.estimator_, held = marginals_on_held_out(self.estimator, X, tags, patients, plan)
             self.temperature_ = _best_temperature(held)
-            self.classes_ = tag_columns(self._labels)
+            self._know_labels(self.estimator_.classes_)
         return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
@@ -143,32 +138,16 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         X = check_sequences(X)
         tags = check_tags(self.estimator_.predict(X), X)
         tags = TokenSequences.from_rows(repair_tags(row) for row in tags)
-        return (
-            (object_rows(tags), object_rows(self._marginals(X).of_tags(tags)))
-            if return_confidence
-            else object_rows(tags)
-        )
+        if not return_confidence:
+            return object_rows(tags)
+        marginals = np.concatenate([np.zeros((0, len(self.classes_))), *(part.data for part in self._parts(X))])
+        return object_rows(tags), object_rows(PhiMarginals(self._labels, marginals, X.offsets).of_tags(tags))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Scaled marginal probability of each tag at each token.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-            Sentences to tag.
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype object
-            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
-            ``classes_``.
-        """
+    def _parts(self, X: Any) -> Iterator[PhiMarginals]:
+        """Yield scaled marginals, some thousand tokens at a time."""
         check_is_fitted(self)
-        return self._marginals(check_sequences(X)).rows()
-
-    def _marginals(self, X: Any) -> PhiMarginals:
-        found = read_marginals(self.estimator_, X, self._labels)
-        return PhiMarginals(self._labels, _scaled(found.data, self.temperature_), found.offsets)
+        for part in marginal_parts(self.estimator_, check_sequences(X), self._labels):
+            yield PhiMarginals(self._labels, _scaled(part.data, self.temperature_), part.offsets)
 
 
 def _scaled(probabilities: np.ndarray, temperature: float) -> np.ndarray:

@@ -12,10 +12,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import NamedEstimators, check_constraints, unfitted_if_failed
-from ..sequences import check_groups, check_sequences, check_tags
-from .held_out import fit_on, labels_in
-from .marginals import MarginalTagger, PhiMarginals, read_marginals, tag_columns
+from .._compat import NamedEstimators, unfitted_if_failed
+from ..sequences import check_sequences
+from .held_out import fit_on, training_data
+from .marginals import MarginalTagger, PhiMarginals, read_marginals
 
 
 class VotingTagger(MarginalTagger, NamedEstimators):
@@ -100,7 +100,7 @@ class VotingTagger(MarginalTagger, NamedEstimators):
             If names or weights are not valid, all taggers are dropped, or a tagger is a `RecallTunedTagger`: the vote
             reads its probabilities, and its threshold would have no effect.
         """
-        check_constraints(self)
+        X, tags, patients = training_data(self, X, y, groups)
         kept = self._kept()
         for name, estimator in kept:
             if _decides_by_threshold(estimator):
@@ -109,16 +109,12 @@ class VotingTagger(MarginalTagger, NamedEstimators):
                     "that PHI which only the threshold finds would be missed. Tune the vote: "
                     "RecallTunedTagger(VotingTagger(...))."
                 )
-        X = check_sequences(X)
-        tags = check_tags(y, X)
-        patients = check_groups(groups, len(X))
         with unfitted_if_failed(self):
             jobs = Parallel(n_jobs=self.n_jobs)
             self.estimators_ = jobs(delayed(fit_on)(estimator, X, tags, patients) for _, estimator in kept)
             self.named_estimators_ = Bunch(**dict(zip((name for name, _ in kept), self.estimators_, strict=True)))
             # Taggers may know labels that y does not hold, for example the labels of rules.
-            self._labels = labels_in(tags.data, *(getattr(one, "classes_", ()) for one in self.estimators_))
-            self.classes_ = tag_columns(self._labels)
+            self._know_labels(tags.data, *(getattr(one, "classes_", ()) for one in self.estimators_))
         return self
 
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:

@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, check_constraints, unfitted_if_failed
 from ..exceptions import SequenceError
-from ..sequences import check_groups, check_sequences, check_tags
-from .held_out import fit_on, labels_in
-from .marginals import MarginalTagger, PhiMarginals, marginal_parts, tag_columns
-from .note_deidentifier import default_tagger
+from ..sequences import check_sequences
+from .held_out import fit_on, training_data
+from .marginals import MarginalTagger, PhiMarginals, marginal_parts
 from .saved_labels import with_labels
 from .word_levels import WordLevels
 from .word_set import WordSet
@@ -91,15 +90,11 @@ class WordBiasTagger(MarginalTagger, BaseEstimator):
         -------
         self
         """
-        check_constraints(self)
-        X = check_sequences(X)
-        tags = check_tags(y, X)
-        estimator = default_tagger() if self.estimator is None else self.estimator
+        X, tags, patients = training_data(self, X, y, groups)
         with unfitted_if_failed(self):
             self.word_levels_ = levels_of(self.words)
-            self.estimator_ = fit_on(estimator, X, tags, check_groups(groups, len(X)))
-            self._labels = labels_in(self.estimator_.classes_)
-            self.classes_ = tag_columns(self._labels)
+            self.estimator_ = fit_on(self.estimator, X, tags, patients)
+            self._know_labels(self.estimator_.classes_)
         return self
 
     def _parts(self, X: Any) -> Iterator[PhiMarginals]:

@@ -131,7 +131,7 @@ def test_a_failed_fit_leaves_no_mixture_of_two_fits(data, estimator, monkeypatch
     # The last steps of the four fits.
     monkeypatch.setattr("sklearn_deid.tagging.recall_tuned_tagger.threshold_of", broken)
     monkeypatch.setattr("sklearn_deid.tagging.temperature_scaled_tagger._best_temperature", broken)
-    monkeypatch.setattr("sklearn_deid.tagging.voting_tagger.tag_columns", broken)
+    monkeypatch.setattr(VotingTagger, "_know_labels", broken)
     monkeypatch.setattr(RuleTagger, "predict", broken)
     with pytest.raises(MemoryError):
         estimator.fit(X, y, groups=groups)
