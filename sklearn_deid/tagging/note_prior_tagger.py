@@ -15,7 +15,6 @@ from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfit
 from ..sequences import RaggedArray, check_sequences
 from .held_out import fit_on, training_data
 from .marginals import MarginalTagger, PhiMarginals, marginal_parts
-from .saved_labels import with_labels
 
 _SHARES = Interval(Real, 0, 1, closed="neither")
 _STEPS = 50  # of the iteration; the estimates fall in each step and change little after 20
@@ -191,18 +190,13 @@ def prior_factors(
     return now / before
 
 
-def note_prior_apart(model: NotePriorTagger) -> tuple[dict[str, Any], list[Any]]:
-    """State of a fitted tagger, and the tagger inside."""
-    check_is_fitted(model)
-    state = {"share": model.share_, "strength": float(model.strength), "lowest": float(model.lowest)}
-    return {**state, "labels": model._labels}, [model.estimator_]
+def note_prior_state(model: NotePriorTagger) -> dict[str, Any]:
+    """State of a fitted tagger, without the labels and the tagger inside."""
+    return {"share": model.share_, "strength": float(model.strength), "lowest": float(model.lowest)}
 
 
-def note_prior_together(state: Mapping[str, Any], taggers: list[Any]) -> NotePriorTagger:
-    """Build the fitted tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
-    (tagger,) = taggers
+def note_prior_built(tagger: Any, state: Mapping[str, Any]) -> NotePriorTagger:
+    """Build the tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
     model = NotePriorTagger(tagger, share=state["share"], strength=state["strength"], lowest=state["lowest"])
-    model.estimator_ = tagger
-    check_constraints(model)
     model.share_ = float(model.share)
-    return with_labels(model, state["labels"])
+    return model

@@ -24,19 +24,34 @@ from . import compact_arrays
 from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
+from .marginals import tag_columns
 from .note_deidentifier import NoteDeidentifier
 from .note_likeness import NoteLikeness
-from .note_prior_tagger import NotePriorTagger, note_prior_apart, note_prior_together
+from .note_prior_tagger import NotePriorTagger, note_prior_built, note_prior_state
 from .note_segmenter import NoteSegmenter
 from .proven_rules import ProvenRules
 from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
-from .saved_labels import with_labels
 from .tagger_failure import TaggerFailure
 from .temperature_scaled_tagger import TemperatureScaledTagger
 from .voting_tagger import VotingTagger
 from .weight_checks import misfit
-from .word_bias_tagger import WordBiasTagger, word_bias_apart, word_bias_together
+from .word_bias_tagger import WordBiasTagger, word_bias_built, word_bias_state
+
+
+def _with_labels(model: Any, labels: Any) -> Any:
+    """Set the labels and the tags of a tagger.
+
+    Raises
+    ------
+    BundleError
+        If the saved labels are not a list of names.
+    """
+    if not (isinstance(labels, list) and all(isinstance(label, str) for label in labels)):
+        raise BundleError("The labels of a saved tagger are not a list of names.")
+    model._labels = plain_json(labels, "labels")
+    model.classes_ = tag_columns(labels)
+    return model
 
 
 class Composite(NamedTuple):
@@ -151,50 +166,59 @@ def _voting_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> Vot
     model = VotingTagger(pairs, weights=state["weights"])
     model._kept()
     model.estimators_, model.named_estimators_ = taggers, Bunch(**dict(pairs))
-    return with_labels(model, state["labels"])
+    return _with_labels(model, state["labels"])
 
 
-def _recall_tuned_tagger_apart(model: RecallTunedTagger) -> tuple[dict[str, Any], list[Any]]:
-    check_is_fitted(model)
+def _around_a_tagger(kind: type, state_of: Callable[[Any], dict[str, Any]], built: Callable[..., Any]) -> Composite:
+    """Functions of a class with one fitted tagger, ``estimator_``, and with labels.
+
+    ``state_of(model)`` returns further JSON values, and ``built(tagger, state)`` a model with what these values say.
+    """
+
+    def apart(model: Any) -> tuple[dict[str, Any], list[Any]]:
+        check_is_fitted(model)
+        return {**state_of(model), "labels": model._labels}, [model.estimator_]
+
+    def together(state: Mapping[str, Any], taggers: list[Any]) -> Any:
+        (tagger,) = taggers
+        model = built(tagger, state)
+        model.estimator_ = tagger
+        return _with_labels(model, state["labels"])
+
+    return Composite(kind, apart, together)
+
+
+def _recall_tuned_state(model: RecallTunedTagger) -> dict[str, Any]:
     direct = model.direct_labels
-    state = {
+    return {
         **{name: getattr(model, name) for name in _AIMS},
         "direct_labels": direct if direct is None or isinstance(direct, str) else sorted(direct),
         "min_precision": model.min_precision,
         "on_low_precision": model.on_low_precision,
         "bias": model.decision_bias_,
-        "labels": model._labels,
         "report": None if model.report_ is None else {k: _plain_figure(v) for k, v in vars(model.report_).items()},
     }
-    return state, [model.estimator_]
 
 
-def _recall_tuned_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RecallTunedTagger:
-    (tagger,) = taggers
+def _recall_tuned_built(tagger: Any, state: Mapping[str, Any]) -> RecallTunedTagger:
     aims = {name: state[name] for name in (*_AIMS, "direct_labels")}
     # Models of version 0.1.0 have no ``min_precision``, and earlier models of this version only warn.
     bar = {"min_precision": state.get("min_precision", 0.0), "on_low_precision": state.get("on_low_precision", "warn")}
     model = RecallTunedTagger(tagger, **bar, **aims)
     model.price_curve_ = None
-    model.estimator_, model.decision_bias_ = tagger, float(state["bias"])
+    model.decision_bias_ = float(state["bias"])
     model.threshold_ = _probability(1 / (1 + np.exp(model.decision_bias_)))
     report = state["report"]
     model.report_ = None if report is None else DecisionReport(**{name: _figure(v) for name, v in report.items()})
-    return with_labels(model, state["labels"])
+    return model
 
 
-def _temperature_scaled_tagger_apart(model: TemperatureScaledTagger) -> tuple[dict[str, Any], list[Any]]:
-    check_is_fitted(model)
-    return {"temperature": model.temperature_, "labels": model._labels}, [model.estimator_]
-
-
-def _temperature_scaled_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> TemperatureScaledTagger:
-    (tagger,) = taggers
+def _temperature_scaled_built(tagger: Any, state: Mapping[str, Any]) -> TemperatureScaledTagger:
     model = TemperatureScaledTagger(tagger)
-    model.estimator_, model.temperature_ = tagger, float(state["temperature"])
+    model.temperature_ = float(state["temperature"])
     if not 0 < model.temperature_ < np.inf:
         raise BundleError("The saved temperature is not a positive number.")
-    return with_labels(model, state["labels"])
+    return model
 
 
 _AIMS = ("target_recall", "max_missed_patients", "decision_bias", "confidence", "level", "binary")
@@ -211,10 +235,12 @@ COMPOSITES: dict[str, Composite] = {
         Composite(RuleTagger, _rule_tagger_apart, _rule_tagger_together),
         Composite(HybridTagger, _hybrid_tagger_apart, _hybrid_tagger_together),
         Composite(VotingTagger, _voting_tagger_apart, _voting_tagger_together),
-        Composite(RecallTunedTagger, _recall_tuned_tagger_apart, _recall_tuned_tagger_together),
-        Composite(TemperatureScaledTagger, _temperature_scaled_tagger_apart, _temperature_scaled_tagger_together),
-        Composite(WordBiasTagger, word_bias_apart, word_bias_together),
-        Composite(NotePriorTagger, note_prior_apart, note_prior_together),
+        _around_a_tagger(RecallTunedTagger, _recall_tuned_state, _recall_tuned_built),
+        _around_a_tagger(
+            TemperatureScaledTagger, lambda model: {"temperature": model.temperature_}, _temperature_scaled_built
+        ),
+        _around_a_tagger(WordBiasTagger, word_bias_state, word_bias_built),
+        _around_a_tagger(NotePriorTagger, note_prior_state, note_prior_built),
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -198,57 +199,24 @@ class ContextBlock(BaseEstimator):
         self.size, self.random_borders = size, random_borders
 
 
-_CONTEXTS: dict[str, Any] = {"window": ContextWindow, "block": ContextBlock}
-
-
-def _encoder(value: Any) -> Any:
-    return SelfAttention() if isinstance(value, str) and value == "transformer" else value
-
-
-def _head(value: Any) -> Any:
-    return {"crf": CRFHead, "softmax": SoftmaxHead}[value]() if isinstance(value, str) else value
-
-
-def _dropout(value: Any) -> Any:
+# Classes of the short forms that are names, and makers of the objects of short forms that are numbers.
+_OF_NAMES: dict[str, dict[str, type]] = {
+    "encoder": {"transformer": SelfAttention},
+    "head": {"crf": CRFHead, "softmax": SoftmaxHead},
+    "dropout": {"auto": Dropout},
+    "context": {"window": ContextWindow, "block": ContextBlock},
+    "span_swap": {},
+    "recall_weight": {},
+}
+_OF_NUMBERS: dict[str, Callable[[float], Any]] = {
     # A single number is the rate of all three masks.
-    if isinstance(value, Real):
-        return Dropout(float(value), float(value), float(value))
-    return Dropout() if isinstance(value, str) else value
-
-
-def _context(value: Any) -> Any:
-    return _CONTEXTS[value]() if isinstance(value, str) and value in _CONTEXTS else value
-
-
-def _span_swap(value: Any) -> Any:
-    return SpanSwap(float(value)) if isinstance(value, Real) else value
-
-
-def _recall_weight(value: Any) -> Any:
-    return RecallWeight(float(value)) if isinstance(value, Real) else value
-
-
-# A function returns its argument unchanged if the argument is already a settings object.
-LONG_FORMS: dict[str, Callable[[Any], Any]] = {
-    "encoder": _encoder,
-    "head": _head,
-    "dropout": _dropout,
-    "context": _context,
-    "span_swap": _span_swap,
-    "recall_weight": _recall_weight,
+    "dropout": lambda rate: Dropout(rate, rate, rate),
+    "span_swap": SpanSwap,
+    "recall_weight": RecallWeight,
 }
-_SHORT_FORMS: dict[type, Any] = {
-    SelfAttention: "transformer",
-    # A pretrained encoder has no short form: only its nested parameters describe the encoder.
-    PretrainedEncoder: None,
-    CRFHead: "crf",
-    SoftmaxHead: "softmax",
-    Dropout: "auto",
-    ContextWindow: "window",
-    ContextBlock: "block",
-    SpanSwap: None,
-    RecallWeight: None,
-}
+_NAMES = {kind: name for kinds in _OF_NAMES.values() for name, kind in kinds.items()}
+# Settings that are the short form. The other nested parameters follow.
+_NUMBERS = {RecallWeight: "weight", SpanSwap: "share"}
 
 
 def strategy(name: str, value: Any) -> Any:
@@ -266,7 +234,14 @@ def strategy(name: str, value: Any) -> Any:
     >>> strategy("dropout", 0.1), strategy("head", "crf"), strategy("encoder", "lstm")
     (Dropout(input=0.1, layer=0.1, output=0.1), CRFHead(), 'lstm')
     """
-    return LONG_FORMS[name](value)
+    if isinstance(value, Real) and name in _OF_NUMBERS:
+        return _OF_NUMBERS[name](float(value))
+    kind = _OF_NAMES[name].get(value) if isinstance(value, str) else None
+    return value if kind is None else kind()
+
+
+#: For ``set_params``: functions that return the object of a short form, and any other value unchanged.
+LONG_FORMS: dict[str, Callable[[Any], Any]] = {name: partial(strategy, name) for name in _OF_NAMES}
 
 
 def check_strategies(tagger: Any) -> None:
@@ -289,12 +264,10 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """
     plain: dict[str, Any] = {}
     for name, value in parameters.items():
-        if type(value) not in _SHORT_FORMS:
-            plain[name] = value
-            continue
-        # Some short forms are numbers. The nested parameters below add the other settings.
-        numbers = {RecallWeight: "weight", SpanSwap: "share"}
-        number = numbers.get(type(value))
-        plain[name] = _SHORT_FORMS[type(value)] if number is None else getattr(value, number)
-        plain |= {f"{name}__{setting}": given for setting, given in value.get_params().items()}
+        plain[name] = value
+        kind = type(value)
+        if kind in (PretrainedEncoder, *_NAMES, *_NUMBERS):
+            # A pretrained encoder has no short form: only its nested parameters describe the encoder.
+            plain[name] = getattr(value, _NUMBERS[kind]) if kind in _NUMBERS else _NAMES.get(kind)
+            plain |= {f"{name}__{setting}": given for setting, given in value.get_params().items()}
     return plain

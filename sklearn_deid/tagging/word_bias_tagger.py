@@ -15,7 +15,6 @@ from ..exceptions import SequenceError
 from ..sequences import check_sequences
 from .held_out import fit_on, training_data
 from .marginals import MarginalTagger, PhiMarginals, marginal_parts
-from .saved_labels import with_labels
 from .word_levels import WordLevels
 from .word_set import WordSet
 
@@ -145,17 +144,14 @@ def shifted(probabilities: np.ndarray, bias: np.ndarray) -> np.ndarray:
     return weighed * np.where(changed, own / np.maximum(total, np.finfo(float).tiny), 1.0)
 
 
-def word_bias_apart(model: WordBiasTagger) -> tuple[dict[str, Any], list[Any]]:
-    """State of a fitted tagger, and the tagger inside."""
-    check_is_fitted(model)
-    return {"bias": model.bias, "words": model.word_levels_.to_state(), "labels": model._labels}, [model.estimator_]
+def word_bias_state(model: WordBiasTagger) -> dict[str, Any]:
+    """State of a fitted tagger, without the labels and the tagger inside."""
+    return {"bias": model.bias, "words": model.word_levels_.to_state()}
 
 
-def word_bias_together(state: Mapping[str, Any], taggers: list[Any]) -> WordBiasTagger:
-    """Build the fitted tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
-    (tagger,) = taggers
+def word_bias_built(tagger: Any, state: Mapping[str, Any]) -> WordBiasTagger:
+    """Build the tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
     words = WordLevels.from_state(state["words"])
     model = WordBiasTagger(tagger, words=words, bias=state["bias"])
-    model.estimator_, model.word_levels_ = tagger, words
-    check_constraints(model)
-    return with_labels(model, state["labels"])
+    model.word_levels_ = words
+    return model

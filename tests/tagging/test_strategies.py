@@ -125,7 +125,13 @@ def test_unknown_parameters_cannot_be_set(name):
 
 @pytest.mark.parametrize(
     ("parameters", "setting"),
-    [({}, "encoder__n_heads"), ({"context": "document"}, "context__size"), ({}, "recall_weight__form")],
+    [
+        ({}, "encoder__n_heads"),
+        ({"context": "document"}, "context__size"),
+        ({}, "recall_weight__form"),
+        ({"head": "softmaks"}, "head__projection_size"),
+        ({"dropout": "none"}, "dropout__input"),
+    ],
 )
 def test_settings_that_a_value_does_not_have_are_refused(parameters, setting):
     with pytest.raises(ValueError, match=f"has no setting '{setting.partition('__')[2]}'"):
