@@ -169,6 +169,14 @@ def _in_words(language: str) -> tuple[Rule, ...]:
     def date(kind: str, pattern: str, **more: Any) -> Rule:
         return _date(_NAMES.get((kind, language), f"date-{kind}-{language}"), pattern, language, **more)
 
+    # In these languages, "12.3." is a date behind such words, and "12/3" in the others (both in Norwegian).
+    in_figures = []
+    if language in ("de", "nb"):
+        behind = rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)"
+        in_figures.append(date("day-and-month-in-figures", behind, measure=_numeric_length, keeps_stop=True))
+    if language != "de":
+        behind = rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}"
+        in_figures.append(date("day-and-month-with-slash", behind, measure=_day_and_month_length))
     return (
         date(
             "day-month",
@@ -186,23 +194,7 @@ def _in_words(language: str) -> tuple[Rule, ...]:
             rf"\b(?i:{before})\s(?P<phi>{_YEAR}(?:[/-]{_YEAR})?)(?!\d)(?![-./:,]\d){_NO_UNIT}",
             priority=0,
         ),
-        *(
-            date(
-                "day-and-month-in-figures",
-                rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)",
-                measure=_numeric_length,
-                keeps_stop=True,
-            )
-            for _ in range(language in ("de", "nb"))
-        ),
-        *(
-            date(
-                "day-and-month-with-slash",
-                rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}",
-                measure=_day_and_month_length,
-            )
-            for _ in range(language != "de")
-        ),
+        *in_figures,
     )
 
 

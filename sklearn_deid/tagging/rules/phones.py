@@ -7,6 +7,7 @@ numbers with a typing error.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .rule import LANGUAGES, Rule
 
@@ -57,14 +58,18 @@ _FORMS = {
 _ABROAD = r"(?:\+|\b00)[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
 
 
+def _phone(name: str, pattern: str, *more: Any, **settings: Any) -> Rule:
+    return Rule(name, "phone", "PHONE", pattern, *more, **settings)
+
+
 def _phones_of(language: str) -> tuple[Rule, ...]:
     """Rules for numbers of a language."""
     free = rf"{_FREE}(?:{_FORMS[language]}){_END}"
     of_phone, of_fax = (rf"(?i:\b(?:{words}))\b{_SIGN}(?P<phi>{_ANY}){_END}" for words in (_NAMES, _NAMES_OF_FAX))
     named, digits = (language,), _seven_to_thirteen_digits
     return (
-        Rule(f"phone-{language}", "phone", "PHONE", free, named, 0, digits),
-        Rule(f"phone-named-{language}", "phone", "PHONE", of_phone, named, 2, digits),
+        _phone(f"phone-{language}", free, named, 0, digits),
+        _phone(f"phone-named-{language}", of_phone, named, 2, digits),
         Rule(f"fax-named-{language}", "phone", "FAX", of_fax, named, 2, digits),
     )
 
@@ -73,7 +78,7 @@ def _ward_phone(language: str) -> Rule:
     """Rule for the short number of a telephone of a ward, behind a word."""
     words = rf"(?i:\b(?:{_WARD_PHONES[language]}))\b"
     number = rf"(?P<phi>\d{{3,5}}){_END}(?![.,]\d)"
-    return Rule(f"phone-ward-{language}", "phone", "PHONE", rf"{words}{_SIGN}{number}", (language,), 2)
+    return _phone(f"phone-ward-{language}", rf"{words}{_SIGN}{number}", (language,), 2)
 
 
 def _seven_to_thirteen_digits(text: str) -> int:
@@ -82,22 +87,18 @@ def _seven_to_thirteen_digits(text: str) -> int:
 
 
 PHONE_RULES = (
-    Rule("phone-us", "phone", "PHONE", _FREE + _US + r"(?:,?\s(?i:x|ext\.?|extension)\s?\d{1,6})?" + _END, ("en",)),
-    Rule("phone-uk", "phone", "PHONE", rf"{_FREE}\(?0[1-9]\d{{1,3}}\)?[ -]\d{{3,4}}[ -]?\d{{3,4}}{_END}", ("en",), 0),
-    Rule(
+    _phone("phone-us", _FREE + _US + r"(?:,?\s(?i:x|ext\.?|extension)\s?\d{1,6})?" + _END, ("en",)),
+    _phone("phone-uk", rf"{_FREE}\(?0[1-9]\d{{1,3}}\)?[ -]\d{{3,4}}[ -]?\d{{3,4}}{_END}", ("en",), 0),
+    _phone(
         "phone-named-en",
-        "phone",
-        "PHONE",
         rf"(?i:\b(?:{_NAMES_EN}))\b{_SIGN}(?P<phi>{_ANY}){_END}",
         ("en",),
         priority=0,
         measure=_seven_to_thirteen_digits,
     ),
-    Rule("phone-us-local", "phone", "PHONE", _FREE + _US_LOCAL + _END + r"(?!\.\d)", ("en",), priority=0),
-    Rule(
+    _phone("phone-us-local", _FREE + _US_LOCAL + _END + r"(?!\.\d)", ("en",), priority=0),
+    _phone(
         "phone-us-extension",
-        "phone",
-        "PHONE",
         r"(?i:\b(?:ext|extension|x|pager|beeper|phone|tel|call)\b|\bx(?=\d))\s?[.:]?\s?#?(?P<phi>\d{4,5})"
         r"(?!\d)(?![-./]\d)",
         ("en",),
@@ -111,18 +112,16 @@ PHONE_RULES = (
         ("en",),
         priority=2,
     ),
-    Rule("phone-es", "phone", "PHONE", _FREE + _ES + _END, ("es",), priority=0),
-    Rule(
+    _phone("phone-es", _FREE + _ES + _END, ("es",), priority=0),
+    _phone(
         "phone-es-named",
-        "phone",
-        "PHONE",
         _TEL_ES + rf"[\s.:;]{{0,4}}\+?\(?(?P<phi>{_ES}|{_ES_ANY})" + _END,
         ("es",),
         priority=2,
         measure=_seven_to_thirteen_digits,
     ),
     Rule("fax-es", "phone", "FAX", _FAX + rf"(?P<phi>{_ES}|{_ES_ANY}){_END}", ("es",), 2, _seven_to_thirteen_digits),
-    Rule("phone-abroad", "phone", "PHONE", rf"(?<![\w+]){_ABROAD}{_END}", LANGUAGES, 1, _seven_to_thirteen_digits),
+    _phone("phone-abroad", rf"(?<![\w+]){_ABROAD}{_END}", LANGUAGES, 1, _seven_to_thirteen_digits),
     *(rule for language in _FORMS for rule in _phones_of(language)),
     *map(_ward_phone, _WARD_PHONES),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .rule import Rule
 
 _CODES = (
@@ -22,6 +24,10 @@ _END = r"(?!\d)(?![-/]\d)"
 def _spanish_length(text: str) -> int:
     """Length of a Spanish postal code, whose first two digits are the number of one of 52 provinces."""
     return len(text) * (1 <= int(text[:2]) <= 52)
+
+
+def _zip(name: str, pattern: str, language: str, *more: Any) -> Rule:
+    return Rule(name, "zip", "ZIP", pattern, (language,), *more)
 
 
 # A number before a capital is also "20000 Leukozyten". A house number, a comma or the start of a line stands before a
@@ -58,49 +64,33 @@ def _codes_of(language: str) -> tuple[Rule, ...]:
     form, name, code = _FORMS[language]
     named = rf"\b(?i:{name})[\s.:]{{1,3}}(?P<phi>{code}){_END}"
     return (
-        Rule(f"zip-{language}", "zip", "ZIP", form, (language,), 0),
-        Rule(f"zip-named-{language}", "zip", "ZIP", named, (language,), 2),
+        _zip(f"zip-{language}", form, language, 0),
+        _zip(f"zip-named-{language}", named, language, 2),
     )
 
 
 POSTAL_RULES = (
     # Letters and digits of the British and Canadian codes; "T1N 0M0" is a stage of a tumour.
-    Rule(
+    _zip(
         "zip-uk",
-        "zip",
-        "ZIP",
         r"(?<![\w-])(?P<phi>[A-Z]{1,2}\x1f?\d(?:\d|\x1f?[A-Z])?[ \x1f]\d\x1f?[ABD-HJLNP-UW-Z]{2})(?![\w\x1f-])",
-        ("en",),
+        "en",
         0,
     ),
-    Rule(
+    _zip(
         "zip-ca",
-        "zip",
-        "ZIP",
         r"(?<![\w-])(?!T\x1f?\d\x1f?N)(?P<phi>[A-Z]\x1f?\d\x1f?[A-Z][ \x1f]\d\x1f?[A-Z]\x1f?\d)(?![\w-])",
-        ("en",),
+        "en",
         0,
     ),
-    Rule("zip-at-ch", "zip", "ZIP", r"\b(?:A|CH)-(?P<phi>\d{4})(?=\s{1,2}[A-ZÄÖÜ][^\W\d_A-Z])", ("de",), 0),
-    Rule("zip-after-state", "zip", "ZIP", rf"\b{_STATE}\.?,?\s{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", ("en",), 1),
-    Rule(
-        "zip-named", "zip", "ZIP", rf"\b(?i:zip(?: code)?)[\s:]{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", ("en",), 2
-    ),
-    Rule(
-        "codigo-postal",
-        "zip",
-        "ZIP",
-        r"\b(?i:cp|c\.p|c[óo]digo postal)[\s.:]{1,4}(?P<phi>\d{5})(?!\d)",
-        ("es",),
-        2,
-        _spanish_length,
-    ),
-    Rule(
+    _zip("zip-at-ch", r"\b(?:A|CH)-(?P<phi>\d{4})(?=\s{1,2}[A-ZÄÖÜ][^\W\d_A-Z])", "de", 0),
+    _zip("zip-after-state", rf"\b{_STATE}\.?,?\s{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", "en", 1),
+    _zip("zip-named", rf"\b(?i:zip(?: code)?)[\s:]{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", "en", 2),
+    _zip("codigo-postal", r"\b(?i:cp|c\.p|c[óo]digo postal)[\s.:]{1,4}(?P<phi>\d{5})(?!\d)", "es", 2, _spanish_length),
+    _zip(
         "codigo-postal-y-lugar",
-        "zip",
-        "ZIP",
         r"(?<![^\W_])(?<!\d[-./ ])(?P<phi>\d{5})(?=[\s,.(-]{1,3}[A-ZÁÉÍÓÚÑ][^\W\d_A-Z])",
-        ("es",),
+        "es",
         0,
         _spanish_length,
     ),

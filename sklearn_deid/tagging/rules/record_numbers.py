@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from typing import Any
 
 from ...surrogates.check_digits import has_valid_check_digits, luhn
 from .rule import MAYBE_SPACE, Rule
@@ -132,6 +133,10 @@ _NAMED: dict[str, dict[str, str]] = {
 }
 
 
+def _id(name: str, kind: str, *more: Any, **settings: Any) -> Rule:
+    return Rule(name, "id", kind, *more, **settings)
+
+
 def _long_length(text: str) -> int:
     """Length of a number of at least four digits, without a following word."""
     kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("- " + MAYBE_SPACE)
@@ -147,15 +152,7 @@ def _named_in(language: str) -> tuple[Rule, ...]:
     )
     patterns = {kind: words.replace(" ", r"\s{1,2}") for kind, words in _NAMED[language].items()}
     return tuple(
-        Rule(
-            f"{kind.lower()}-named-{language}",
-            "id",
-            kind,
-            rf"\b(?i:{words})\b{_SIGN}{number}",
-            (language,),
-            2,
-            _long_length,
-        )
+        _id(f"{kind.lower()}-named-{language}", kind, rf"\b(?i:{words})\b{_SIGN}{number}", (language,), 2, _long_length)
         for kind, words in patterns.items()
     )
 
@@ -167,7 +164,7 @@ def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
     body = _MIXED if mixed else _DIGITS
     prefix = r"(?i:nhc-)?" if language == "es" else ""
     pattern = rf"(?:{first}){_SIGN}{prefix}(?P<phi>{body})(?!\d)"
-    return Rule(f"{kind.lower()}-named-{language}", "id", kind, pattern, (language,), 2, _id_length)
+    return _id(f"{kind.lower()}-named-{language}", kind, pattern, (language,), 2, _id_length)
 
 
 _SOCIAL = r"(?i:\b(?:ssn|ss|social\ssecurity|soc\.?\s?sec))"
@@ -176,27 +173,18 @@ NUMBER_RULES = (
     *(_named("en", *row) for row in _NAMED_EN),
     *(_named("es", *row) for row in _NAMED_ES),
     # "ID" without a further word. The priority is lower than that of the rules for member and photo IDs.
-    Rule("id-named", "id", "MEDICALRECORD", rf"\bID[\s:#]{{1,3}}(?P<phi>{_DIGITS})(?!\d)", ("en",), 1, _id_length),
-    Rule(
+    _id("id-named", "MEDICALRECORD", rf"\bID[\s:#]{{1,3}}(?P<phi>{_DIGITS})(?!\d)", ("en",), 1, _id_length),
+    _id(
         "medicalrecord-with-letters-en",
-        "id",
         "MEDICALRECORD",
         rf"\b(?i:{_RECORD_EN})\b".replace(" ", r"\s{1,2}") + rf"{_SIGN}(?P<phi>{_MIXED}|\d[\d ]{{2,16}}\d)(?!\d)",
         ("en",),
         2,
         _id_length,
     ),
-    Rule(
-        "iban",
-        "id",
-        "ACCOUNT",
-        r"(?<!\w)[A-Z]{2}\x1f?\d{2}[A-Z\d \x1f]{11,45}",
-        priority=2,
-        measure=_iban_length,
-    ),
-    Rule(
+    _id("iban", "ACCOUNT", r"(?<!\w)[A-Z]{2}\x1f?\d{2}[A-Z\d \x1f]{11,45}", priority=2, measure=_iban_length),
+    _id(
         "nhs-number",
-        "id",
         "NATIONALID",
         rf"\bNHS{_SIGN}(?P<phi>\d{{3}}[ -]?\d{{3}}[ -]?\d{{4}}){_END}",
         ("en",),
@@ -204,20 +192,19 @@ NUMBER_RULES = (
         _nhs_length,
     ),
     # The form has no other use, so that it needs no keyword.
-    Rule("mbi", "id", "HEALTHPLAN", rf"{_FREE}{_MBI}(?![^\W_])", ("en",), 2),
-    Rule("npi", "id", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length),
-    Rule("nif", "id", "NATIONALID", rf"{_FREE}\d{{2}}\.?\d{{3}}\.?\d{{3}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
-    Rule("nie", "id", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
-    Rule(
+    _id("mbi", "HEALTHPLAN", rf"{_FREE}{_MBI}(?![^\W_])", ("en",), 2),
+    _id("npi", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length),
+    _id("nif", "NATIONALID", rf"{_FREE}\d{{2}}\.?\d{{3}}\.?\d{{3}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
+    _id("nie", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
+    _id(
         "numero-de-colegiado",
-        "id",
         "LICENSE",
         r"(?i:\bn\.?\s?º\s?col(?:egiad[oa])?|\bcol(?:egiad[oa])?\.?\s?nº|\bn[úu]m(?:ero)? de colegiad[oa])[\s.:]{0,4}"
         r"(?P<phi>\d{2}[ -]\d{2}(?:[ -]{1,2}\d{3,6})?|\d{2}/\d{5,7}|\d{4,9})(?!\d)",
         ("es",),
         2,
     ),
-    Rule("numero-de-colegiado-forma", "id", "LICENSE", rf"{_FREE}\d{{2}} \d{{2}} \d{{5}}{_END}", ("es",), 0),
+    _id("numero-de-colegiado-forma", "LICENSE", rf"{_FREE}\d{{2}} \d{{2}} \d{{5}}{_END}", ("es",), 0),
     # No check of the parts: readers recognise also an impossible number of this form as a social security number.
     Rule("ssn", "ssn", "SSN", rf"{_FREE}\d{{3}}-\d{{2}}-\d{{4}}{_END}(?!\x1f?[A-Z]\b)", ("en",), 1),
     Rule(
@@ -250,13 +237,12 @@ NUMBER_RULES = (
         ("fr",),
         1,
     ),
-    Rule(
+    _id(
         "codice-fiscale",
-        "id",
         "NATIONALID",
         r"(?<!\w)[A-Z]{3} ?[A-Z]{3}[ \x1f]?\d{2}\x1f?[A-Z]\x1f?\d{2}[ \x1f]?[A-Z]\x1f?\d{3}\x1f?[A-Z](?!\w)",
         ("it",),
         2,
     ),
-    Rule("fodselsnummer", "id", "NATIONALID", rf"{_FREE}\d{{6}} ?\d{{5}}{_END}", ("nb",), 1, _BIRTH_NUMBER),
+    _id("fodselsnummer", "NATIONALID", rf"{_FREE}\d{{6}} ?\d{{5}}{_END}", ("nb",), 1, _BIRTH_NUMBER),
 )
