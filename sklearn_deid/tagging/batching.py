@@ -8,7 +8,7 @@ enough for fast matrix products.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,19 +200,14 @@ class SentenceBatch:
     def to(self, device: torch.device | str) -> SentenceBatch:
         """Copy the batch to another device."""
 
-        def move(x: Tensor | None) -> Tensor | None:
+        def move(x: Any) -> Any:
+            if isinstance(x, dict):
+                return {key: move(value) for key, value in x.items()}
+            if isinstance(x, ContextView):
+                return ContextView(*map(move, x))
             return None if x is None else x.to(device, non_blocking=True)
 
-        features = self.features and {k: v.to(device, non_blocking=True) for k, v in self.features.items()}
-        return replace(
-            self,
-            lengths=self.lengths.to(device, non_blocking=True),
-            mask=self.mask.to(device, non_blocking=True),
-            words=move(self.words),
-            vectors=move(self.vectors),
-            features=features,
-            view=None if self.view is None else ContextView(*(x.to(device, non_blocking=True) for x in self.view)),
-        )
+        return SentenceBatch(*(move(getattr(self, field.name)) for field in fields(self)))
 
 
 class SentenceDataset(Dataset):

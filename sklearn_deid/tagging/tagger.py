@@ -24,7 +24,7 @@ from ..sequences import (
     representer_of,
 )
 from ..text.tags import sorted_tags, split_tag
-from .invented_spans import followed_by, invent_spans
+from .invented_spans import InventedSpans, followed_by, invent_spans
 from .layout_changes import LayoutChanges
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
@@ -547,19 +547,13 @@ class DeidTagger(TokenTagger, TaggingNet):
             return X
         # The clone leaves the augmenter of the user unfitted.
         self.augmenter_ = clone(augmenter).set_params(random_state=int(self._rng.integers(2**31)))
-        return self.augmenter_.fit_transform(X, tags, groups)
+        return self._as_long(X, self.augmenter_.fit_transform(X, tags, groups))
 
     def _augmented(self, X: Any, tags: TokenSequences | None, groups: np.ndarray | None) -> Any:
         """Return a new draw of the augmenter."""
         # A new seed for every draw: with a fixed seed, `sample` would perturb all epochs in the same way.
         self.augmenter_.set_params(random_state=int(self._rng.integers(2**31)))
-        return self.augmenter_.sample(X, tags, groups)
-
-    def _units_of_epochs(self, X: RaggedArray, held_out: bool) -> dict[str, Any]:
-        """Parameters of a `SwappingDataset`: units of sentences, and the function that draws the units of an epoch."""
-        context = strategy("context", self.context)
-        moves = isinstance(context, ContextBlock) and context.random_borders and not held_out
-        return {"units": self._units(X), "moved": (lambda rng: self._units(X, rng)) if moves else None}
+        return self._as_long(X, self.augmenter_.sample(X, tags, groups))
 
     def _training_data(
         self, X: Any, tags: Any, groups: Any, rows: Any = slice(None), held_out: bool = False, n_invented: Any = None
@@ -572,37 +566,44 @@ class DeidTagger(TokenTagger, TaggingNet):
                 f"y holds {len(unknown)} tags that are not among classes_, such as {min(unknown)!r}. "
                 "Name all tags in 'classes' at the first call of partial_fit."
             )
-        swap = strategy("span_swap", self.span_swap)
-        share = 0.0 if held_out else swap.share
         adds_copies = isinstance(self.augmenter_, NoteAugmenter) and not held_out
-        if n_invented is None:
-            # A tagger from which the training starts has read more names of its language than could be invented.
-            reads_invented = not self.starts_from_tagger_ or self.learns_another_language_
-            n_invented = swap.invented if reads_invented else 0
-        swaps = share and isinstance(X, TokenSequences) and (adds_copies or self.augmenter_ is None)
-        invented = invent_spans(X, tags, groups, n_invented, self._rng) if swaps and n_invented else None
+        perturbs = self.augmenter_ is not None and not adds_copies
+        invented = None if held_out or perturbs else self._invented(X, tags, groups, n_invented)
         if self.lowers_uniform_casing_:
             X = lower_uniform_casing(X, self.marks_uniform_casing_)
-        if adds_copies or self.augmenter_ is None:
-            longer, longer_tags, more = (X, tags, None) if invented is None else followed_by(X, tags, invented)
-            arrays = {**self._arrays(longer), "offsets": X.offsets, "more": more, **self._units_of_epochs(X, held_out)}
-            arrays["tags"] = encode_tags(longer_tags, self.classes_)
-            return SwappingDataset(tags, share, copies=self._copies(X, longer.data) if adds_copies else None, **arrays)
-        # Held-out sentences pass through `transform`, as sentences do in `predict`.
-        seen = self.augmenter_.transform(X) if held_out else self._augmented(X, tags, groups)
-        # The training sentences are perturbed anew in each epoch. The held-out sentences stay the same in all epochs.
-        redrawn = None if held_out else lambda: self._arrays(self._augmented(X, tags, groups))
-        arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), **self._units_of_epochs(X, held_out)}
-        return SwappingDataset(tags, share, redrawn, **arrays)
+        context, given = strategy("context", self.context), {"offsets": X.offsets, "units": self._units(X)}
+        if isinstance(context, ContextBlock) and context.random_borders and not held_out:
+            given["moved"] = lambda rng: self._units(X, rng)
+        seen, seen_tags = X, tags
+        if invented is not None:
+            seen, seen_tags, given["more"] = followed_by(X, tags, invented)
+        elif perturbs and held_out:
+            # As in `predict`. These sentences stay the same in all epochs.
+            seen = self._as_long(X, self.augmenter_.transform(X))
+        elif perturbs:
+            seen = self._augmented(X, tags, groups)
+            given["redrawn"] = lambda: self._arrays(self._augmented(X, tags, groups))
+        given["copies"] = self._copies(X, seen.data) if adds_copies else None
+        share = 0.0 if held_out else strategy("span_swap", self.span_swap).share
+        return SwappingDataset(tags, share, tags=encode_tags(seen_tags, self.classes_), **self._arrays(seen), **given)
+
+    def _invented(self, X: Any, tags: Any, groups: Any, n: int | None) -> InventedSpans | None:
+        """Spans for the swaps of a training: ``n`` or, with None, the number of ``span_swap``; None without any."""
+        swap = strategy("span_swap", self.span_swap)
+        if n is None:
+            # A tagger from which the training starts has read more names of its language than could be invented.
+            n = 0 if self.starts_from_tagger_ and not self.learns_another_language_ else swap.invented
+        return (
+            invent_spans(X, tags, groups, n, self._rng) if n and swap.share and isinstance(X, TokenSequences) else None
+        )
 
     def _copies(self, X: TokenSequences, tokens: np.ndarray) -> AlteredCopies:
         """Copies of training sentences in other casings and layouts, and with errors."""
         augmenter: NoteAugmenter = self.augmenter_
         by_sentence = strategy("context", self.context) == "sentence"
         layout = LayoutChanges(tokens, self.classes_, augmenter.lost_punctuation, self._broken_lines())
-        if self._pretrained is None:
-            arrays: Any = GrowingFeatures(self._features)
-        else:
+        arrays: Any = GrowingFeatures(self._features)
+        if self._pretrained is not None:
             # A pretrained encoder splits words into any number of parts, which do not grow by rows.
             def arrays(tokens: np.ndarray) -> dict[str, Any]:
                 return self._arrays(TokenSequences(tokens, np.array([0, len(tokens)])))

@@ -267,7 +267,8 @@ class SwappingDataset(SentenceDataset):
         self.drawn: np.ndarray | None = None
         self.n_copied_epochs = 0
         self._n_draws = 0
-        self._original = (self.offsets, self.words, self.vectors, self.tags, self.features, self.units)
+        changing = ("offsets", "words", "vectors", "tags", "features", "units")
+        self._original = {name: getattr(self, name) for name in changing}
         starts, ends, labels = span_ranges(legal_tags)
         swaps = share and len(starts)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share, more) if swaps else None
@@ -289,28 +290,20 @@ class SwappingDataset(SentenceDataset):
     def redraw(self, rng: np.random.Generator) -> None:
         """Perturb the sentences, swap spans and draw copies anew. The given sentences keep their number and order."""
         if self._redrawn is not None:
-            arrays = self._redrawn()
-            offsets, _, _, tags, _, units = self._original
-            self._original = (
-                *(offsets, arrays.get("words"), arrays.get("vectors")),
-                *(tags, arrays.get("features"), units),
-            )
+            self._original |= self._redrawn()
         # Each draw starts from the original arrays, so that swaps of earlier epochs do not add up.
-        self.offsets, self.words, self.vectors, self.tags, self.features, self.units = self._original
+        vars(self).update(self._original)
         if self._moved is not None and self.drawn is None:
             self.units = self._moved(rng)
         index = np.arange(int(self.offsets[-1]))
         if self._swapper is not None:
             index, self.offsets = self._swapper.draw(rng, self._spans_of_the_epoch())
-            self.words = None if self.words is None else self.words[index]
-            self.vectors = None if self.vectors is None else self.vectors[index]
-            self.tags = None if self.tags is None else self.tags[index]
+            flat = (self.words, self.vectors, self.tags)
+            self.words, self.vectors, self.tags = (None if array is None else array[index] for array in flat)
         self._n_draws += 1
         if self._copies is not None and self._n_draws <= self.n_copied_epochs:
             assert self.tags is not None  # training data
-            arrays = self._copies.draw(index, self.offsets, self.tags, self.units, rng)
-            self.offsets, self.tags, self.units = arrays["offsets"], arrays["tags"], arrays["units"]
-            self.words, self.features = arrays["words"], arrays["features"]
+            vars(self).update(self._copies.draw(index, self.offsets, self.tags, self.units, rng))
         self.lengths = np.diff(self.offsets)
 
     def _spans_of_the_epoch(self) -> np.ndarray | None:

@@ -150,20 +150,27 @@ class TaggingNet(SequenceNet):
         X = check_sequences(X)
         units = self._units(X)
         if self.augmenter_ is not None and isinstance(X, TokenSequences):
-            X = self.augmenter_.transform(X)
+            X = self._as_long(X, self.augmenter_.transform(X))
         if self.lowers_uniform_casing_ and isinstance(X, TokenSequences):
             X = lower_uniform_casing(X, self.marks_uniform_casing_)
         check_like_training(X, None if self._reads_words else self.n_features_in_)
         check_representer(X, self._vectors_from)
         # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
         if self.module_.words is None:
-            return SentenceDataset(**self._arrays(X), units=units), None
+            return SentenceDataset(X.offsets, **self._arrays(X), units=units), None
         words, distinct = distinct_words(X)
         self._set_training(False)
         # Each distinct word is encoded once here, and not again in each batch.
         with torch.inference_mode(), self._autocast(tagging=True):
             table = self.module_.encode_words(distinct, self._features)
         return SentenceDataset(X.offsets, words=words, units=units), table
+
+    def _as_long(self, X: RaggedArray, perturbed: Any) -> Any:
+        """Perturbed sentences. If their tokens were not those of X in number, the tags would belong to other tokens."""
+        perturbed = check_sequences(perturbed)
+        if not np.array_equal(perturbed.offsets, X.offsets):
+            raise SequenceError(f"{type(self.augmenter_).__name__} changed the number of tokens of a sentence.")
+        return perturbed
 
     def _units(self, X: RaggedArray, rng: np.random.Generator | None = None) -> ContextUnits | None:
         """Sentences that the encoder reads together; None if the encoder reads each sentence alone.
@@ -187,11 +194,11 @@ class TaggingNet(SequenceNet):
     def _arrays(self, X: RaggedArray) -> dict[str, Any]:
         """Arrays of a `SentenceDataset`: token vectors, or numbers and features of the distinct words."""
         if not isinstance(X, TokenSequences):
-            return {"offsets": X.offsets, "vectors": X.data}
+            return {"vectors": X.data}
         words, distinct = distinct_words(X)
-        if self._pretrained is not None:
-            return {"offsets": X.offsets, "words": words, "features": self._pretrained.features(distinct)}
-        return {"offsets": X.offsets, "words": words, "features": self._features(distinct)}
+        return {"words": words, "features": self._features(distinct)}
 
     def _features(self, words: list[str]) -> dict[str, Tensor]:
+        if self._pretrained is not None:
+            return self._pretrained.features(words)
         return word_features(words, characters=self.characters is not None, vectors=self._vectors)

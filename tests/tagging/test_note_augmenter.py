@@ -148,3 +148,29 @@ def test_without_copies_a_tagger_trains_as_without_augmenter():
     assert [len(epoch) for epoch in first.history[:, "batches"]] == [len(e) for e in second.history[:, "batches"]]
     proba = (np.concatenate(tagger.predict_proba(rows)) for tagger in (first, second))
     np.testing.assert_array_equal(*proba)
+
+
+class Shortens(NoteAugmenter):
+    """Loses the last token of each sentence, when asked to do so."""
+
+    place = ""
+
+    def _cut(self, X, place):
+        return TokenSequences.from_rows([row[:-1] if self.place == place else row for row in X])
+
+    def fit_transform(self, X, y=None, groups=None):
+        return self._cut(self.fit(X).transform(X), "fit_transform")
+
+    def transform(self, X):
+        return self._cut(super().transform(X), "transform")
+
+
+@pytest.mark.parametrize("place", ["fit_transform", "transform"])
+def test_an_augmenter_that_loses_tokens_is_refused(place, monkeypatch):
+    X, y, _ = make_sentences(12)
+    tagger = DeidTagger(**{**SMALL, "max_epochs": 1, "augmenter": Shortens(copies=0.0)})
+    if place == "transform":
+        tagger.fit(X, y)
+    monkeypatch.setattr(Shortens, "place", place)
+    with pytest.raises(SequenceError, match="Shortens changed the number of tokens of a sentence"):
+        tagger.predict(X) if place == "transform" else tagger.fit(X, y)

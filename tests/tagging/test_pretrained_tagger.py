@@ -10,7 +10,9 @@ import torch
 from sklearn_deid import DeidTagger, NoteDeidentifier, PretrainedEncoder, load, make_clinical_notes, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import TokenSequences
+from sklearn_deid.tagging import NoteAugmenter
 from sklearn_deid.tagging.pretrained_encoder import PretrainedFiles
+from sklearn_deid.tagging.tagger_data import SwappingDataset
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 
@@ -128,6 +130,23 @@ class TestTraining:
         tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, encoder=settings).fit(X, y)
         for row, sentence in zip(tagger.predict_proba(X[:6]), X[:6], strict=True):
             np.testing.assert_allclose(tagger.predict_proba([sentence])[0], row, atol=1e-5)
+
+
+    @pytest.mark.parametrize("context", ["sentence", "document"])
+    def test_altered_copies_are_sentences_of_their_own(self, tiny, context, monkeypatch):
+        X, y, _ = make_sentences(24)
+        longest, redraw = [], SwappingDataset.redraw
+
+        def drawn(self, rng):
+            redraw(self, rng)
+            assert self.offsets[-1] == len(self.words) == len(self.tags)
+            longest.append((len(self.lengths) > 24, self.lengths.max()))
+
+        monkeypatch.setattr(SwappingDataset, "redraw", drawn)
+        settings = {**SETTINGS, "max_epochs": 2, "span_swap": 0.0, "context": context}
+        augmenter = NoteAugmenter(copies=1.0, line_breaks=0.0)
+        DeidTagger(**settings, encoder=PretrainedEncoder(tiny, overlap=8), augmenter=augmenter).fit(in_notes(X), y)
+        assert longest == [(True, max(map(len, X))), (True, max(map(len, X)))]
 
 
 class TestLongNotes:
