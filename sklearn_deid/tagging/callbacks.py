@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -163,10 +163,6 @@ class WeightAverage(Callback):
     def on_batch_end(self, net: NeuralNet, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
         if training:
             self.moving_.update(net.module_)
-
-    def averaged(self, net: NeuralNet) -> AbstractContextManager[None]:
-        """Use the averaged weights inside a with block."""
-        return self.moving_.in_place(net.module_)
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         self.moving_.keep(net.module_)

@@ -95,13 +95,13 @@ def canary_problem(saved: Any, found: dict[str, Any]) -> str | None:
     if not _is_canary(saved) or len(saved["tags"]) != len(found["tags"]):
         return "The saved tags of the built-in note are damaged."
     same = np.array([a == b for a, b in zip(saved["tags"], found["tags"], strict=True)])
-    before, after = saved["confidence"], found["confidence"]
-    if (before is None) != (after is None) or (before is None and not same.all()):
-        return "The loaded model tags the built-in note in another way than the saved one."
-    if before is None:
-        return None
-    difference = np.abs(np.array(before) - np.array(after))
-    if not same[np.array(before) >= SURE].all() or same.mean() < SAME_TAGS:
+    # A tagger without probabilities is sure of each tag.
+    before, after = (
+        np.ones(len(same)) if c is None else np.array(c) for c in (saved["confidence"], found["confidence"])
+    )
+    difference = np.abs(before - after)
+    changes_kind = (saved["confidence"] is None) != (found["confidence"] is None)
+    if changes_kind or not same[before >= SURE].all() or same.mean() < SAME_TAGS:
         return "The loaded model tags the built-in note in another way than the saved one."
     # Written so that a NaN is refused.
     if not (difference.max(initial=0.0) <= LARGEST_DIFFERENCE and difference.mean() <= MEAN_DIFFERENCE):

@@ -264,8 +264,9 @@ class LinearChainCRF(CRF):
     def best_paths(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
         """Viterbi paths, a tensor of shape (batch, time) on the device. Ignore the values at padded positions."""
         mask = self._checked_mask(emissions, mask)
+        search = viterbi_by_scan if emissions.is_cuda else viterbi_by_steps
         with torch.no_grad():
-            return self._viterbi(emissions, mask)
+            return search(emissions, *self.scores(never=-torch.inf), mask)
 
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
         """Most likely tag sequences (Viterbi), one list of tag numbers for each sentence."""
@@ -352,10 +353,3 @@ class LinearChainCRF(CRF):
         last = tags.gather(1, mask.sum(1, keepdim=True) - 1).squeeze(1)
         ends = start[tags[:, 0]] + end[last]
         return ends + emitted.sum(1) + moved.sum(1)
-
-    def _viterbi(self, emissions: Tensor, mask: Tensor) -> Tensor:
-        """Tags of the best path, shape (batch, time). Ignore the values at padded positions."""
-        transitions, start, end = self.scores(never=-torch.inf)
-        if emissions.is_cuda:
-            return viterbi_by_scan(emissions, transitions, start, end, mask)
-        return viterbi_by_steps(emissions, transitions, start, end, mask)

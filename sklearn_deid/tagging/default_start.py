@@ -52,13 +52,10 @@ def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
     elif n_characters:
         # Only the statistics of its training notes: loading the whole model takes a second.
         likeness = NoteLikeness.from_state(read_manifest(starter_folder(starter))["state"]["likeness"])
-        if _language(notes) not in ("", language) or _are_in_language_of(likeness, notes):
+        shown = " ".join(note.text for note in notes)[:FEW_CHARACTERS]
+        if guess_locale(shown, default="") not in ("", language) or _are_in_language_of(likeness, notes):
             settings["warm_start_from"] = starter
     return settings
-
-
-def _language(notes: Sequence[Document]) -> str:
-    return guess_locale(" ".join(note.text for note in notes)[:FEW_CHARACTERS], default="")
 
 
 def _are_in_language_of(likeness: NoteLikeness, notes: Sequence[Document]) -> bool:

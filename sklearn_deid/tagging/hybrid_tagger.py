@@ -10,11 +10,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, StrOptions, check_constraints, unfitted_if_failed
-from ..exceptions import SequenceError
-from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
+from ..sequences import RaggedArray, TokenSequences, check_tags, object_rows
 from ..text import labels_of, split_tag
 from .held_out import fit_on
-from .marginals import TokenTagger
+from .marginals import TokenTagger, token_rows
 from .note_tagger import flat_tags
 from .rule_tagger import RuleTagger
 
@@ -96,7 +95,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
             If X and y do not match.
         """
         check_constraints(self)
-        X = self._tokens(X)
+        X = token_rows(X, "HybridTagger", "Pass the whole pipeline as 'tagger'.")
         tags = check_tags(y, X)
         with unfitted_if_failed(self):
             self.rules_ = (RuleTagger() if self.rules is None else clone(self.rules)).fit(X, tags)
@@ -130,7 +129,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         """
         check_is_fitted(self)
         check_constraints(self)
-        X = self._tokens(X)
+        X = token_rows(X, "HybridTagger", "Pass the whole pipeline as 'tagger'.")
         by_rules = check_tags(self.rules_.predict(X), X)
         flat, sure = flat_tags(self.tagger_, X)
         by_tagger = TokenSequences(np.array(flat, dtype=object), X.offsets) if len(X) else by_rules
@@ -139,8 +138,11 @@ class HybridTagger(TokenTagger, BaseEstimator):
             return tags
         if sure is None and len(X):
             return tags, None
-        flat_confidence = self._confidence(by_rules.data != "O", by_tagger.data != "O", np.asarray(sure or []))
-        return tags, object_rows(RaggedArray(flat_confidence, X.offsets))
+        # shape of all: (n_tokens,)
+        confidence, rules_tag, tagger_tags = np.asarray(sure or []), by_rules.data != "O", by_tagger.data != "O"
+        both = np.where(rules_tag, np.maximum(confidence, self.rules_precision_), confidence)
+        found = np.where(rules_tag & ~tagger_tags, self.rules_precision_, both)
+        return tags, object_rows(RaggedArray(found, X.offsets))
 
     def _united(self, by_rules: list[str], by_tagger: list[str]) -> list[str]:
         """Combine the tags of one sentence."""
@@ -150,23 +152,6 @@ class HybridTagger(TokenTagger, BaseEstimator):
             # Longest first; the sort is stable, so that the tagger wins a tie.
             first, second = sorted([*tagger, *rules], key=lambda span: span[0] - span[1]), []
         return _painted([*first, *second], len(by_rules))
-
-    def _confidence(self, by_rules: np.ndarray, by_tagger: np.ndarray, sure: np.ndarray) -> np.ndarray:
-        """Confidence of each token, shape (n_tokens,)."""
-        # shape: (n_tokens,)
-        alone = by_rules & ~by_tagger
-        both = by_rules & by_tagger
-        return np.where(alone, self.rules_precision_, np.where(both, np.maximum(sure, self.rules_precision_), sure))
-
-    @staticmethod
-    def _tokens(X: Any) -> TokenSequences:
-        X = check_sequences(X)
-        if isinstance(X, TokenSequences):
-            return X
-        if len(X.data):
-            raise SequenceError("HybridTagger reads tokens. X holds vectors. Pass the whole pipeline as 'tagger'.")
-        # Without a single token, nothing shows whether X holds tokens or vectors.
-        return TokenSequences.from_rows([[]] * len(X))
 
 
 def _painted(spans: Iterable[_TokenSpan], n_tokens: int) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 
 import torch
 from torch.nn.functional import pad
@@ -63,17 +62,16 @@ def copy_weights(
     if {k: _width(k, v) for k, v in new.items()} != {k: _width(k, v) for k, v in old.items()}:
         return False
     number = {tag: i for i, tag in enumerate(source_tags)}
-    pairs = [(i, number[tag]) for i, tag in enumerate(target_tags) if tag in number]
+    rows = torch.tensor([i for i, tag in enumerate(target_tags) if tag in number], dtype=torch.long)
+    known = torch.tensor([number[tag] for tag in target_tags if tag in number], dtype=torch.long)
     for name, value in new.items():
         there = old[name].to(value)
         if name not in by_name:
             value.copy_(there)
         elif name in _BY_PAIR:
-            for (i, k), (j, m) in product(pairs, pairs):
-                value[i, j] = there[k, m]
+            value[rows.unsqueeze(1), rows] = there[known.unsqueeze(1), known]
         else:
-            for i, k in pairs:
-                value[i] = there[k]
+            value[rows] = there[known]
     return True
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
-from ..sequences import RaggedArray, TokenSequences, check_tags, object_rows
+from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import repair_tags, split_tag
 
 
@@ -46,6 +46,17 @@ class TokenTagger:
             name = type(self).__name__
             raise ValueError(f"{name}.score does not take sample weights: spans are counted, not averaged.")
         return float(phi_f1_score(y, self.predict(X)))  # type: ignore[attr-defined]
+
+
+def token_rows(X: Any, reader: str, way_out: str) -> TokenSequences:
+    """Sentences of tokens; a SequenceError, which names the reader and a way out, if X holds vectors."""
+    X = check_sequences(X)
+    if isinstance(X, TokenSequences):
+        return X
+    if len(X.data):
+        raise SequenceError(f"{reader} reads tokens. X holds vectors. {way_out}")
+    # Without a single token, nothing shows whether X holds tokens or vectors.
+    return TokenSequences.from_rows([[]] * len(X))
 
 
 class MarginalTagger(TokenTagger):

@@ -222,11 +222,10 @@ class NoteLikeness:
         """
         model = cls(state)
         vectors = (model._means, model._middle, model._low, model._high)
-        sizes = all(v.shape == (len(FEATURES),) for v in vectors) and model._surprise.shape == (28, 28)
-        is_known = bool(model.judged) and set(model.judged) <= set(FEATURES)
-        if not (sizes and is_known and all(np.isfinite(v).all() for v in (*vectors, model._surprise))):
-            raise BundleError("The saved figures of the training notes are damaged.")
-        if not ((model._low > 0).all() and (model._high > 0).all() and 0 < model.threshold < math.inf):
+        fits = all(v.shape == (len(FEATURES),) for v in vectors) and model._surprise.shape == (28, 28)
+        fits = fits and bool(model.judged) and set(model.judged) <= set(FEATURES)
+        fits = fits and all(np.isfinite(v).all() for v in (*vectors, model._surprise))
+        if not (fits and (model._low > 0).all() and (model._high > 0).all() and 0 < model.threshold < math.inf):
             raise BundleError("The saved figures of the training notes are damaged.")
         return model
 

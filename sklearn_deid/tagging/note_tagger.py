@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -51,6 +51,7 @@ class UnlikeNote:
     reason: str
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class NoteTagger:
     """Tag batches of texts. Every error becomes a `NoteFailure` of the text that caused the error.
 
@@ -79,23 +80,13 @@ class NoteTagger:
     (['EMAIL'], 'A note must be a str or a Document. Got int instead.')
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        categories: Mapping[str, str],
-        segmenter: Any = None,
-        borders: Mapping[str, Any] | None = None,
-        likeness: NoteLikeness | None = None,
-        labels: str = "all",
-        rules: ProvenRules | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.categories = dict(categories)
-        self.segmenter = segmenter
-        self.borders = dict(borders or {})
-        self.likeness = likeness
-        self.labels = labels
-        self.rules = rules
+    estimator: Any
+    categories: Mapping[str, str]
+    segmenter: Any = None
+    borders: Mapping[str, Any] = field(default_factory=dict)
+    likeness: NoteLikeness | None = None
+    labels: str = "all"
+    rules: ProvenRules | None = None
 
     def __call__(
         self, texts: Sequence[Any], patients: Sequence[int] | None = None
@@ -174,14 +165,13 @@ def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[st
     while isinstance(tagger, Pipeline):
         data = tagger[:-1].transform(data) if len(tagger.steps) > 1 else data
         tagger = tagger.steps[-1][1]
-    if "return_confidence" not in signature(tagger.predict).parameters:
-        return check_tags(tagger.predict(data), X).data.tolist(), None
-    tags, confidences = tagger.predict(data, return_confidence=True)
+    has_confidences = "return_confidence" in signature(tagger.predict).parameters
+    found = tagger.predict(data, return_confidence=True) if has_confidences else (tagger.predict(data), None)
+    # `check_tags` also checks the lengths: a row that is too short would shift the tags of all later notes.
+    checked, confidences = check_tags(found[0], X), found[1]
     # A HybridTagger returns None if its inner tagger has no probabilities.
     if confidences is None:
-        return check_tags(tags, X).data.tolist(), None
-    # `check_tags` also checks the lengths: a row that is too short would shift the tags of all later notes.
-    checked = check_tags(tags, X)
+        return checked.data.tolist(), None
     sure = np.concatenate([*confidences])
     if [*map(len, confidences)] != checked.lengths.tolist() or not np.isfinite(sure).all():
         # NaN is neither below nor above a threshold: whether a span is hidden would depend on the comparison.

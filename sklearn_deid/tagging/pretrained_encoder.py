@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -64,6 +65,7 @@ _MOST_PIECES = 64
 _PURPOSE = "PretrainedEncoder"
 
 
+@dataclass(repr=False, eq=False)
 class PretrainedFiles:
     """Configuration and tokenizer of a pretrained encoder (library transformers).
 
@@ -81,16 +83,11 @@ class PretrainedFiles:
         Folder or name on the hub from which `new_model` loads the weights. Without a source the weights are random.
     """
 
-    def __init__(
-        self,
-        config: dict[str, Any],
-        tokenizer: str,
-        special: dict[str, int | None],
-        longest: int,
-        source: str | None = None,
-    ) -> None:
-        self.config, self.tokenizer, self.special, self.longest = config, tokenizer, special, longest
-        self.source = source
+    config: dict[str, Any]
+    tokenizer: str
+    special: dict[str, int | None]
+    longest: int
+    source: str | None = None
 
     @classmethod
     def load(cls, source: str) -> PretrainedFiles:

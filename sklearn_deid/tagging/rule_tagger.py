@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import StrOptions, check_constraints
 from ..exceptions import SequenceError
-from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
+from ..sequences import check_sequences, check_tags, object_rows
 from ..text import Span, labels_of, normalize, spans_to_tags
-from .marginals import TokenTagger
+from .marginals import TokenTagger, token_rows
 from .rules import (
     LABEL_MAPS,
     LANGUAGES,
@@ -107,7 +108,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
             If a name in ``recognizers`` is unknown, no scheme contains all labels of y, or nothing is left to find.
         """
         check_constraints(self)
-        self._rules: tuple[Rule, ...] = select_rules(self.recognizers, self._languages())
+        languages = LANGUAGES if self.language == "auto" else self.language
+        self._rules: tuple[Rule, ...] = select_rules(self.recognizers, languages)
         labels: set[str] = set()
         if y is not None:
             labels = {label for row in check_tags(y, check_sequences(X)) for _, _, label in labels_of(row)}
@@ -140,26 +142,16 @@ class RuleTagger(TokenTagger, BaseEstimator):
             If X contains vectors instead of tokens, or if ``language="auto"`` and X has no documents.
         """
         check_is_fitted(self)
-        sentences = check_sequences(X)
-        if not isinstance(sentences, TokenSequences) and len(sentences.data):
-            raise SequenceError(
-                "RuleTagger reads tokens. X holds vectors. Place the rules before the step that makes vectors of "
-                "tokens: HybridTagger(RuleTagger(), pipeline)."
-            )
-        if self.language != "auto":
-            return object_rows(self._tags(row, self._rules) for row in sentences)
-        return object_rows(
-            self._tags(row, rules) for row, rules in zip(sentences, self._rules_of(sentences), strict=True)
-        )
+        way_out = "Place the rules before the step that makes vectors of tokens: HybridTagger(RuleTagger(), pipeline)."
+        sentences = token_rows(X, "RuleTagger", way_out)
+        rules = self._rules_of(sentences) if self.language == "auto" else repeat(self._rules, len(sentences))
+        return object_rows(self._tags(row, own) for row, own in zip(sentences, rules, strict=True))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # y only chooses the names of the labels.
         tags.target_tags.required = False
         return tags
-
-    def _languages(self) -> Any:
-        return LANGUAGES if self.language == "auto" else self.language
 
     def _rules_of(self, sentences: Any) -> Iterator[tuple[Rule, ...]]:
         """Rules of the language of the document of each sentence."""

@@ -126,16 +126,14 @@ class SelfTraining(BaseEstimator):
         vote = VotingTagger(teachers).fit(X, y)
         tagged = [vote.predict(part, return_confidence=True) for part in _parts(raw)]
         # Whole sentences: one unsure tag would teach the student that a missed name is "O".
-        sure = np.array([self._is_sure(row) for _, rows in tagged for row in rows], dtype=bool)
+        least = [row.min() if len(row) else -1.0 for _, rows in tagged for row in rows]
+        sure = np.array(least) >= self.min_confidence
         self._say(f"Student, with {sure.sum()} of {len(sure)} raw sentences")
         tags = [row for rows, _ in tagged for row in rows]
         both = _joined(X, raw[sure])
         all_tags = object_rows([*y, *(row for row, used in zip(tags, sure, strict=True) if used)])
         patients = np.array([*groups, *np.asarray(raw_groups, dtype=object)[sure]], dtype=object)
         return fit_on(estimator, both, all_tags, patients), int(sure.sum())
-
-    def _is_sure(self, confidences: np.ndarray) -> bool:
-        return len(confidences) > 0 and float(np.min(confidences)) >= self.min_confidence
 
     def _say(self, line: str) -> None:
         if self.progress is not None:

@@ -171,7 +171,7 @@ class SequenceNet(SkorchEstimator):
     def averaged_weights(self) -> AbstractContextManager[None]:
         """Use the averaged weights inside a with block; without weight averaging, the current weights."""
         average = dict(self.callbacks_).get("weight_average")
-        return nullcontext() if average is None else average.averaged(self)
+        return nullcontext() if average is None else average.moving_.in_place(self.module_)
 
     def infer(self, x: SentenceBatch, **fit_params: Any) -> Tensor:
         """Compute the emissions of a batch, shape (batch, time, n_tags)."""

@@ -96,7 +96,11 @@ def start_tagger(start: Any) -> Any:
                 "The 'warm_start_from' parameter of DeidTagger is a model that is not fitted. A clone of a fitted "
                 "model is not fitted, too: save the model and pass its folder, or wrap it in a FrozenEstimator."
             )
-        raise _unfit(start)
+        raise ValueError(
+            "The 'warm_start_from' parameter of DeidTagger must be the name of a model of the package, the folder of a "
+            "saved model, or a fitted model, with one DeidTagger inside that reads words. "
+            f"Got a {type(start).__name__} instead."
+        )
     if not isinstance(model._vectors, (SubwordTable, ListedVectors)):
         raise ValueError(
             "The 'warm_start_from' parameter of DeidTagger must be a model whose tagger reads vectors of n-grams. The "
@@ -335,11 +339,3 @@ def check_reads_words(X: Any) -> None:
     """Raise SequenceError if X contains vectors, which a model that reads words cannot start from."""
     if not isinstance(X, TokenSequences):
         raise SequenceError("A DeidTagger with 'warm_start_from' reads words. X holds vectors.")
-
-
-def _unfit(start: Any) -> ValueError:
-    return ValueError(
-        "The 'warm_start_from' parameter of DeidTagger must be the name of a model of the package, the folder of a "
-        "saved model, or a fitted model, with one DeidTagger inside that reads words. "
-        f"Got a {type(start).__name__} instead."
-    )
