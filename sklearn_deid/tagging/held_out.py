@@ -241,7 +241,7 @@ def direct_identifiers(labels: Iterable[str], chosen: Collection[str] | str | No
     Raises
     ------
     ValueError
-        If a chosen label does not occur.
+        If a chosen label does not occur, or no label is chosen.
 
     Examples
     --------
@@ -253,8 +253,10 @@ def direct_identifiers(labels: Iterable[str], chosen: Collection[str] | str | No
         return known
     if not isinstance(chosen, str):
         unknown = sorted(set(chosen) - known)
-        if unknown:
-            raise ValueError(f"'direct_labels' names labels that y does not hold: {unknown}.")
+        if unknown or not chosen:
+            # Without a direct identifier, no patient would be missed, whatever the tagger finds.
+            what = f"names labels that y does not hold: {unknown}" if unknown else "must name at least one label"
+            raise ValueError(f"'direct_labels' {what}.")
         return frozenset(chosen)
     return frozenset(label for label in known if label in _DIRECT_LABELS or _category(label) in _DIRECT_CATEGORIES)
 

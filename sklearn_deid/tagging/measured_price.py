@@ -42,7 +42,7 @@ def recall_price(
     Raises
     ------
     ValueError
-        If y contains no PHI.
+        If y contains no PHI, or ``level`` or ``confidence`` has another value.
 
     Examples
     --------
@@ -52,6 +52,8 @@ def recall_price(
     >>> curve.recall[0], curve.precision[0]
     (1.0, 1.0)
     """
+    if level not in ("token", "span") or not 0.5 < confidence < 1:
+        raise ValueError("The 'level' of recall_price is 'token' or 'span', and its 'confidence' between 0.5 and 1.")
     X = check_sequences(X)
     tags = check_tags(y, X)
     patients = check_groups(groups, len(X))

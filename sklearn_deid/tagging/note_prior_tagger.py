@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
+from ..exceptions import SequenceError
 from ..sequences import RaggedArray, check_sequences
 from .held_out import fit_on, training_data
 from .marginals import MarginalTagger, PhiMarginals, marginal_parts
@@ -107,8 +108,16 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        SequenceError
+            If X and y do not match, or if X is empty and ``share`` is "auto".
         """
         X, tags, patients = training_data(self, X, y, groups)
+        if not len(X) and self.share == "auto":
+            # With a share of NaN, all tags would be "O".
+            raise SequenceError("X holds no sentence that shows the share of sentences with PHI: give 'share'.")
         with unfitted_if_failed(self):
             self.estimator_ = fit_on(self.estimator, X, tags, patients)
             share = np.mean([any(tag != "O" for tag in row) for row in tags]) if self.share == "auto" else self.share

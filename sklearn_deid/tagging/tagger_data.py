@@ -99,7 +99,7 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
     Raises
     ------
     ValueError
-        If a weight is no number, below 0 or not finite.
+        If a weight is no number, below 0 or not finite, or if all weights are 0: nothing would be learned.
     """
     if class_weight is None:
         return None
@@ -113,8 +113,11 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
 
 def _check_weights(class_weight: dict[str, float], classes: np.ndarray) -> None:
     """Refuse negative weights, which would invert the loss, and warn of keys that are not tags of the network."""
-    if not all(isinstance(weight, Real) and 0 <= weight < math.inf for weight in class_weight.values()):
-        raise ValueError("The weights in 'class_weight' of DeidTagger must be finite numbers of at least 0.")
+    are_numbers = all(isinstance(weight, Real) and 0 <= weight < math.inf for weight in class_weight.values())
+    if not are_numbers or not any(class_weight.get(tag, 1.0) for tag in classes):
+        raise ValueError(
+            "The weights in 'class_weight' of DeidTagger must be finite numbers of at least 0, and not 0 for all tags."
+        )
     unused = sorted(map(str, set(class_weight).difference(classes)))
     if unused:
         warnings.warn(

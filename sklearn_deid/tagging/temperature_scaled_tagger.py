@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, unfitted_if_failed
+from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..text import repair_tags
 from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, marginals_on_held_out, training_data
@@ -106,7 +107,7 @@ class TemperatureScaledTagger(MarginalTagger, BaseEstimator):
         Raises
         ------
         SequenceError
-            If X and y do not match, or there are too few patients to hold some out.
+            If X and y do not match, there are too few patients to hold some out, or they have no token.
         """
         X, tags, patients = training_data(self, X, y, groups)
         plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
@@ -165,6 +166,8 @@ def _best_temperature(held: HeldOut) -> float:
     """Temperature between 0.05 and 20 with the smallest negative log likelihood."""
     # shape: (n_tokens,)
     gold = columns_of(held.tags.data, held.marginals.labels)
+    if not len(gold):
+        raise SequenceError("The held-out sentences hold no token, from which a temperature could be chosen.")
     # shape: (n_tokens, n_classes)
     logs = np.log(_with_floor(held.marginals.data))
     own = logs[np.arange(len(gold)), gold]

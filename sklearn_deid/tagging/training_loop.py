@@ -201,15 +201,14 @@ class SequenceNet(SkorchEstimator):
         """
         if isinstance(self.optimizer_, UnbuiltOptimizer):
             self.initialize_optimizer()
+        falls = not epochs
+        epochs = epochs or self._planned_epochs(train)
+        # A single epoch of `partial_fit` is not the end of a training.
+        train.n_copied_epochs = round(_COPIED_EPOCHS * epochs) if falls else epochs
         # None if the user has switched the callback off.
         decay = dict(self.callbacks_).get("lr_decay")
         if decay is not None:
-            decay.share = self._rate_share()
-            decay.n_epochs = None if epochs else self._planned_epochs(train)
-        # A single epoch of `partial_fit` is not the end of a training.
-        train.n_copied_epochs = epochs or round(_COPIED_EPOCHS * self._planned_epochs(train))
-        epochs = epochs or self._planned_epochs(train)
-        if decay is not None:
+            decay.share, decay.n_epochs = self._rate_share(), epochs if falls else None
             decay.added_epochs = train.copied_share * train.n_copied_epochs
         self.notify("on_train_begin", X=train, y=None)
         self._stops_if_diverged, self._is_in_epoch = True, False

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from sklearn_deid import NotePriorTagger, RecallTunedTagger, TokenSequences
+from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.tagging.marginals import TokenTagger
 from sklearn_deid.tagging.note_prior_tagger import prior_factors
 
@@ -136,3 +137,11 @@ def test_parameters_that_became_no_numbers_are_refused(parameter):
 def test_an_empty_input_has_no_rows():
     empty = TokenSequences.from_rows([]).with_documents(np.zeros(0, dtype=int))
     assert len(NotePriorTagger(Known()).fit([["sure"], ["plain"]], Y).predict_proba(empty)) == 0
+
+
+def test_no_sentence_shows_no_share():
+    """A share of NaN would turn all tags into "O"."""
+    with pytest.raises(SequenceError, match="give 'share'"):
+        NotePriorTagger(Known()).fit([], [])
+    model = NotePriorTagger(Known(), share=0.5).fit([], [])
+    assert model.predict(TokenSequences.from_rows([["sure"]]).with_documents([0]))[0] == ["B-PATIENT"]

@@ -131,7 +131,6 @@ class TestTraining:
         for row, sentence in zip(tagger.predict_proba(X[:6]), X[:6], strict=True):
             np.testing.assert_allclose(tagger.predict_proba([sentence])[0], row, atol=1e-5)
 
-
     @pytest.mark.parametrize("context", ["sentence", "document"])
     def test_altered_copies_are_sentences_of_their_own(self, tiny, context, monkeypatch):
         X, y, _ = make_sentences(24)

@@ -407,6 +407,12 @@ class TestFewNotes:
         assert list(curve.reachable) == sorted(curve.reachable) and list(curve.recall) == sorted(curve.recall)
         assert str(curve).count("\n") == len(curve.biases)
 
+    @pytest.mark.parametrize("wrong", [{"level": "tokens"}, {"confidence": np.nan}, {"confidence": 2.0}])
+    def test_settings_of_the_curve(self, patients, wrong):
+        X, y, groups = patients
+        with pytest.raises(ValueError, match="The 'level' of recall_price is 'token' or 'span', and its 'confidence'"):
+            recall_price(Oracle().fit([], []), X, y, groups=groups, **wrong)
+
     def test_curve_needs_phi(self):
         with pytest.raises(ValueError, match="no PHI"):
             recall_price(Oracle().fit([], []), [["0.1"]], [["O"]])
@@ -434,6 +440,7 @@ class TestMistakes:
             ({"cv": 3, "refit": False, "target_recall": 0.3}, "pass refit=True"),
             ({"min_precision": 1.0}, "'min_precision' parameter"),
             ({"direct_labels": ["AGE"], "target_recall": 0.3}, "labels that y does not hold"),
+            ({"direct_labels": [], "target_recall": 0.3}, "must name at least one label"),
         ],
     )
     def test_parameters(self, parameters, message):

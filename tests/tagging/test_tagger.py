@@ -158,6 +158,12 @@ class TestParameters:
         with pytest.raises(ValueError, match="finite numbers of at least 0"):
             DeidTagger(**{**SMALL, "max_epochs": 1, "class_weight": {"B-PATIENT": weight}}).fit(X, y)
 
+    def test_weights_of_zero_alone_would_teach_nothing(self, sentences):
+        X, y, _ = sentences
+        nothing = dict.fromkeys({"O", *(tag for row in y for tag in row)}, 0)
+        with pytest.raises(ValueError, match="and not 0 for all tags"):
+            DeidTagger(**{**SMALL, "max_epochs": 1, "class_weight": nothing}).fit(X, y)
+
     @pytest.mark.parametrize(
         ("name", "value"),
         [

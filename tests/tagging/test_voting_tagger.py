@@ -189,6 +189,11 @@ class TestTemperature:
         ]
         assert errors[1] < 0.03 < errors[0]
 
+    @pytest.mark.parametrize("X", [[], [[]]])
+    def test_no_token_shows_no_temperature(self, X):
+        with pytest.raises(SequenceError, match="hold no token, from which a temperature could be chosen"):
+            TemperatureScaledTagger(TooSure().fit([], []), cv="prefit").fit(X, X)
+
     def test_tags_stay_and_confidence_is_that_of_the_label(self):
         X, y = calibrated(50, 0)
         scaled = TemperatureScaledTagger(TooSure().fit([], []), cv="prefit").fit(X, y)
