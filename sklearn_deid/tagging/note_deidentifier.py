@@ -604,8 +604,8 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
         text = note.text if isinstance(note, Document) else note
         reason = unreadable_reason(text) if isinstance(text, str) else f"Got {type(text).__name__} instead of a text."
         if reason is not None:
-            name = note.doc_id if isinstance(note, Document) else f"number {number}"
-            warnings.warn(WithheldWarning(f"Raw note left out: {DeidError(reason, doc_id=name)}"), stacklevel=3)
+            error = DeidError(reason, doc_id=_name(number, note))
+            warnings.warn(WithheldWarning(f"Raw note left out: {error}"), stacklevel=3)
             counts["left out"] += 1
         elif text in known:
             counts["annotated"] += 1

@@ -162,15 +162,10 @@ class NoteLikeness:
         # Rounded, so that a saved model has the same scores.
         surprise = (np.log2(counts.sum(1, keepdims=True)) - np.log2(counts)).round(3)
         sums, units = (sum(_values(note, surprise)[i] for note in first) for i in (0, 1))
-        state: dict[str, Any] = {
-            "means": sums / np.maximum(units, 1),
-            "surprise": surprise,
-            "threshold": 0,
-            "n_notes": 0,
-        }
-        state |= dict.fromkeys(("middle", "low", "high"), np.ones(len(FEATURES)))
-        state |= {"any_casing": any_casing, "judged": judged}
-        model = cls(state)
+        # The other numbers follow from figures, which need the means and the surprise.
+        later = dict.fromkeys(("middle", "low", "high"), np.ones(len(FEATURES))) | {"threshold": 0, "n_notes": 0}
+        known = {"means": sums / np.maximum(units, 1), "surprise": surprise}
+        model = cls({**known, **later, "any_casing": any_casing, "judged": judged})
         # shape: (n_notes, n_features)
         figures = np.array([model._figures(note) for note in first])
         middle = np.median(figures, axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -154,48 +155,43 @@ def _plain(word: str) -> str:
     return {"jänner": "januar", "feber": "februar"}.get(word, word)
 
 
-def _in_words(language: str) -> tuple[Rule, ...]:
+def _date_in(language: str, kind: str, pattern: str, **more: Any) -> Rule:
+    return _date(_NAMES.get((kind, language), f"date-{kind}-{language}"), pattern, language, **more)
+
+
+def _in_figures(language: str) -> Iterator[Rule]:
+    """Rules for days and months in figures after words of a language: with points, with a slash, or both."""
+    before = rf"\b(?i:{_BEFORE_DAY[language]})\.?\s"
+    if language in ("de", "nb"):
+        with_points = rf"{before}(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)"
+        yield _date_in(language, "day-and-month-in-figures", with_points, measure=_numeric_length, keeps_stop=True)
+    if language != "de":
+        with_slash = rf"{before}(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}"
+        yield _date_in(language, "day-and-month-with-slash", with_slash, measure=_day_and_month_length)
+
+
+def _in_words(language: str) -> Iterator[Rule]:
     """Rules for dates with the name of a month, and for years and days after words of a language.
 
     Names of months come from the word lists of surrogates, which `measure` reads with the first date.
     """
     measure = partial(_named_month_length, language=language)
-    before = _BEFORE_YEAR[language].replace(" ", r"\s")
     of = r"\s(?i:d[ei]l?|van)\s"
     first = rf"(?:{_DAY}(?:\.?-|/|\s(?:{_BETWEEN[language]})\s))?"
     # "2.019" is a year behind a month, and a number elsewhere.
     year = rf"(?={_YEAR}|2\.0|1\.9)\d\.?\d{{3}}(?!\d)"
-
-    def date(kind: str, pattern: str, **more: Any) -> Rule:
-        return _date(_NAMES.get((kind, language), f"date-{kind}-{language}"), pattern, language, **more)
-
-    # In these languages, "12.3." is a date behind such words, and "12/3" in the others (both in Norwegian).
-    in_figures = []
-    if language in ("de", "nb"):
-        behind = rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)"
-        in_figures.append(date("day-and-month-in-figures", behind, measure=_numeric_length, keeps_stop=True))
-    if language != "de":
-        behind = rf"\b(?i:{_BEFORE_DAY[language]})\.?\s(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}"
-        in_figures.append(date("day-and-month-with-slash", behind, measure=_day_and_month_length))
-    return (
-        date(
-            "day-month",
-            rf"{_DAY_FREE}{first}{_DAY}(?:[.º°]|\x1fº|\x1f?er\b|\s°)?(?:{of}|[\s./-]{{0,2}}){_WORD}\.?"
-            rf"(?:(?:{of}|[\s,./-]{{0,2}}){year}|\s?[-/]\d{{2}}(?![\d:/-])|{_SHORT_YEAR})?",
-            measure=measure,
-        ),
-        date(
-            "month-year",
-            rf"(?<![^\W_]){_WORD}\.?(?:(?:{of}(?:(?i:año)\s)?|[\s,./-]{{1,2}}){year}|\s?[-/]\d{{2}}(?![\d/-])|{_SHORT_YEAR})",
-            measure=measure,
-        ),
-        date(
-            "year",
-            rf"\b(?i:{before})\s(?P<phi>{_YEAR}(?:[/-]{_YEAR})?)(?!\d)(?![-./:,]\d){_NO_UNIT}",
-            priority=0,
-        ),
-        *in_figures,
+    day_month = (
+        rf"{_DAY_FREE}{first}{_DAY}(?:[.º°]|\x1fº|\x1f?er\b|\s°)?(?:{of}|[\s./-]{{0,2}}){_WORD}\.?"
+        rf"(?:(?:{of}|[\s,./-]{{0,2}}){year}|\s?[-/]\d{{2}}(?![\d:/-])|{_SHORT_YEAR})?"
     )
+    between = rf"(?:{of}(?:(?i:año)\s)?|[\s,./-]{{1,2}})"
+    month_year = rf"(?<![^\W_]){_WORD}\.?(?:{between}{year}|\s?[-/]\d{{2}}(?![\d/-])|{_SHORT_YEAR})"
+    before = _BEFORE_YEAR[language].replace(" ", r"\s")
+    only_year = rf"\b(?i:{before})\s(?P<phi>{_YEAR}(?:[/-]{_YEAR})?)(?!\d)(?![-./:,]\d){_NO_UNIT}"
+    yield _date_in(language, "day-month", day_month, measure=measure)
+    yield _date_in(language, "month-year", month_year, measure=measure)
+    yield _date_in(language, "year", only_year, priority=0)
+    yield from _in_figures(language)
 
 
 DATE_RULES = (
