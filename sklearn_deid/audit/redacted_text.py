@@ -11,7 +11,7 @@ from typing import Any
 from ..exceptions import DeidError
 from ..surrogates.folding import fold
 from ..tagging.rules import find_phi
-from ..text import I2B2_2014, MEDDOCAN, Document, patient_of
+from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, patient_of
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
@@ -175,7 +175,7 @@ def audit_redacted_text(
     ValueError
         If ``least_k`` is below 2, ``terms`` names another kind, or ``labels`` is a single text.
     DeidError
-        If there are no notes, or the model cannot read a note.
+        If there are no notes, two notes have one id, or the model cannot read a note.
 
     Notes
     -----
@@ -202,17 +202,23 @@ def audit_redacted_text(
     unknown = sorted(set(terms or {}) - set(_KINDS))
     if unknown:
         raise ValueError(f"The 'terms' parameter must have keys among {sorted(_KINDS)}. Got {unknown[0]!r} instead.")
+    notes = list(Corpus(notes))  # refuses ids that occur twice
     if not notes:
         raise DeidError("There are no notes to audit.")
     if isinstance(labels, str):
         raise ValueError("The 'labels' parameter must be a list of labels and not a single text.")
     hidden = {*labels, *getattr(deidentifier, "categories_", ()), *I2B2_2014.labels, *MEDDOCAN.labels}
+    # Each word of a name is searched. Initials and particles of one letter are too common.
+    known: dict[tuple[str, ...], str] = {
+        (word,): label for words, label in _entries({"NAME": names or ()}) for word in words if len(word) > 1
+    }
+    known_terms = dict(_entries(terms or {}))
     # Rules need nothing but the text, so that no audit goes without an attacker.
     attackers = {
         "rules": ([(s.start, s.end, s.label) for s in find_phi(note.text)] for note in notes),
         **({} if deidentifier is None else {"model": _by_model(deidentifier, notes)}),
-        **({} if names is None else {"names": _by_words(notes, {"NAME": names})}),
-        **({} if terms is None else {"terms": _by_words(notes, terms, capital=False, by_word=False)}),
+        **({} if names is None else {"names": _by_words(notes, known, capital=True)}),
+        **({} if terms is None else {"terms": _by_words(notes, known_terms)}),
     }
     found = [
         RemainingPhi(note.doc_id, start, end, label, attacker)
@@ -225,7 +231,7 @@ def audit_redacted_text(
     owners = {note.doc_id: (patients or {}).get(note.doc_id) or patient_of(note) for note in notes}
     anonymity = _anonymity(notes, found, owners, least_k)
     ids = [Document(note.doc_id, note.doc_id) for note in notes if not _RANDOM_ID.fullmatch(note.doc_id)]
-    n_named = sum(map(bool, _by_words(ids, {"NAME": names or ()}, capital=False)))
+    n_named = sum(map(bool, _by_words(ids, known)))
     n_patients = len(set(owners.values()))
     return RedactedTextReport(len(notes), n_patients, tuple(found), tuple(attackers), anonymity, least_k, n_named)
 
@@ -241,27 +247,29 @@ def _by_model(deidentifier: Any, notes: Sequence[Document]) -> Iterator[Finds]:
         yield [(span.start, span.end, span.label) for span in spans]
 
 
-def _by_words(
-    notes: Sequence[Document], lists: Mapping[str, Iterable[str]], *, capital: bool = True, by_word: bool = True
-) -> Iterator[Finds]:
-    """Words of the lists in each note; a term of several words spans from its first to its last word."""
-    known: dict[tuple[str, ...], str] = {}
+def _entries(lists: Mapping[str, Iterable[str]]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Folded words of each entry of the lists, with the label of its list."""
     for label, entries in lists.items():
         if isinstance(entries, str):
             raise ValueError("A list of names or terms must not be a single text.")
         for entry in entries:
             words = tuple(fold(word) for word in _WORD.findall(entry))
-            # Each word of a name is searched. Initials and particles of one letter are too common.
-            for part in [(word,) for word in words if len(word) > 1] if by_word else [words]:
-                if part:
-                    known[part] = label
+            if words:
+                yield words, label
+
+
+def _by_words(
+    notes: Sequence[Document], known: Mapping[tuple[str, ...], str], *, capital: bool = False
+) -> Iterator[Finds]:
+    """Known words in each note; a term of several words spans from its first to its last word."""
     longest = max(map(len, known), default=0)
     for note in notes:
         tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(note.text)]
         finds: Finds = []
         for first, (start, _, _) in enumerate(tokens):
-            # Names such as Hope and May are ordinary words in lower case, which would be found in most notes.
-            if capital and not note.text[start].isupper():
+            # Names such as Hope and May are ordinary words in lower case, which would be found in most notes. Letters
+            # of many scripts have no case.
+            if capital and note.text[start].islower():
                 continue
             for stop in range(first + 1, min(first + longest, len(tokens)) + 1):
                 found = known.get(tuple(word for _, _, word in tokens[first:stop]))
@@ -272,14 +280,10 @@ def _by_words(
 
 def _readable(text: str, finds: Finds, labels: Set[str]) -> Iterator[tuple[int, int, str]]:
     """Found passages with a letter or digit outside of placeholders."""
-    hidden = [match.span() for match in _PLACEHOLDER.finditer(text) if match[1] is None or match[1] in labels]
+    spans = [match.span() for match in _PLACEHOLDER.finditer(text) if match[1] is None or match[1] in labels]
+    hidden = {at for span in spans for at in range(*span)}
     for start, end, label in finds:
-        rest = (
-            at
-            for at in range(start, end)
-            if text[at].isalnum() and not any(first <= at < stop for first, stop in hidden)
-        )
-        if next(rest, None) is not None:
+        if any(text[at].isalnum() and at not in hidden for at in range(start, end)):
             yield start, end, label
 
 

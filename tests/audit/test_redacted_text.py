@@ -118,3 +118,22 @@ def test_nonsense_is_refused(options, message):
         audit_redacted_text(NOTES, **options)
     with pytest.raises(DeidError, match="no notes"):
         audit_redacted_text([])
+
+
+def test_an_iterator_of_names_is_also_compared_with_the_ids():
+    """The notes used the iterator up, and no id had a name."""
+    report = audit_redacted_text([Document("roe", "Mr. Roe")], names=iter(["Roe"]))
+    assert (report.n_named_ids, report.counts("names")) == (1, {"NAME": 1})
+
+
+@pytest.mark.parametrize("name", ["\u674e\u660e", "\u0645\u062d\u0645\u062f", "\u05de\u05e9\u05d4"])
+def test_names_in_scripts_without_capitals_are_found(name):
+    report = audit_redacted_text([Document("n1", f"{name}, seen today")], names=[name])
+    assert report.counts("names") == {"NAME": 1}
+
+
+def test_ids_that_occur_twice_are_refused():
+    """Offsets in one note were read in the text of the other one."""
+    notes = [Document("n1", "A 47-year-old man."), Document("n1", "No pain.")]
+    with pytest.raises(DeidError, match="must be distinct"):
+        audit_redacted_text(notes)
