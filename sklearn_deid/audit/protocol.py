@@ -120,6 +120,10 @@ class AttackResult:
             raise ValueError("A result without figures needs the reason why it was skipped.")
         if self.attack is not None and self.baseline is None:
             raise ValueError("An attack needs a baseline: what is guessed without the release.")
+        arms = () if self.attack is None else (self.attack, self._baseline)
+        # A comparison with NaN is false: an attack without an interval would have no advantage, and would pass.
+        if not all(map(math.isfinite, (self.best, *(end for arm in arms for end in (arm.low, arm.high))))):
+            raise ValueError("An attack and its baseline need finite figures with an interval.")
         if (self.positive_control is None) != (self.min_positive_control is None):
             raise ValueError("A positive control needs the bar that it must reach, and the bar a control.")
         _check_figures(self.details)
@@ -141,7 +145,7 @@ class AttackResult:
         """Reasons why the result is invalid: one sentence for each fault, each failed control and each error."""
         found = []
         if self.positive_control is not None and self.min_positive_control is not None:
-            if self.positive_control.value < self.min_positive_control:
+            if not self.positive_control.value >= self.min_positive_control:  # NaN fails
                 found.append(
                     f"The positive control reached {self.positive_control.value:.3f} where nothing is hidden; at least "
                     f"{self.min_positive_control:.3f} is needed."
@@ -174,15 +178,10 @@ class AttackResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: all attributes, "status", "failures", "advantage" and its interval."""
-        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
         low, high = self.advantage_interval
         derived = {"advantage": self.advantage, "advantage_low": low, "advantage_high": high}
-        return {
-            **plain,
-            "status": self.status,
-            "failures": list(self.failures),
-            **{k: None if math.isnan(v) else v for k, v in derived.items()},
-        }
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return plain_values({**own, "status": self.status, "failures": self.failures, **derived})
 
     @property
     def _baseline(self) -> Estimate:
@@ -258,15 +257,16 @@ def _at_chance(control: Estimate, chance: float) -> bool:
     return bool(binom.cdf(math.ceil(hits), control.n, chance) >= unlikely)
 
 
-def _plain(value: Any) -> Any:
-    """Convert a value into plain values for JSON."""
+def plain_values(value: Any) -> Any:
+    """Convert a value into plain values for JSON; numbers that JSON does not support become None."""
     if isinstance(value, Estimate):
-        return asdict(value)
+        return plain_values(asdict(value))
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain_values(v) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
-        return [_plain(v) for v in value]
-    return value.item() if isinstance(value, np.generic) else value
+        return [plain_values(v) for v in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _check_figures(details: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._atomic import write_file
 from .._optional import import_optional
-from .protocol import AttackResult
+from .protocol import AttackResult, plain_values
 from .report_parts import parts, row_label
 from .report_score import (
     Exposure,
@@ -188,10 +188,10 @@ class AuditReport:
             "n_sentences": self.n_sentences,
             "n_patients": self.n_patients,
             "seconds": self.seconds,
-            "settings": _plain(self.settings),
+            "settings": plain_values(self.settings),
             "versions": dict(self.versions),
-            "bounds": _plain(self.bounds),
-            "results": [{**result.to_dict(), **_plain(_advantage(result))} for result in self.results],
+            "bounds": plain_values(self.bounds),
+            "results": [{**result.to_dict(), **plain_values(_advantage(result))} for result in self.results],
         }
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -270,15 +270,6 @@ def _checked_value(value: Any, where: str) -> Any:
     if not plain:
         raise ValueError(f"{where} must be a number, a short name or None. Got a {type(value).__name__}.")
     return value
-
-
-def _plain(value: Any) -> Any:
-    """Convert tuples to lists, and numbers that JSON does not support to None."""
-    if isinstance(value, Mapping):
-        return {key: _plain(v) for key, v in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(v) for v in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _advantage(result: AttackResult) -> dict[str, float]:

@@ -31,6 +31,12 @@ def test_positive_control_must_reach_its_bar():
     assert result(0.5, positive_control=Estimate.from_counts(90, 100), min_positive_control=0.9).status == "ok"
 
 
+def test_a_positive_control_without_a_value_fails():
+    """NaN is not below a bar, and passed for a control that had reached the bar."""
+    assert result(0.5, positive_control=Estimate(math.nan), min_positive_control=0.9).status == "invalid"
+    assert result(0.5, positive_control=Estimate.exact(0.5), min_positive_control=math.nan).status == "invalid"
+
+
 def test_negative_control_must_hold_chance():
     biased = result(0.7, negative_control=Estimate.from_counts(80, 100))
     assert biased.status == "invalid" and "chance is 0.500" in biased.failures[0]
@@ -66,6 +72,7 @@ def test_skipped_and_erroneous_results_say_so():
     [
         result(positive_control=Estimate.from_counts(99, 100), min_positive_control=0.9, settings={"k": (1, None)}),
         result(details={"a": np.float64(0.5), "b": {"c": np.int64(2)}}),
+        result(details={"a": math.nan}, settings={"b": math.inf}, negative_control=Estimate(0.5), chance=0.5),
         AttackResult.skipped("name", "model", "Someone.", "share", "no time"),
     ],
 )
@@ -87,6 +94,10 @@ def test_details_hold_no_words():
         ({"baseline": None}, "needs a baseline"),
         ({"attack": None}, "needs the reason"),
         ({"min_positive_control": 0.9}, "needs the bar"),
+        ({"attack": Estimate(0.9)}, "finite figures with an interval"),
+        ({"baseline": math.nan}, "finite figures with an interval"),
+        ({"baseline": Estimate(0.5)}, "finite figures with an interval"),
+        ({"best": math.inf}, "finite figures with an interval"),
     ],
 )
 def test_incomplete_results_are_refused(change, message):
