@@ -22,7 +22,7 @@ from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from .._storage import bundle_digest, check_nothing_else, read_manifest
-from ..exceptions import BundleError, InsecureReleaseWarning
+from ..exceptions import BundleError, InsecureReleaseWarning, SequenceError
 from ..representations.private_representer import PrivateRepresenter
 from ..representations.released_classes import holds_classes
 from ..representations.sharing import load_representation
@@ -31,7 +31,7 @@ from ..sequences import TokenSequences, TokenVectors, check_groups, check_sequen
 from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
 from .registry import ATTACKS, PRESETS, plan_attacks, release_of_data, release_of_step, releases_of_folder
-from .released_step import MODEL, UPDATES, AuditedStep, final_tagger, find_released_step
+from .released_step import MODEL, UPDATES, final_tagger, find_released_step
 from .releases.classes import notes_of_classes
 from .releases.file import check_same_representer
 from .releases.matched_file import matched_notes
@@ -277,8 +277,12 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             return replace(report, settings={**report.settings, "release": before})
         if representer is not None:
             raise ValueError("The 'representer' parameter belongs to a saved folder. Here an estimator was given.")
-        if _is_data(released):
-            return self._run(lambda data: dict([release_of_data(released, data)]), "", X, y, groups)
+        if isinstance(released, (TokenVectors, TokenSequences, list, tuple, np.ndarray)):
+            given, X = check_sequences(released, name="released data"), check_sequences(X)
+            # Of all sentences: those that the audit leaves out by 'max_sentences' leave the house, too.
+            if not np.array_equal(given.offsets, X.offsets):
+                raise SequenceError("The released sentences must be those of X, token by token.")
+            return self._run(lambda data: dict([release_of_data(given, data)]), "", X, y, groups)
         step, tagger = find_released_step(released, self.representation_step), None
         # The updates of an ensemble are attacked alone: their data leave no separate patients for attacks on a model.
         if self._asks_for_the_model() and (step is None or step.kind != UPDATES):
@@ -295,8 +299,13 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         if step is not None:
             check_is_fitted(step.estimator)
             X = step.inputs(X)
-        whole = step is not None and step.kind == UPDATES
-        return self._run(lambda data: _releases(step, tagger, released, data), _path(step), X, y, groups, whole=whole)
+        path, whole = ("", False) if step is None else (step.path, step.kind == UPDATES)
+
+        def releases_of(data: AuditData) -> dict[str, Any]:
+            found = {} if step is None else {step.kind: release_of_step(step, data)}
+            return found if tagger is None else {**found, MODEL: ReleasedModel(released, data)}
+
+        return self._run(releases_of, path, X, y, groups, whole=whole)
 
     def _audit_folder(self, path: Any, X: Any, y: Any, groups: Any, representer: Any) -> AuditReport:
         """Attack the bytes of a saved folder, with the notes behind it if these are given."""
@@ -361,16 +370,15 @@ class AdversarialPrivacyAuditor(BaseEstimator):
 
     def _asks_for_the_model(self) -> bool:
         """Whether an attack on a model was requested."""
-        if isinstance(self.attacks, str):
-            return self.attacks == "all" or (self.attacks in ATTACKS and MODEL in ATTACKS[self.attacks].kinds)
-        named = [ATTACKS[one].kinds for one in self.attacks if isinstance(one, str) and one in ATTACKS]
-        return any(MODEL in kinds for kinds in named) or any(
-            getattr(one, "threat", None) == MODEL for one in self.attacks
-        )
+        asked = [self.attacks] if isinstance(self.attacks, str) else self.attacks
+        of_models = {"all", *(name for name, named in ATTACKS.items() if MODEL in named.kinds)}
+        return any(one in of_models if isinstance(one, str) else getattr(one, "threat", None) == MODEL for one in asked)
 
     def _plain_settings(self) -> dict[str, Any]:
         """Parameters of the audit as plain values for the report."""
-        asked = self.attacks if isinstance(self.attacks, str) else [_name(one) for one in self.attacks]
+        asked = self.attacks
+        if not isinstance(asked, str):
+            asked = [one if isinstance(one, str) else type(one).__name__ for one in asked]
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else None
         names = ("n_epochs", "max_seconds", "confidence", "n_candidates", "n_releases", "max_sentences")
         return {"attacks": asked, **{name: getattr(self, name) for name in names}, "random_state": seed}
@@ -378,25 +386,6 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     def _say(self, line: str) -> None:
         if self.verbose:
             print(line, file=sys.stderr)
-
-
-def _releases(step: AuditedStep | None, tagger: Any, estimator: Any, data: AuditData) -> Mapping[str, Any]:
-    """Releases to attack, by kind."""
-    found = {} if step is None else {step.kind: release_of_step(step, data)}
-    return found if tagger is None else {**found, MODEL: ReleasedModel(estimator, data)}
-
-
-def _is_data(released: Any) -> bool:
-    """Whether the user passed released data rather than an estimator."""
-    return isinstance(released, (TokenVectors, TokenSequences, list, tuple, np.ndarray))
-
-
-def _path(step: AuditedStep | None) -> str:
-    return "" if step is None else step.path
-
-
-def _name(attack: Any) -> str:
-    return attack if isinstance(attack, str) else type(attack).__name__
 
 
 def _versions() -> dict[str, str]:

@@ -14,7 +14,7 @@ import numpy as np
 from ..embeddings import resolve_embeddings
 from ..exceptions import AttackError, SequenceError, UnsafeToShareWarning
 from ..representations.released_classes import holds_classes
-from ..sequences import TokenVectors, check_sequences
+from ..sequences import TokenVectors
 from ..text import CASING_CLASSES
 from .attacks import attack_classes
 from .attacks.declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack
@@ -48,7 +48,6 @@ PRESETS = ("default", "quick", "all")
 _SENTENCES = 2000
 # Kinds of folders, and the kind of the same release if the notes are known.
 _BEHIND = {RELEASE_FILE: REPRESENTATION, CLASS_FILE: CLASSES}
-_NO_ORIGINALS = "It needs the notes behind the folder and the published representer."
 _CAN_BE_ORIGINALS = (
     f"{UNKNOWN_MECHANISM} The text can hold the originals, which this attack does not read. Audit the pseudonymizer."
 )
@@ -177,16 +176,8 @@ def releases_of_folder(
 
 
 def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
-    """Return the kind of the given released sentences, and the release together with the attackers' knowledge.
-
-    Raises
-    ------
-    SequenceError
-        If the released sentences do not match X, token by token.
-    """
-    released = check_sequences(released, name="released data")[data.rows]
-    if not np.array_equal(released.offsets, data.X.offsets):
-        raise SequenceError("The released sentences must be those of X, token by token.")
+    """Return the kind of the given released sentences, and the release together with the attackers' knowledge."""
+    released = released[data.rows]
     if not isinstance(released, TokenVectors):
         return WORDS, ReleasedText(released, data)
     with warnings.catch_warnings():
@@ -226,14 +217,12 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
         # The first kind of release that the attack accepts decides: an attack runs once, not once per release.
         release = releases[next(kind for kind in releases if kind in named.kinds)]
         attack = named.attack.make(named.preset, settings, release)
-        reason = attack.requires(release) if isinstance(attacks, str) and attacks != name else None
-        if reason is not None:
-            # If the mechanism is unknown, the released words can be the originals, and linkage alone would not show
-            # this.
-            if reason == UNKNOWN_MECHANISM and named.preset.quick:
-                planned.append(PlannedAttack(name, attack, partial(_left_out, reason), seconds=1e-3))
+        reason = attack.requires(release) if is_preset else None
+        # If the mechanism is unknown, the released words can be the originals, and linkage alone would not show this.
+        if reason is not None and not (reason == UNKNOWN_MECHANISM and named.preset.quick):
             continue
-        seconds = named.preset.seconds * attack.n_rounds * len(release.data.X) / _SENTENCES
+        # An attack that only gives its reason takes no time.
+        seconds = 1e-3 if reason else named.preset.seconds * attack.n_rounds * len(release.data.X) / _SENTENCES
         run = partial(_run, release, is_named=not is_preset)
         called_for = named.preset.quick or not is_preset
         planned.append(PlannedAttack(name, attack, run, named.preset.strength, seconds, called_for))
@@ -248,13 +237,12 @@ def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: Atta
     for name, named in ATTACKS.items():
         if _BEHIND[kind] in named.kinds and kind not in named.kinds and named.preset.quick:
             attack = named.attack.make(named.preset, settings, releases[kind])
-            if name == "replay":  # of estimators alone
-                continue
-            yield PlannedAttack(name, attack, partial(_left_out, _NO_ORIGINALS), seconds=1e-3)
+            if name != "replay":  # of estimators alone
+                yield PlannedAttack(name, attack, _without_notes, seconds=1e-3)
 
 
-def _left_out(reason: str, attack: Any) -> list[AttackResult]:
-    return [replace(attack.skip(reason), blocks=True)]
+def _without_notes(attack: Any) -> list[AttackResult]:
+    raise AttackError("It needs the notes behind the folder and the published representer.")
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
@@ -282,7 +270,7 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:
-        return [replace(attack.skip(reason), blocks=is_named)]
+        raise AttackError(reason)  # the attack is then left out
     results = attack.run(release)
     if isinstance(release, ReleasedVectors):
         return _blocked(results, release.in_clear)

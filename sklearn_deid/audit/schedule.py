@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-from ..exceptions import SequenceError
 from .protocol import AttackResult
 from .report import AuditReport
 
@@ -80,7 +79,7 @@ def run_attacks(
     """
     planned, n = list(planned), effective_n_jobs(n_jobs)
     waiting = sorted(range(len(planned)), key=lambda i: -planned[i].strength / planned[i].seconds)
-    results: dict[int, Sequence[AttackResult]] = {}
+    results: dict[int, list[AttackResult]] = {}
     started, expected, measured = time.perf_counter(), 0.0, 0.0
     while waiting:
         left = None if max_seconds is None else max_seconds - (time.perf_counter() - started)
@@ -94,33 +93,24 @@ def run_attacks(
                 say(f"{planned[i].attack.name}: skipped, no time")
             else:
                 some.append(i)
-        for i, (found, took) in zip(some, _run_together([planned[i] for i in some], n), strict=True):
+        # Each process runs one attack. A single attack runs here.
+        timed = Parallel(n_jobs=n if len(some) > 1 else 1)(delayed(_timed)(planned[i]) for i in some)
+        for i, (found, took) in zip(some, timed, strict=True):
             results[i] = found
             expected, measured = expected + planned[i].seconds, measured + took
             say(f"{planned[i].attack.name}: {took:.1f} s")
     return [result for i in range(len(planned)) for result in results[i]]
 
 
-def _run_together(some: list[PlannedAttack], n_jobs: int) -> list[tuple[Sequence[AttackResult], float]]:
-    """Run several attacks, in parallel if possible."""
-    if n_jobs == 1 or len(some) < 2:
-        return [_timed(one) for one in some]
-    return list(Parallel(n_jobs=n_jobs)(delayed(_timed)(one) for one in some))
-
-
-def _timed(one: PlannedAttack) -> tuple[Sequence[AttackResult], float]:
-    """Run an attack, and measure its duration in seconds."""
+def _timed(one: PlannedAttack) -> tuple[list[AttackResult], float]:
+    """Return the results of an attack, and its seconds. An attack that cannot run on the data is skipped."""
     since = time.perf_counter()
-    return _outcome(one), time.perf_counter() - since
-
-
-def _outcome(one: PlannedAttack) -> Sequence[AttackResult]:
-    """Return the results of an attack. An attack that cannot run on the data is skipped with its reason."""
     try:
-        return one.run(one.attack)
-    except (SequenceError, ValueError) as reason:
+        found = one.run(one.attack)
+    except ValueError as reason:  # also SequenceError and AttackError
         # The message may enter a report: messages of attacks contain counts and parameters, never words.
-        return [one.left_out(str(reason))]
+        found = [one.left_out(str(reason))]
+    return found, time.perf_counter() - since
 
 
 class ReportMemory:
@@ -139,9 +129,8 @@ class ReportMemory:
     """
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        self.size, self._lock = size, Lock()
         self._reports: OrderedDict[Hashable, AuditReport] = OrderedDict()
-        self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], AuditReport]) -> AuditReport:
         """Return the report of a key. If the cache does not contain the key, make the report.

@@ -120,7 +120,7 @@ def test_same_seed_same_figures(leaky, some):
 
 def test_presets_hold_what_can_be_carried_out(leaky, data, monkeypatch):
     X, y, groups = data
-    monkeypatch.setattr("sklearn_deid.audit.schedule._outcome", lambda one: [one.attack.skip("a test")])
+    monkeypatch.setattr("sklearn_deid.audit.schedule._timed", lambda one: ([one.attack.skip("a test")], 0.0))
     run = {preset: len(auditor(preset).audit(leaky, X, y, groups).results) for preset in ("default", "quick", "all")}
     # No tagger, no adversaries to continue; "all" trains representers anew.
     assert run == {"default": 22, "quick": 13, "all": 23}
