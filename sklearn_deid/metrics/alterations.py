@@ -7,13 +7,13 @@ each token of the note in the altered note, so that the recall before and after 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
-from ..text import Document, Span
+from ..text import Document
 
 Pieces = Callable[[Document, np.random.Generator], list[str]]
 # Not the table of `NoteAugmenter`: a tagger would be good at errors on which it was trained.
@@ -57,6 +57,7 @@ class Alteration:
 
     Examples
     --------
+    >>> from sklearn_deid import Document, Span
     >>> note = Document("n", "Mr. Roe", (Span(4, 7, "PATIENT"),))
     >>> [a.altered(note, np.random.default_rng(0)).text for a in ALTERATIONS if a.name in ("capitals", "letter-spaced")]
     ['MR. ROE', 'M r .   R o e']
@@ -80,7 +81,7 @@ def _in_spans(change: Callable[[str], str]) -> Pieces:
     """Change the characters inside of spans only."""
 
     def pieces(document: Document, rng: np.random.Generator) -> list[str]:
-        inside = _inside(document.text, document.spans)
+        inside = {i for span in document.spans for i in range(span.start, span.end)}
         return [change(c) if i in inside else c for i, c in enumerate(document.text)]
 
     return pieces
@@ -95,10 +96,6 @@ def _with_chance(change: Callable[[str, np.random.Generator], str], share: float
         return [change(c, rng) if drawn and pattern.match(c) else c for c, drawn in both]
 
     return pieces
-
-
-def _inside(text: str, spans: Iterable[Span]) -> set[int]:
-    return {i for span in spans for i in range(span.start, span.end)}
 
 
 def _title_case(document: Document, rng: np.random.Generator) -> list[str]:
@@ -116,11 +113,6 @@ def _hyphenated(document: Document, rng: np.random.Generator) -> list[str]:
             place = span.start + word.start() + int(rng.integers(2, len(word[0]) - 1))
             pieces[place] = f"-\n{pieces[place]}"
     return pieces
-
-
-def _broken_in_spans(document: Document, rng: np.random.Generator) -> list[str]:
-    inside = _inside(document.text, document.spans)
-    return ["\n" if c == " " and i in inside else c for i, c in enumerate(document.text)]
 
 
 def _wrapped(width: int) -> Pieces:
@@ -158,7 +150,7 @@ ALTERATIONS: tuple[Alteration, ...] = (
     Alteration("capitals", False, _by_character(lambda c: c.upper() if len(c.upper()) == 1 else c)),
     Alteration("title case", False, _title_case),
     Alteration("hyphenated over lines", False, _hyphenated),
-    Alteration("line breaks in PHI", False, _broken_in_spans),
+    Alteration("line breaks in PHI", False, _in_spans(lambda c: "\n" if c == " " else c)),
     Alteration(f"wrapped at {_WIDTH}", False, _wrapped(_WIDTH)),
     Alteration(f"wrapped at {_NARROW}", False, _wrapped(_NARROW)),
     Alteration("lines joined", False, _by_character(lambda c: " " if c == "\n" else c)),

@@ -63,8 +63,8 @@ def reliability_curve(
     right, confidence = np.asarray(right, dtype=float), np.asarray(confidence, dtype=float)
     if right.shape != confidence.shape or right.ndim != 1 or not len(right):
         raise ValueError("'right' and 'confidence' must hold one value for each of at least one case.")
-    if not ((confidence >= 0) & (confidence <= 1)).all():
-        raise ValueError("'confidence' must hold probabilities.")
+    if not ((confidence >= 0) & (confidence <= 1) & np.isin(right, (0, 1))).all():
+        raise ValueError("'confidence' must hold probabilities, and 'right' must hold booleans.")
     if n_bins < 1:
         raise ValueError(f"The 'n_bins' parameter must be at least 1. Got {n_bins!r} instead.")
     # shape: (n_bins + 1,)

@@ -56,8 +56,6 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     """
     ordered, patient = _ascending(scores, patients)
     n = len(ordered)
-    if not n:
-        raise TargetError("The held-out patients have no PHI: no recall can be measured on them.")
     if confidence is None:
         # With k = allowed misses, the k lowest scores may lie below the threshold.
         return float(ordered[_allowed(1 - target, n)])
@@ -133,8 +131,6 @@ def recall_lower_bounds(
     """
     ordered, patient = _ascending(scores, patients)
     thresholds = np.asarray(thresholds, dtype=float)
-    if not len(ordered):
-        raise TargetError("The held-out patients have no PHI: no recall can be measured on them.")
     if (thresholds > 0.5).any():
         raise ValueError("Thresholds must be at most 0.5.")
     missed = np.searchsorted(ordered, thresholds, side="left")
@@ -213,8 +209,10 @@ def _check_numbers(scores: np.ndarray) -> None:
 
 
 def _ascending(scores: np.ndarray, patients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scores in ascending order, and the patient of each score as a number."""
+    """Scores in ascending order, and the patient of each score as a number; TargetError if there is no score."""
     _check_numbers(scores)
+    if not len(scores):
+        raise TargetError("The held-out patients have no PHI: no recall can be measured on them.")
     scores = np.asarray(scores, dtype=float)
     order = np.argsort(scores, kind="stable")
     _, number = np.unique(np.asarray(patients, dtype=str), return_inverse=True)

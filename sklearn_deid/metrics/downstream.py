@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from ..exceptions import SequenceError
@@ -150,8 +149,12 @@ def downstream_accuracy(
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
     # The features play no role in the split, so that zeros replace them.
     splits = list(folds.split(np.zeros(len(y)), y, groups.astype(str)))
-    # All versions have the same folds. The differences between versions are therefore paired.
-    right = {name: _right(estimator, list(texts), y, splits) for name, texts in versions.items()}
+    # All versions have the same folds. The differences between versions are therefore paired. Each fold has a new clone
+    # of the classifier: its test notes influence no vocabulary and no weight.
+    right = {
+        name: (cross_val_predict(estimator, list(texts), y, cv=splits) == y).astype(float)
+        for name, texts in versions.items()
+    }
     first = next(iter(right.values()))
     ones = np.ones(len(y))
     return {
@@ -161,14 +164,3 @@ def downstream_accuracy(
         )
         for name, hits in right.items()
     }
-
-
-def _right(estimator: Any, texts: list[str], y: np.ndarray, splits: list) -> np.ndarray:
-    """1 for each correctly predicted note, otherwise 0; each note is predicted while its fold is held out."""
-    # shape: (n_labelled,), 1 for a correct prediction
-    right = np.zeros(len(y))
-    for train, test in splits:
-        # A new clone for each fold: the test notes of a fold influence no vocabulary and no weight.
-        fitted = clone(estimator).fit([texts[i] for i in train], y[train])
-        right[test] = np.asarray(fitted.predict([texts[i] for i in test])) == y[test]
-    return right

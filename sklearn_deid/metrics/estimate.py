@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .intervals import mean_interval, normal_quantile, ratio_variance, wilson_interval
+from .intervals import mean_interval, normal_quantile, ratio_variance, student_quantile, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,11 @@ class Estimate:
             Proportion and interval. The value is NaN if all totals are 0. The interval is NaN if there is only one
             patient. ``n`` is the sum of the totals, and ``n_groups`` is the number of patients with a total above 0.
 
+        Raises
+        ------
+        ValueError
+            If a note has more hits than trials, or a negative number of hits.
+
         Examples
         --------
         >>> Estimate.from_groups(np.array([9, 8]), np.array([10, 10]), np.array(["p", "q"])).value
@@ -165,8 +170,8 @@ class Estimate:
         Korn & Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
         estimated from survey data, Survey Methodology 24.
         """
-        from scipy.stats import t as student
-
+        if not (np.asarray(hits) >= 0).all() or (np.asarray(hits) > totals).any():
+            raise ValueError("A note cannot have more hits than trials, or a negative number of hits.")
         # shape: (n_patients,)
         # Sums by patient before squaring: notes of a patient err together.
         n_hits, n = _sums(hits, groups), _sums(totals, groups)
@@ -179,7 +184,7 @@ class Estimate:
         if variance > 0 and 0 < share < 1:
             # A proportion over m independent trials has the variance share * (1 - share) / m; solved for m.
             trials = min(total, share * (1 - share) / variance)
-            z = float(student.ppf(0.5 + confidence / 2, len(n) - 1))
+            z = student_quantile(confidence, len(n) - 1)
         else:
             trials, z = min(total, float(len(n))), normal_quantile(confidence)
         # The effective number of trials replaces the number of items in Wilson's formula.
@@ -210,8 +215,6 @@ class Estimate:
         >>> Estimate.from_differences(np.array([0.0, -1.0]), np.array(["p", "q"])).value
         -0.5
         """
-        from scipy.stats import t as student
-
         values = np.asarray(differences, dtype=float)
         mean = float(values.mean())
         # Sums of the deviations of each patient. Notes of a patient depend on each other, patients do not. Shape:
@@ -220,7 +223,7 @@ class Estimate:
         if len(sums) < 2 or (values == values[0]).all():
             return cls(mean, n=len(values), confidence=confidence, n_groups=len(sums))
         error = math.sqrt(len(sums) / (len(sums) - 1) * float((sums**2).sum())) / len(values)
-        half = float(student.ppf(0.5 + confidence / 2, len(sums) - 1)) * error
+        half = student_quantile(confidence, len(sums) - 1) * error
         return cls(mean, mean - half, mean + half, len(values), confidence, len(sums))
 
     @classmethod

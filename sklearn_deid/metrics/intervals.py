@@ -22,6 +22,19 @@ def normal_quantile(confidence: float) -> float:
     return float(norm.ppf(0.5 + confidence / 2))
 
 
+def student_quantile(confidence: float, degrees: int) -> float:
+    """Quantile of Student's distribution for a two-sided interval.
+
+    Examples
+    --------
+    >>> round(student_quantile(0.95, 11), 4)
+    2.201
+    """
+    from scipy.stats import t as student
+
+    return float(student.ppf(0.5 + confidence / 2, degrees))
+
+
 def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
     """Wilson's score interval of a proportion, within [0, 1].
 
@@ -117,10 +130,8 @@ def mean_interval(values: Sequence[float] | np.ndarray, confidence: float) -> tu
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    from scipy.stats import t as student
-
     n, mean = len(values), float(np.mean(values))
     if n < 2:
         return float("nan"), float("nan")
-    half = float(student.ppf(0.5 + confidence / 2, n - 1) * np.std(values, ddof=1)) / sqrt(n)
+    half = student_quantile(confidence, n - 1) * float(np.std(values, ddof=1)) / sqrt(n)
     return mean - half, mean + half

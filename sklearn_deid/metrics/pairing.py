@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import NamedTuple
 
 from ..exceptions import DeidError
@@ -94,13 +95,9 @@ def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Doc
     """The given scheme or, by default, the first known scheme (i2b2 2014, MEDDOCAN) with all labels, or None."""
     if scheme is not None:
         return get_label_scheme(scheme)
-    labels = set(_labels(documents))
+    labels = {span.label for document in documents for span in document.spans}
     # The first scheme wins if the labels belong to both schemes.
     return next((s for s in (I2B2_2014, MEDDOCAN) if labels <= set(s.labels)), None)
-
-
-def _labels(documents: Iterable[Document]) -> Iterator[str]:
-    return (span.label for document in documents for span in document.spans)
 
 
 def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str, int] | None) -> dict[str, int] | None:
@@ -122,7 +119,7 @@ def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str,
     Raises
     ------
     DeidError
-        If the mapping lacks a document.
+        If the mapping lacks a document, or a number is negative or no whole number.
     ValueError
         If ``sentences`` has another value.
 
@@ -134,10 +131,11 @@ def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str,
     if sentences is None:
         return None
     if isinstance(sentences, Mapping):
-        for document in documents:
-            if document.doc_id not in sentences:
-                raise DeidError("'sentences' has no number of sentences for this document.", doc_id=document.doc_id)
-        return {document.doc_id: int(sentences[document.doc_id]) for document in documents}
+        counts = {document.doc_id: sentences.get(document.doc_id, -1) for document in documents}
+        for doc_id, n in counts.items():
+            if not isinstance(n, Integral) or n < 0:
+                raise DeidError("'sentences' has no number of sentences for this document.", doc_id=doc_id)
+        return counts
     if sentences != "count":
         raise ValueError(
             "The 'sentences' parameter of deid_report must be 'count', a mapping of document ids to numbers, or None. "

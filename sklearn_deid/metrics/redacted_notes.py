@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DeidError, SequenceError
-from ..text import Document, Tokens, patient_of, rewrite, tokenize
+from ..text import Corpus, Document, Tokens, patient_of, rewrite, tokenize
 
 # Common placeholders of redaction tools: [PATIENT], ***, [**First Name 12**].
 PLACEHOLDER = r"\[[A-Z][A-Z0-9_-]+\]|\*{3,}|\[\*\*[^\[\]]{0,80}\*\*\]"
@@ -180,7 +180,7 @@ def _in_order(original: OriginalNotes, notes: list, name: str) -> list:
     if not (original.has_ids and notes and all(isinstance(note, Document) for note in notes)):
         return notes
     # With ids on both sides the order of the notes does not matter.
-    by_id = {note.doc_id: note for note in notes}
+    by_id = {note.doc_id: note for note in Corpus(notes)}
     for doc_id in original.names:
         if doc_id not in by_id:
             raise SequenceError(f"'{name}' lacks a note.", doc_id=doc_id)
@@ -189,25 +189,16 @@ def _in_order(original: OriginalNotes, notes: list, name: str) -> list:
 
 def _tokens(text: str, placeholder: re.Pattern[str]) -> Tokens:
     """Tokens of a text; each placeholder is a single token."""
-    result = Tokens([], [], [])
+    rows: list[tuple[str, int, int]] = []
     position = 0
-    for match in placeholder.finditer(text):
-        # A pattern of the user may also match the empty string, which is no placeholder.
-        if match[0]:
-            _extend(result, text[position : match.start()], position)
-            result.texts.append(match[0])
-            result.starts.append(match.start())
-            result.ends.append(match.end())
-            position = match.end()
-    _extend(result, text[position:], position)
-    return result
-
-
-def _extend(result: Tokens, text: str, offset: int) -> None:
-    piece = tokenize(text)
-    result.texts.extend(piece.texts)
-    result.starts.extend([start + offset for start in piece.starts])
-    result.ends.extend([end + offset for end in piece.ends])
+    # A pattern of the user may also match the empty string, which is no placeholder.
+    spans = [match.span() for match in placeholder.finditer(text) if match[0]]
+    for start, end in [*spans, (len(text), len(text))]:
+        tokens = zip(*tokenize(text[position:start]), strict=True)
+        rows += [(token, position + first, position + stop) for token, first, stop in tokens]
+        rows += [(text[start:end], start, end)] if start < end else []
+        position = end
+    return Tokens([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
 
 
 def _by_spans(original: OriginalNotes, number: int, note: Document, name: str) -> tuple[str, list[str], np.ndarray]:
@@ -218,14 +209,11 @@ def _by_spans(original: OriginalNotes, number: int, note: Document, name: str) -
             doc_id=original.names[number],
         )
     tokens = original.tokens[number]
-    # A token is left if no character of the token is covered. Cumulative sums count the covered characters of all
-    # tokens at once.
-    # shape: (n_characters + 1,), then (n_characters + 2,) for the sums
-    covered = np.zeros(len(note.text) + 1, dtype=np.int64)
+    covered = np.zeros(len(note.text), dtype=bool)  # shape: (n_characters,)
     for span in note.spans:
-        covered[span.start : span.end] = 1
-    total = np.concatenate(([0], np.cumsum(covered)))
-    kept = total[np.asarray(tokens.ends, dtype=np.intp)] == total[np.asarray(tokens.starts, dtype=np.intp)]
+        covered[span.start : span.end] = True
+    # A token is left if no character of the token is covered.
+    kept = np.array([not covered[a:b].any() for a, b in zip(tokens.starts, tokens.ends, strict=True)], dtype=bool)
     left = [token for token, stays in zip(tokens.texts, kept, strict=True) if stays]
     # A space replaces each span, so that the words on both sides stay apart.
     return rewrite(note.text, note.spans, lambda span: " ").text, left, kept

@@ -135,7 +135,7 @@ def robustness_table(
             for i, d in enumerate(documents)
         ]
         found = deidentifier.annotate([note.text for note in altered])
-        counts = np.zeros(6, dtype=np.int64)
+        counts = np.zeros((3, 2), dtype=np.int64)
         for document, note, spans in zip(documents, altered, found, strict=True):
             if spans is not None:
                 counts += _counts(document, note.text, note.places, spans)
@@ -145,7 +145,7 @@ def robustness_table(
 
 
 def _counts(document: Document, text: str, places: Sequence[int], spans: Iterable[Span]) -> np.ndarray:
-    """Numbers of all and of covered tokens: PHI, names, and other tokens."""
+    """Numbers of all and of covered tokens (columns): other tokens, PHI without names, and names (rows)."""
     # shape: (characters of the altered note + 1,)
     hidden = np.zeros(len(text) + 1, dtype=bool)
     for span in spans:
@@ -155,22 +155,18 @@ def _counts(document: Document, text: str, places: Sequence[int], spans: Iterabl
     kind = np.zeros(len(document.text) + 1, dtype=np.int64)
     for span in document.spans:
         kind[span.start : span.end] = 2 if span.label in _NAMES or span.category in _NAMES else 1
-    counts = np.zeros(6, dtype=np.int64)
+    counts = np.zeros((3, 2), dtype=np.int64)
     for token in _TOKEN.finditer(document.text):
         start, end = places[token.start()], places[token.end()]
         # A cumulative sum of open characters: a token is covered if the sum does not grow over the token.
         covered = bool(open_before[start] == open_before[end]) and bool(hidden[start:end].any())
-        what = int(kind[token.start() : token.end()].max())
-        counts[0 if what else 4] += 1
-        counts[1 if what else 5] += covered
-        if what == 2:
-            counts[2] += 1
-            counts[3] += covered
+        counts[kind[token.start() : token.end()].max()] += (1, covered)
     return counts
 
 
-def _row(alteration: Alteration, counts: list[int], withheld: float) -> RobustnessRow:
-    phi, found, names, named, others, alarms = counts
+def _row(alteration: Alteration, counts: list[list[int]], withheld: float) -> RobustnessRow:
+    (others, alarms), (rest, found_rest), (names, named) = counts
+    phi, found = rest + names, found_rest + named
     return RobustnessRow(
         alteration.name,
         alteration.evasive,

@@ -7,7 +7,7 @@ to documents and call `deid_report`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -174,12 +174,9 @@ def _items(tags: Sequence[str], level: str, binary: bool, labels: frozenset[str]
     # Most sentences of most notes have no PHI, so the early return saves most of the time.
     if tags.count("O") == len(tags):
         return set()
-    spans: Iterable[tuple[int, int, str]] = labels_of(tags) if level == "span" else _tokens(tags)
+    spans = (
+        labels_of(tags)
+        if level == "span"
+        else [(i, i + 1, label) for i, tag in enumerate(tags) if (label := split_tag(tag)[1]) is not None]
+    )
     return {(a, b, "PHI" if binary else label) for a, b, label in spans if labels is None or label in labels}
-
-
-def _tokens(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    for position, tag in enumerate(tags):
-        label = split_tag(tag)[1]
-        if label is not None:
-            yield position, position + 1, label

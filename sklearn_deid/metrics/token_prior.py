@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -55,19 +55,15 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
     if not isinstance(X, TokenSequences) and len(X.data):
         raise SequenceError("X must hold words. Got vectors instead.")
     label_of = {tag: split_tag(tag)[1] for tag in set(tags.data)}
-    out: dict[str, dict[str, int]] = {}
+    out: dict[str, Counter[str]] = defaultdict(Counter)
     for token, tag in zip(X.data, tags.data, strict=True):
         label = label_of[tag]
         # Punctuation occurs in every note and identifies nobody.
         if label is not None and (punctuation or any(map(str.isalnum, token))):
-            counts = out.setdefault(label, {})
-            counts[token] = counts.get(token, 0) + 1
+            out[label][token] += 1
     if by_category:
-        return dict(sorted(out.items()))
-    total: Counter[str] = Counter()
-    for counts in out.values():
-        total.update(counts)
-    return dict(total)
+        return {label: dict(counts) for label, counts in sorted(out.items())}
+    return dict(sum(out.values(), Counter()))
 
 
 def normalised_prior(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float]]:

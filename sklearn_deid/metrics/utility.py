@@ -206,7 +206,8 @@ def utility_report(
     figures += _tokens(notes, systems, chosen.confidence)
     by_term: dict[str, dict[str, tuple[int, int]]] = {}
     if clinical_terms is not None:
-        figures += _terms(notes, systems, clinical_terms, chosen.confidence, by_term)
+        term_figures, by_term = _terms(notes, systems, clinical_terms, chosen.confidence)
+        figures += term_figures
     n_patients = len(set(notes.groups.tolist()))
     return UtilityReport(
         tuple(figures), len(notes), n_patients, systems["redacted"].n_withheld, n_topics, chosen.confidence, by_term
@@ -292,20 +293,18 @@ def _tokens(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], confiden
 
 
 def _terms(
-    notes: OriginalNotes,
-    systems: Mapping[str, RedactedNotes],
-    clinical_terms: Iterable[str],
-    confidence: float,
-    by_term: dict[str, dict[str, tuple[int, int]]],
-) -> Iterator[UtilityFigure]:
-    """Proportion of clinical terms that each system removed; also fills ``by_term``."""
+    notes: OriginalNotes, systems: Mapping[str, RedactedNotes], clinical_terms: Iterable[str], confidence: float
+) -> tuple[list[UtilityFigure], dict[str, dict[str, tuple[int, int]]]]:
+    """Proportion of clinical terms that each system removed, and the counts of each term."""
     places = find_terms(notes, clinical_terms)
+    figures, by_term = [], {}
     for name, side in systems.items():
         n_terms, n_removed, by_term[name] = removed_terms(places, systems["gold"].kept, side.kept)
-        yield UtilityFigure("terms", name, "n outside PHI", Estimate(float(n_terms.sum())))
+        figures.append(UtilityFigure("terms", name, "n outside PHI", Estimate(float(n_terms.sum()))))
         if name != "gold":
             share = Estimate.from_groups(n_removed, n_terms, notes.groups, confidence)
-            yield UtilityFigure("terms", name, "removed", share)
+            figures.append(UtilityFigure("terms", name, "removed", share))
+    return figures, by_term
 
 
 def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]], max_order: int = 3) -> float:

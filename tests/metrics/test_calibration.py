@@ -40,6 +40,8 @@ def test_calibrated_cases_have_a_small_error_and_sure_wrong_ones_a_large_one():
         ([], [], {}, "at least one case"),
         ([1], [1.5], {}, "must hold probabilities"),
         ([1], [np.nan], {}, "must hold probabilities"),
+        ([2], [0.5], {}, "must hold booleans"),
+        ([np.nan], [0.5], {}, "must hold booleans"),
         ([1], [0.5], {"n_bins": 0}, "'n_bins' parameter must be at least 1"),
         ([1], [0.5], {"strategy": "even"}, "'strategy' parameter must be"),
     ],

@@ -52,6 +52,12 @@ def test_groups_of_another_length_are_refused():
 
 
 class TestFromGroups:
+    @pytest.mark.parametrize("hits", [[3, 1], [-1, 1], [math.nan, 1]])
+    def test_more_hits_than_trials_are_refused(self, hits):
+        """Two of one trials were a proportion of 2, without an interval."""
+        with pytest.raises(ValueError, match="more hits than trials"):
+            Estimate.from_groups(np.array(hits), np.array([1, 1]), np.array(["p", "q"]))
+
     def test_a_patient_with_one_note_each_is_wilsons_interval(self):
         hits = np.array([1] * 300 + [0] * 100)
         share = Estimate.from_groups(hits, np.ones(400), np.arange(400))

@@ -86,6 +86,12 @@ class TestErrors:
         with pytest.raises(SequenceError, match=r"'gold' lacks a note.*document n2"):
             align_redacted(self.notes, [Document("n1", TEXT), Document("n3", TEXT)], "gold")
 
+    def test_two_documents_of_one_id(self):
+        """The spans of the last one counted for both."""
+        notes = [Document("n1", TEXT), Document("n1", TEXT, (Span(0, 4, "DATE"),))]
+        with pytest.raises(SequenceError, match=r"ids must be distinct.*document n1"):
+            align_redacted(original_notes(notes), notes)
+
     def test_another_text(self):
         with pytest.raises(DeidError, match=r"the original text.*document n2") as caught:
             align_redacted(self.notes, [Document("n1", TEXT), Document("n2", "Zyxwvut")])

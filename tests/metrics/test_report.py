@@ -237,6 +237,9 @@ class TestLeakScore:
     def test_a_document_without_number_is_refused(self):
         with pytest.raises(DeidError, match=r"has no number of sentences.*document b"):
             deid_report(self.GOLD, self.PREDICTED, sentences={"a": 4})
+        for wrong in (-1, 0.5, None):  # a leak of -1 missed span per sentence, or of none
+            with pytest.raises(DeidError, match=r"has no number of sentences.*document b"):
+                deid_report(self.GOLD, self.PREDICTED, sentences={"a": 4, "b": wrong})
         with pytest.raises(ValueError, match="'sentences' parameter of deid_report must be 'count', a mapping"):
             deid_report(self.GOLD, self.PREDICTED, sentences=7)
 
