@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ class SignOff:
         rng = np.random.default_rng(self.random_state)
         sizes = _allocation([len(members) for members in strata.values()], min(self.n_notes, len(ids)))
         chosen = [
-            members[place]
+            ids[members[place]]
             for members, size in zip(strata.values(), sizes, strict=True)
             for place in rng.permutation(len(members))[:size]
         ]
@@ -184,25 +184,21 @@ class SignOff:
         self._check_sample([note.doc_id for note in read])
         notes = [replace(note, spans=tuple(merge_spans(note.spans))) for note in read]
         strata = _strata([note.doc_id for note in notes], types)
-        type_of = {doc_id: name for name, members in strata.items() for doc_id in members}
         whole = _release_sizes(strata, n_release)
+        weights, ones = np.ones(len(notes)), np.ones(len(notes), dtype=int)
         # Inverse of the probability of the draw: how many notes of the release a note of the sample represents.
-        weights = [whole[type_of[n.doc_id]] / len(strata[type_of[n.doc_id]]) for n in notes]
-        owners = [(patients or {}).get(n.doc_id) or n.patient_id or f"note {n.doc_id}" for n in notes]
-        leaking = [int(bool(note.spans)) for note in notes]
-        self.notes_ = self._bound(leaking, [1] * len(notes), owners, weights)
+        for name, rows in strata.items():
+            weights[rows] = whole[name] / len(rows)
+        owners = np.array([(patients or {}).get(n.doc_id) or n.patient_id or f"note {n.doc_id}" for n in notes])
+        leaking = np.array([bool(note.spans) for note in notes], dtype=int)
+        self.notes_ = self._bound(leaking, ones, owners, weights)
         if n_release is not None and len(notes) == sum(whole.values()):
             # All notes were read: the share is known.
             self.notes_ = replace(self.notes_, upper=self.notes_.share)
         self.items_ = self._item_bound(notes, owners, weights, hidden)
-        self.by_type_ = {}
-        for name, members in strata.items() if types is not None else ():
-            rows = [row for row, note in enumerate(notes) if note.doc_id in set(members)]
-            self.by_type_[name] = self._bound(
-                [leaking[row] for row in rows], [1] * len(rows), [owners[row] for row in rows], [1.0] * len(rows)
-            )
-        labels = [span.label for note in notes for span in note.spans]
-        self.leaks_by_label_ = {label: labels.count(label) for label in sorted(set(labels))}
+        by_type = {} if types is None else strata
+        self.by_type_ = {k: self._bound(leaking[rows], ones[rows], owners[rows]) for k, rows in by_type.items()}
+        self.leaks_by_label_ = dict(sorted(Counter(span.label for note in notes for span in note.spans).items()))
         self.passed_ = self.notes_.upper <= self.target
         left = math.inf if n_release is None else sum(whole.values()) - len(notes)
         self.more_notes_ = {
@@ -213,13 +209,9 @@ class SignOff:
 
     def to_dict(self) -> dict[str, Any]:
         """Settings and results for JSON, without ids and text of notes."""
+        settings = {name: getattr(self, name) for name in ("n_notes", "target", "confidence", "random_state")}
         return {
-            "settings": {
-                "n_notes": self.n_notes,
-                "target": self.target,
-                "confidence": self.confidence,
-                "random_state": self.random_state,
-            },
+            "settings": settings,
             "passed": self.passed_,
             "notes": _as_dict(self.notes_),
             "items": None if self.items_ is None else _as_dict(self.items_),
@@ -245,18 +237,18 @@ class SignOff:
         if other:
             raise DeidError("The notes that were read are not the sample; this is the first.", doc_id=min(other))
 
-    def _bound(self, leaks: list[int], cases: list[int], patients: list[str], weights: list[float]) -> LeakBound:
+    def _bound(self, leaks: Any, cases: Any, patients: Any, weights: Any = None) -> LeakBound:
         return LeakBound.from_notes(leaks, cases, patients, weights, self.confidence)
 
     def _item_bound(
-        self, notes: list[Document], owners: list[str], weights: list[float], hidden: Mapping[str, int] | None
+        self, notes: list[Document], owners: np.ndarray, weights: np.ndarray, hidden: Mapping[str, int] | None
     ) -> LeakBound | None:
-        leaks = [len(note.spans) for note in notes]
-        counts = [count_hidden(n.text) if hidden is None else hidden[n.doc_id] for n in notes]
-        if hidden is None and not sum(counts):
+        leaks = np.array([len(note.spans) for note in notes])
+        counts = np.array([count_hidden(n.text) if hidden is None else hidden[n.doc_id] for n in notes])
+        if hidden is None and not counts.any():
             return None  # surrogates, or removed PHI: the hidden items cannot be counted
         # The items are those that were hidden and those that leaked.
-        return self._bound(leaks, [a + b for a, b in zip(leaks, counts, strict=True)], owners, weights)
+        return self._bound(leaks, leaks + counts, owners, weights)
 
     def _more(self, more_leaks: bool, n_read: int, left: float) -> int | None:
         if self.passed_:
@@ -270,19 +262,19 @@ class SignOff:
         return None if math.isinf(more) else max(1, math.ceil(more))
 
 
-def _strata(ids: Sequence[str], types: Mapping[str, Hashable] | None) -> dict[Hashable, list[str]]:
-    """Ids of each type, in the order of the names of the types."""
+def _strata(ids: Sequence[str], types: Mapping[str, Hashable] | None) -> dict[Hashable, list[int]]:
+    """Positions of the ids of each type, in the order of the names of the types."""
     if types is None:
-        return {"all": list(ids)}
+        return {"all": list(range(len(ids)))}
     missing = next((doc_id for doc_id in ids if doc_id not in types), None)
     if missing is not None:
         raise DeidError("This note has no type.", doc_id=missing)
-    strata: dict[Hashable, list[str]] = {name: [] for name in sorted({types[i] for i in ids}, key=str)}
+    strata: dict[Hashable, list[int]] = {name: [] for name in sorted({types[i] for i in ids}, key=str)}
     if len({str(name) for name in strata}) < len(strata):
         # The record names a type by its text: the bounds of 1 and "1" could not be told apart.
         raise DeidError("Two types of notes are written alike. Give each type one name, of one Python type.")
-    for doc_id in ids:
-        strata[types[doc_id]].append(doc_id)
+    for place, doc_id in enumerate(ids):
+        strata[types[doc_id]].append(place)
     return strata
 
 
@@ -291,11 +283,9 @@ def _allocation(sizes: list[int], n: int) -> list[int]:
     shares = [n * size / sum(sizes) for size in sizes]
     # A stratum without a note would not be covered by the bound at all.
     given = [max(1, math.floor(share)) for share in shares]
-    order = sorted(range(len(sizes)), key=lambda place: (given[place] - shares[place], place))
     while sum(given) < n:
-        place = next(p for p in order if given[p] < sizes[p])
+        place = min((p for p in range(len(sizes)) if given[p] < sizes[p]), key=lambda p: given[p] - shares[p])
         given[place] += 1
-        order = sorted(order, key=lambda p: (given[p] - shares[p], p))
     while sum(given) > n:
         place = max((p for p in range(len(sizes)) if given[p] > 1), key=lambda p: given[p] - shares[p])
         given[place] -= 1
@@ -303,7 +293,7 @@ def _allocation(sizes: list[int], n: int) -> list[int]:
 
 
 def _release_sizes(
-    strata: Mapping[Hashable, list[str]], n_release: int | Mapping[Hashable, int] | None
+    strata: Mapping[Hashable, list[int]], n_release: int | Mapping[Hashable, int] | None
 ) -> dict[Hashable, int]:
     read = {name: len(members) for name, members in strata.items()}
     if n_release is None:
@@ -320,11 +310,4 @@ def _release_sizes(
 
 def _as_dict(bound: LeakBound) -> dict[str, Any]:
     share = None if math.isnan(bound.share) else bound.share
-    return {
-        "n_leaks": bound.n_leaks,
-        "n": bound.n,
-        "share": share,
-        "upper": bound.upper,
-        "n_patients": bound.n_patients,
-        "n_effective": bound.n_effective,
-    }
+    return {name: value for name, value in {**asdict(bound), "share": share}.items() if name != "confidence"}

@@ -135,10 +135,8 @@ def _unsure_tokens(
 
 def _checked_text(number: int, note: Any) -> str:
     text = note.text if isinstance(note, Document) else note
-    if isinstance(text, str):
-        reason = unreadable_reason(text)
-    else:
-        reason = f"A note must be a str or a Document. Got {type(text).__name__} instead."
+    other = f"A note must be a str or a Document. Got {type(text).__name__} instead."
+    reason = unreadable_reason(text) if isinstance(text, str) else other
     if reason is not None:
         raise DeidError(reason, doc_id=note.doc_id if isinstance(note, Document) else f"number {number}")
     return text
