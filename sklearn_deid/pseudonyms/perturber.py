@@ -20,7 +20,7 @@ from ..embeddings.resolving import required_embeddings
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_tags, object_rows
 from ..sequences.sentence_transformer import SentenceTransformer
 from .coherence import shared_draws
-from .phi_tokens import PhiTokens, check_some_labels, find_phi_tokens, limit_per_sentence
+from .phi_tokens import PhiTokens, check_some_labels, find_phi_tokens, limit_per_sentence, warn_of_absent_labels
 from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
 from .word_moves import DigitsApart
 
@@ -196,12 +196,7 @@ class PhiPerturber(SentenceTransformer):
         # A zero vector has no direction, so that no word is near to it.
         self.mechanism_ = self._make_mechanism(policy, usable_words(vectors) & _nonzero_rows(vectors))
         self._fitted_as = self._mechanism_parameters()
-        if isinstance(self.labels, str):
-            raise TypeError(
-                f"The 'labels' parameter of {type(self).__name__} must be a collection of labels. Got one string "
-                "instead."
-            )
-        check_some_labels(self, tags, stacklevel=3)
+        warn_of_absent_labels(self.labels, tags, stacklevel=3)
         perturbed, self.statistics_ = self._draw(X, tags, groups)
         return perturbed
 
@@ -219,6 +214,7 @@ class PhiPerturber(SentenceTransformer):
             )
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequences, np.ndarray | None]:
+        check_some_labels(self)
         X = self._words(X)
         tags = check_tags(y, X)
         if groups is None and self.coherence in ("document", "patient"):

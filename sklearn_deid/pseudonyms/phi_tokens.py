@@ -47,28 +47,25 @@ class PhiTokens:
         return f"PhiTokens(n={len(self)}, labels={len(self.labels)})"
 
 
-def check_some_labels(transformer: Any, tags: TokenSequences, stacklevel: int) -> None:
+def check_some_labels(transformer: Any) -> None:
     """Refuse a transformer with an empty collection of labels, which would return the notes as they are.
 
     Raises
     ------
     ValueError
         If ``labels`` is empty.
-
-    Warns
-    -----
-    UserWarning
-        If no token has one of the labels. ``stacklevel`` counts from the caller of this function.
     """
-    if transformer.labels is None:
-        return
-    if not len(transformer.labels):
+    if transformer.labels is not None and not len(transformer.labels):
         raise ValueError(
             f"The 'labels' parameter of {type(transformer).__name__} must be None or name a label. Got none, and all "
             "PHI would stay as it is."
         )
+
+
+def warn_of_absent_labels(labels: Collection[str] | None, tags: TokenSequences, stacklevel: int) -> None:
+    """Warn if no token has one of the labels; ``stacklevel`` counts from the caller of this function."""
     occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
-    absent = sorted(set(transformer.labels) - occurring)
+    absent = sorted(set(() if labels is None else labels) - occurring)
     if absent:
         told = f"No token has one of these labels: {absent}. y has {sorted(map(str, occurring))}."
         warn(told, stacklevel=stacklevel + 1)

@@ -17,7 +17,7 @@ from ..sequences.sentence_transformer import SentenceTransformer
 from ..surrogates import LOCALES, SurrogateEngine
 from ..surrogates.token_surrogates import SpanTokens, TokenSurrogates, sentences_by_note
 from ..text import labels_of
-from .phi_tokens import check_some_labels
+from .phi_tokens import check_some_labels, warn_of_absent_labels
 from .surrogate_card import surrogate_card
 
 
@@ -170,7 +170,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         """
         check_constraints(self)
         data = self._checked(X, y, groups)
-        check_some_labels(self, data.tags, stacklevel=2)
+        warn_of_absent_labels(self.labels, data.tags, stacklevel=2)
         surrogates, self.statistics_ = self._draw(data, 0)
         return surrogates
 
@@ -223,7 +223,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         if not isinstance(n_copies, Integral) or isinstance(n_copies, bool) or n_copies < 1:
             raise ValueError(f"The 'n_copies' parameter must be a whole number above 0. Got {n_copies!r} instead.")
         data = self._checked(X, y, groups)
-        check_some_labels(self, data.tags, stacklevel=2)
+        warn_of_absent_labels(self.labels, data.tags, stacklevel=2)
         # One key for all copies: the number of the copy enters the draws of the engine, and makes the copies differ.
         key = self._key()
         copies = []
@@ -252,6 +252,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     # ---- data in
 
     def _checked(self, X: Any, y: Any, groups: Any) -> Annotated:
+        check_some_labels(self)
         X = self._words(X)
         return Annotated(X, check_tags(y, X), check_groups(groups, len(X), allow_missing=True))
 

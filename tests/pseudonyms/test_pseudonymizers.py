@@ -527,3 +527,6 @@ def test_no_labels_would_leave_all_phi(data, cls):
     transformer = SurrogatePseudonymizer(labels=[]) if cls is SurrogatePseudonymizer else make(cls, labels=[])
     with pytest.raises(ValueError, match=f"'labels' parameter of {cls.__name__}.*all PHI would stay"):
         transformer.fit_transform(X, y)
+    fitted = transformer.set_params(labels=None).fit(X, y)
+    with pytest.raises(ValueError, match=f"'labels' parameter of {cls.__name__}.*all PHI would stay"):
+        fitted.set_params(labels=[]).sample(X, y)
