@@ -62,7 +62,7 @@ def write_bundle(
     Raises
     ------
     BundleError
-        If ``path`` exists and must not be replaced.
+        If ``path`` exists and must not be replaced, or ``manifest`` holds NaN or infinity, which `read_bundle` refuses.
     """
     from safetensors.numpy import save
 
@@ -72,9 +72,10 @@ def write_bundle(
         # save_file of safetensors would make a file that only its owner can read.
         data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
         write_file(work / ARRAYS_FILE, data)
-        content = {"format": FORMAT_VERSION, "arrays_sha256": sha256(data).hexdigest(), **manifest}
         # The digest is computed on the content as JSON returns it: tuples become lists, and keys become strings.
-        content = json.loads(json.dumps(content))
+        content = plain_json(
+            {"format": FORMAT_VERSION, "arrays_sha256": sha256(data).hexdigest(), **manifest}, "manifest"
+        )
         content["manifest_sha256"] = _manifest_digest(content)
         write_file(work / _MANIFEST, manifest_bytes(content))
         if whole_day:

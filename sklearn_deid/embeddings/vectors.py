@@ -96,6 +96,8 @@ class WordVectors:
             raise ValueError(
                 f"The 'subwords' parameter of WordVectors must have dim {array.shape[1]}. Got {subwords.dim} instead."
             )
+        if not isinstance(is_public, (bool, np.bool_)):  # the string "no" would count as true
+            raise TypeError(f"The 'is_public' parameter of WordVectors must be True or False. Got {is_public!r}.")
         self._vectors = array.view()
         self._vectors.flags.writeable = False
         self._norms = _row_norms(self._vectors)

@@ -47,6 +47,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,7 @@ def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
     Raises
     ------
     ValueError
-        If ``n_releases`` is less than 1.
+        If ``n_releases`` is not a whole number of at least 1.
 
     Examples
     --------
@@ -182,8 +183,8 @@ def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
     >>> released_r_times(torch.tensor([0.5]), 4).tolist()
     [1.0]
     """
-    if n_releases < 1:
-        raise ValueError(f"The 'n_releases' parameter must be at least 1. Got {n_releases!r}.")
+    if not isinstance(n_releases, Integral) or n_releases < 1:
+        raise ValueError(f"The 'n_releases' parameter must be a whole number of at least 1. Got {n_releases!r}.")
     # r independent releases stack to one Gaussian in r times as many dimensions: the squared distances add up.
     return math.sqrt(n_releases) * distance
 

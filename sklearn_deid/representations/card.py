@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from math import sqrt
+from math import isfinite, sqrt
 from numbers import Integral, Real
 from statistics import NormalDist
 from typing import Any
@@ -280,9 +280,7 @@ def _share_or_number(name: str, value: Any) -> str:
 
 def _whole(value: Any, name: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ValueError(
-            f"The figure {_words(name)!r} of a privacy card must be a number. Got a {type(value).__name__}."
-        )
+        raise _no_figure(value, name)
     return int(value)
 
 
@@ -293,9 +291,14 @@ def _number(value: Any, name: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, Integral):
         return f"{int(value):,}"
-    if isinstance(value, Real):
+    if isinstance(value, Real) and isfinite(value):
         return f"{float(value):.4g}"
-    raise ValueError(f"The figure {_words(name)!r} of a privacy card must be a number. Got a {type(value).__name__}.")
+    raise _no_figure(value, name)
+
+
+def _no_figure(value: Any, name: Any) -> ValueError:
+    given = str(float(value)) if isinstance(value, Real) else f"a {type(value).__name__}"
+    return ValueError(f"The figure {_words(name)!r} of a privacy card must be a number. Got {given}.")
 
 
 def _text(name: str) -> str:

@@ -98,6 +98,8 @@ class PartBound:
         n = len(accuracies)
         if not n:
             raise ValueError("There is no pair of sentences to compute the bound for.")
+        if not 0.0 < quantile <= 1.0:
+            raise ValueError(f"The 'quantile' parameter must be above 0 and at most 1. Got {quantile!r}.")
         ordered = _with_slack(accuracies, slack).sort().values  # shape: (n,)
         # Ranks between which the quantile lies with 95 % probability, for every distribution of the accuracies.
         low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))

@@ -143,6 +143,11 @@ def test_what_does_not_fit(words, vectors, message):
         WordVectors(words, vectors)
 
 
+def test_only_true_declares_vectors_public():
+    with pytest.raises(TypeError, match="'is_public' parameter of WordVectors must be True or False. Got 'no'"):
+        WordVectors(["a"], [[1.0]], is_public="no")
+
+
 def test_subwords_of_another_width():
     with pytest.raises(ValueError, match="'subwords' parameter of WordVectors must have dim 1"):
         WordVectors(["a"], [[1.0]], subwords=SubwordTable(np.ones((4, 2))))

@@ -8,7 +8,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.representations import attack_accuracy, distance_of_accuracy, pair_distance, released_r_times
+from sklearn_deid.representations import (
+    attack_accuracy,
+    distance_of_accuracy,
+    pair_distance,
+    privacy_bound,
+    released_r_times,
+)
 
 
 def toy_pair(d_prime, seed=0):
@@ -138,6 +144,13 @@ def test_accuracy_outside_the_scale(accuracy):
         distance_of_accuracy(accuracy)
 
 
-def test_no_release_is_no_question():
-    with pytest.raises(ValueError, match="'n_releases' parameter must be at least 1. Got 0"):
-        released_r_times(torch.ones(1), 0)
+@pytest.mark.parametrize("n_releases", [0, -1, 1.5, math.nan])
+def test_no_release_is_no_question(n_releases):
+    with pytest.raises(ValueError, match=f"must be a whole number of at least 1. Got {n_releases}"):
+        released_r_times(torch.ones(1), n_releases)
+
+
+@pytest.mark.parametrize("quantile", [0.0, -0.1, 1.1, math.nan])
+def test_quantile_outside_the_scale(quantile):
+    with pytest.raises(ValueError, match=f"'quantile' parameter must be above 0 and at most 1. Got {quantile}"):
+        privacy_bound(torch.ones(3), quantile=quantile)

@@ -124,6 +124,14 @@ def test_text_is_no_figure(arguments):
     assert "Ada" not in str(caught.value)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("arguments", [{"utility": {"raw_token_f1": None}}, {"audit": {"T2": None}}])
+def test_undefined_numbers_are_no_figure(arguments, value):
+    filled = {part: dict.fromkeys(figures, value) for part, figures in arguments.items()}
+    with pytest.raises(ValueError, match=f"of a privacy card must be a number. Got {value}"):
+        card(**filled)
+
+
 def test_values_cannot_break_out_of_their_cell():
     text = card(settings={"a|b": "x\n\n# y | <script> [z](http://z) `q`"}, audit={"|\n# a": 0.5}, fingerprint="a`|\nb")
     plain = card(settings={"a": "x"}, audit={"a": 0.5})

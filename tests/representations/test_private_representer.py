@@ -511,13 +511,17 @@ def test_training_against_an_adversary(data, training, phases, adversary):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.UnsafeToShareWarning")
-def test_without_noise_there_is_a_representation_but_no_bound(data):
+def test_without_noise_there_is_a_representation_but_no_bound(data, tmp_path):
     X, y, groups = data
     settings = {"training": DANN(pretrain_epochs=1), "noise": None, "max_epochs": 1}
     plain = PrivateRepresenter(**{**TINY, **settings}).fit(X, y, groups)
     assert plain.bound_ is None and plain.transform(X).data.tolist() == plain.noise_free(X).data.tolist()
     with pytest.raises(ValueError, match="Without noise"):
         plain.certify(X, y)
+    plain.save(tmp_path / "rep")
+    loaded = PrivateRepresenter.load(tmp_path / "rep", embeddings=VECTORS, device="cpu")
+    assert loaded.noise_free(X) == plain.noise_free(X)
+    assert not any("signal_to_noise" in row for row in loaded.history_)
 
 
 def test_what_was_interrupted_before_anything_was_hidden_is_not_shared(data, monkeypatch, tmp_path):

@@ -31,6 +31,14 @@ def test_what_was_written_is_read(tmp_path):
         np.testing.assert_array_equal(loaded[name], array)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_manifest_that_could_not_be_read_is_not_written(tmp_path, value):
+    write_bundle(tmp_path / "a", {"x": 1}, {})
+    with pytest.raises(BundleError, match="'manifest' must hold plain JSON values"):
+        write_bundle(tmp_path / "a", {"x": [value]}, {}, overwrite=True)
+    assert read_bundle(tmp_path / "a")[0]["x"] == 1
+
+
 def test_any_changed_byte_of_the_manifest_is_noticed(bundle):
     data = (bundle / MANIFEST).read_bytes()
     for position in range(len(data)):
