@@ -6,6 +6,9 @@ text. Each error also inherits from the matching built-in error, so ``except Val
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 __all__ = [
     "AlignmentWarning",
     "AttackError",
@@ -65,34 +68,22 @@ class DeidError(Exception):
         self.path = None if path is None else str(path)
 
     def _compose(self) -> str:
-        where = [
-            f"{name} {value}"
-            for name, value in (
-                ("file", self.path),
-                ("document", self.doc_id),
-                ("annotation", self.annotation_id),
-            )
-            if value is not None
+        places: list[tuple[str, Any]] = [
+            ("file", self.path),
+            ("document", self.doc_id),
+            ("annotation", self.annotation_id),
         ]
         if self.start is not None and self.end is not None:
-            where.append(f"characters {self.start}-{self.end}")
-        elif self.start is not None:
-            where.append(f"from character {self.start}")
-        elif self.end is not None:
-            where.append(f"up to character {self.end}")
-        return f"{self.message} [{', '.join(where)}]" if where else self.message
+            places.append(("characters", f"{self.start}-{self.end}"))
+        else:
+            places += [("from character", self.start), ("up to character", self.end)]
+        where = ", ".join(f"{name} {value}" for name, value in places if value is not None)
+        return f"{self.message} [{where}]" if where else self.message
 
     def __reduce__(self) -> tuple:
         # joblib workers exchange errors by pickling. The default pickling of exceptions loses keyword-only arguments.
-        return (_rebuild_error, (type(self), self.message, self._context()))
-
-    def _context(self) -> dict:
         names = ("path", "doc_id", "annotation_id", "start", "end")
-        return {name: getattr(self, name) for name in names}
-
-
-def _rebuild_error(cls: type[DeidError], message: str, context: dict) -> DeidError:
-    return cls(message, **context)
+        return functools.partial(type(self), **{name: getattr(self, name) for name in names}), (self.message,)
 
 
 class SpanError(DeidError, ValueError):

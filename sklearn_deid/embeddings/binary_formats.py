@@ -85,7 +85,7 @@ def read_word2vec_binary(file: VectorFile) -> RawVectors:
     # shape: (n_words, dim)
     vectors = np.frombuffer(numbers, dtype="<f4").reshape(len(words), dim)
     file.check_finite(vectors)
-    return without_duplicates(file.decode(words, 1, "word"), vectors)
+    return without_duplicates(file.decode(words, "word"), vectors)
 
 
 class _Dictionary(NamedTuple):
@@ -150,7 +150,7 @@ def _read_dictionary(file: VectorFile, buffer: _Buffer) -> _Dictionary:
         buffer.take(9, f"word {number} of {n_words}")
     # The setting may be 0, but n-grams of 0 characters do not exist.
     min_n = max(min_n, 1)
-    return _Dictionary(file.decode(raw, 1, "word"), dim, bucket if max_n >= min_n else 0, min_n, max_n)
+    return _Dictionary(file.decode(raw, "word"), dim, bucket if max_n >= min_n else 0, min_n, max_n)
 
 
 def _read_matrix(file: VectorFile, buffer: _Buffer, dictionary: _Dictionary) -> np.ndarray:

@@ -157,7 +157,7 @@ class NeighborIndex:
     @cached_property
     def _ids(self) -> np.ndarray:
         """Rows of all words that may be neighbours."""
-        allowed = np.concatenate([block.any(axis=1) for block in self.vectors.blocks()] or [np.zeros(0, dtype=bool)])
+        allowed = self.vectors.has_direction()
         return np.flatnonzero(allowed if self._candidates is None else allowed & self._candidates)
 
     @cached_property

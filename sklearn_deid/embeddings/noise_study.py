@@ -102,8 +102,7 @@ def noise_study(
     if not len(asked) or n_draws < 1:
         raise ValueError(f"The study needs at least one row and one draw. Got {len(asked)} and {n_draws} instead.")
     rng = check_random_state(random_state)
-    # A vector of zeros has no direction, so that no noisy vector is near to it.
-    ids = np.flatnonzero(np.concatenate([block.any(axis=1) for block in vectors.blocks()]))
+    ids = np.flatnonzero(vectors.has_direction())
     table, unit = vectors.vectors_at(ids), vectors.vectors_at(asked).astype(np.float64)
     counts, cosines = np.zeros((len(levels), len(_RANKS)), dtype=np.int64), np.zeros(len(levels))
     for _ in range(n_draws):

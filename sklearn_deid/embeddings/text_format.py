@@ -101,7 +101,6 @@ def _parse(file: VectorFile, lines: list[bytes], first: int, dim: int) -> tuple[
         rests.append(rest)
     if not words:
         return [], np.empty((0, dim), dtype=np.float32)
-    numbered = first if len(words) == len(lines) else None
     try:
         block = np.loadtxt(rests, dtype=np.float32, delimiter=" ", comments=None, ndmin=2, encoding="latin-1")
         if block.shape != (len(words), dim) or not np.isfinite(block).all():
@@ -109,10 +108,8 @@ def _parse(file: VectorFile, lines: list[bytes], first: int, dim: int) -> tuple[
     except ValueError:
         # np.loadtxt does not name the wrong field. A second, slower pass finds its line and position.
         raise _first_garbled(file, stripped, first, dim) from None
-    if numbered is None:  # blank lines: decode one by one, so that an error names the right line
-        numbers = [number for number, line in enumerate(stripped, first) if line]
-        return [file.decode([word], number, "line")[0] for word, number in zip(words, numbers, strict=True)], block
-    return file.decode(words, numbered, "line"), block
+    # Blank lines have a number, but no word.
+    return file.decode(words, "line", (number for number, line in enumerate(stripped, first) if line)), block
 
 
 def _split_line(file: VectorFile, line: bytes, number: int, dim: int) -> tuple[bytes, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -73,10 +74,10 @@ class VectorFile:
         counts = [count for count in (n_words, self.max_words) if count is not None]
         return min(counts) if counts else None
 
-    def decode(self, words: list[bytes], first: int, unit: str) -> list[str]:
-        """Decode words. An error names the number of the ``unit`` ("line" or "word"), counted from ``first``."""
+    def decode(self, words: list[bytes], unit: str, numbers: Iterable[int] | None = None) -> list[str]:
+        """Decode words. An error names the number of the ``unit`` ("line" or "word"); by default counted from 1."""
         decoded = []
-        for number, word in enumerate(words, first):
+        for number, word in zip(range(1, len(words) + 1) if numbers is None else numbers, words, strict=True):
             try:
                 decoded.append(word.decode(self.encoding, self.encoding_errors))
             except UnicodeDecodeError:

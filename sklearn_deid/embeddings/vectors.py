@@ -185,6 +185,10 @@ class WordVectors:
         for start in range(0, len(self), n_rows):
             yield self.vectors_at(slice(start, start + n_rows))
 
+    def has_direction(self) -> np.ndarray:
+        """Which rows have a vector other than zero, shape (n_words,). No word is near to a vector of zeros."""
+        return np.concatenate([np.zeros(0, dtype=bool), *(block.any(axis=1) for block in self.blocks())])
+
     def matrix(self) -> np.ndarray:
         """All unit vectors, shape (n_words, dim), float32. Stored unit vectors are returned without a copy."""
         return self.vectors_at(slice(None))

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .._compat import Interval, StrOptions
+from .._compat import Interval
 from .noisy_mechanism import NoisyTokenMechanism
-from .perturber import TOKEN_CONSTRAINTS, TokenPerturber
+from .perturber import NEIGHBOR_CONSTRAINTS, TOKEN_CONSTRAINTS, TokenPerturber
 from .policy import WordPolicy
 from .token_mechanism import ExactTokenMechanism
 from .word_moves import ExponentialNeighbors, ExponentialVocabulary, NoisyNearest
 
-_EPSILON_CONSTRAINTS: dict[str, list] = {**TOKEN_CONSTRAINTS, "epsilon": [Interval(Real, 0, None, closed="neither")]}
+_EPSILON: dict[str, list] = {"epsilon": [Interval(Real, 0, None, closed="neither")]}
 
 
 class _EpsilonPseudonymizer(TokenPerturber):
     """Parameters of the mechanisms that may reach any word of the vocabulary."""
 
-    _parameter_constraints: dict[str, list] = _EPSILON_CONSTRAINTS
+    _parameter_constraints: dict[str, list] = {**TOKEN_CONSTRAINTS, **_EPSILON}
 
     def __init__(
         self,
@@ -187,13 +187,7 @@ class CusTextPseudonymizer(TokenPerturber):
     True
     """
 
-    _parameter_constraints: dict[str, list] = {
-        **_EPSILON_CONSTRAINTS,
-        "digits": [StrOptions({"near", "same", "random"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-    }
+    _parameter_constraints: dict[str, list] = {**NEIGHBOR_CONSTRAINTS, **_EPSILON}
 
     def __init__(
         self,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._compat import Interval, StrOptions
-from .perturber import TOKEN_CONSTRAINTS, TokenPerturber
+from .perturber import NEIGHBOR_CONSTRAINTS, TokenPerturber
 from .phi_tokens import PhiTokens
 from .policy import MOVE, WordPolicy
 from .token_mechanism import ExactTokenMechanism
@@ -114,14 +112,7 @@ class NeighborPseudonymizer(TokenPerturber):
     1
     """
 
-    _parameter_constraints: dict[str, list] = {
-        **TOKEN_CONSTRAINTS,
-        "digits": [StrOptions({"near", "same", "random"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "guard_substring": ["boolean"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-    }
+    _parameter_constraints: dict[str, list] = {**NEIGHBOR_CONSTRAINTS, "guard_substring": ["boolean"]}
 
     def __init__(
         self,

@@ -193,8 +193,7 @@ class PhiPerturber(SentenceTransformer):
         X, tags, groups = self._checked(X, y, groups)
         vectors = required_embeddings(self, X, own_generator(self.random_state).integers(2**31))
         policy = WordPolicy(vectors, words_to_exclude(self.exclude), self.digits, self.unknown)
-        # A zero vector has no direction, so that no word is near to it.
-        self.mechanism_ = self._make_mechanism(policy, usable_words(vectors) & _nonzero_rows(vectors))
+        self.mechanism_ = self._make_mechanism(policy, usable_words(vectors) & vectors.has_direction())
         self._fitted_as = self._mechanism_parameters()
         warn_of_absent_labels(self.labels, tags, stacklevel=3)
         perturbed, self.statistics_ = self._draw(X, tags, groups)
@@ -261,10 +260,6 @@ def _is_same(old: Any, new: Any) -> bool:
     return old is new or (is_plain and old == new)
 
 
-def _nonzero_rows(vectors: WordVectors) -> np.ndarray:
-    return np.concatenate([block.any(axis=1) for block in vectors.blocks()] or [np.zeros(0, dtype=bool)])
-
-
 def _statistics(moves: Moves, ranks: np.ndarray) -> dict[str, dict[str, float]]:
     """Count the tokens of each label by their action; the counts name no word."""
     out: dict[str, dict[str, float]] = {}
@@ -292,6 +287,15 @@ TOKEN_CONSTRAINTS: dict[str, list] = {
     "unknown": [StrOptions({"shape", "random", "keep", "raise"})],
     "coherence": [StrOptions({"token", "sentence", "document", "patient"})],
     "keep_casing": ["boolean"],
+}
+
+
+NEIGHBOR_CONSTRAINTS: dict[str, list] = {
+    **TOKEN_CONSTRAINTS,
+    "digits": [StrOptions({"near", "same", "random"})],
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
 }
 
 

@@ -10,6 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -38,8 +39,6 @@ _PROBE_WEIGHT = 1e4
 _UNPROBED = 0.5  # excess accuracy of a round without a probe, as if a probe had always been right
 _ALLOWED = {
     "adversary": ("paper", "strong"),
-    "deviation": ("sample", "batch"),
-    "order": (("P3b", "P3a"), ("P3a", "P3b")),
     "stopping": ("paper", "robust"),
 }
 
@@ -51,7 +50,8 @@ class ThreePartSettings:
     Parameters
     ----------
     n_epochs_tagger, n_epochs_adversary, n_rounds : int, default=20, 20, 40
-        Number of epochs of P1 and of P2, and number of rounds of P3. A round is an epoch of P3b and an epoch of P3a.
+        Number of epochs of P1 and of P2, and number of rounds of P3. A round is an epoch of P3b and an epoch of P3a, as
+        in the paper's code; the paper's text has P3a before P3b.
     patience : tuple of three int or None, default=(10, 10, 10)
         Number of epochs (rounds) without improvement on held-out patients after which P1, P2 and P3 end.
     lr : float, default=2e-3
@@ -65,11 +65,6 @@ class ThreePartSettings:
         Hidden size of the adversaries; see `PairAdversaries` for the default.
     adversary_weight : float, default=1.0
         lambda, weight of the adversaries' deviation from chance.
-    deviation : {"sample", "batch"}, default="sample"
-        Deviation from chance; see `chance_deviation`.
-    order : ("P3b", "P3a") or ("P3a", "P3b")
-        Order of the phases of a round. The paper's text has P3a before P3b. The paper's code has the reverse order,
-        which is the default.
     max_pairs : int, optional
         Number of sentences with PHI in an epoch of P2 and P3, drawn anew each time. P3 adds the same number of other
         sentences. By default all sentences are used.
@@ -105,8 +100,6 @@ class ThreePartSettings:
     adversary: str = "paper"
     adversary_hidden_size: int | None = None
     adversary_weight: float = 1.0
-    deviation: str = "sample"
-    order: tuple[str, str] = ("P3b", "P3a")
     max_pairs: int | None = None
     noise_restart: float | None = None
     stopping: str = "paper"
@@ -116,8 +109,7 @@ class ThreePartSettings:
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
             if getattr(self, name) not in allowed:
-                shown = " or ".join(map(str, allowed))
-                raise ValueError(f"The {name!r} parameter must be {shown}. Got {getattr(self, name)!r}.")
+                raise ValueError(f"The {name!r} parameter must be {' or '.join(allowed)}. Got {getattr(self, name)!r}.")
         if not self.adversary_weight >= 0.0:
             raise ValueError(f"The 'adversary_weight' parameter must not be negative. Got {self.adversary_weight!r}.")
         if self.probe_every < 1:
@@ -174,16 +166,6 @@ class ThreePartResult:
     def control_accuracy(self) -> float | None:
         """Accuracy of T2 at the end of P2."""
         return None if self.control is None else self.control["t2"].value
-
-    @property
-    def control_passed(self) -> bool | None:
-        """Whether the accuracy of T2 was at least 0.90; if not, the failure of these adversaries proves no privacy."""
-        return None if self.control_accuracy is None else self.control_accuracy >= CONTROL_BAR
-
-    @property
-    def robust(self) -> bool | None:
-        """Whether every fresh adversary of the selected round's probe was at chance; None without a probe."""
-        return None if self.probe is None else all(found.low <= 0.5 for found in self.probe.accuracies.values())
 
 
 class AdversarialRun(ABC):
@@ -293,7 +275,7 @@ class AdversarialRun(ABC):
                 settings=settings,
                 rng=self.rng,
                 generator=self.generator,
-                record=lambda **numbers: self.log.record("P2", **numbers),
+                record=partial(self.log.record, "P2"),
             )
         self._measure_control()
         self.best = BestState(self.representer, self.tagger, self.adversaries)
@@ -333,7 +315,7 @@ class AdversarialRun(ABC):
         return {f"valid_{k}": v for k, v in scores.items()}
 
     def _adversary_scores(self, valid: PairBatches) -> dict[str, float]:
-        scores = measure_pairs(self.adversaries, self.representer, valid, self.generator, self.settings.deviation)
+        scores = measure_pairs(self.adversaries, self.representer, valid, self.generator)
         return {f"valid_{k}": v for k, v in scores.items()}
 
     def _probe(self, number: int) -> ProbeResult | None:

@@ -74,17 +74,15 @@ def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     optimizer.step()
 
 
-def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
-    """Compute an adversary's deviation from guessing: ``mean |l_adv - ln 2|`` over pairs, or ``|mean l_adv - ln 2|``.
+def chance_deviation(cross_entropy: Tensor) -> Tensor:
+    """Compute an adversary's deviation from guessing, ``mean |l_adv - ln 2|`` over pairs, as in the paper's code.
+
+    The deviation is 0 only if the adversary's probability is one half for every pair.
 
     Parameters
     ----------
     cross_entropy : Tensor of shape (n,)
         l_adv of each pair.
-    per : {"sample", "batch"}, default="sample"
-        "sample" is the first formula, as in the paper's code. With "sample", the deviation is 0 only if the adversary's
-        probability is one half for every pair. "batch" is the second formula, another reading of the paper. With
-        "batch", the deviation is also 0 if confident correct answers and confident wrong answers balance.
 
     References
     ----------
@@ -95,12 +93,11 @@ def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
     >>> import torch
     >>> from sklearn_deid.representations import chance_deviation
     >>> losses = torch.tensor([0.2, 1.2]) + 0.6931
-    >>> [round(chance_deviation(losses - 0.7, per).item(), 3) for per in ("sample", "batch")]
-    [0.5, 0.0]
+    >>> round(chance_deviation(losses - 0.7).item(), 3)
+    0.5
     """
     # Both signs count: answers that are worse than guesses are right once they are inverted.
-    excess = cross_entropy - math.log(2.0)
-    return excess.abs().mean() if per == "sample" else excess.mean().abs()
+    return (cross_entropy - math.log(2.0)).abs().mean()
 
 
 class RunningMeans:
@@ -246,7 +243,6 @@ def measure_pairs(
     representer: Representer,
     batches: PairBatches,
     generator: torch.Generator,
-    per: str = "sample",
 ) -> dict[str, float]:
     """Measure adversaries on newly drawn pairs, without training them.
 
@@ -254,17 +250,16 @@ def measure_pairs(
     -------
     dict
         "<name>_accuracy" and "<name>_loss" of every adversary, and "<judge>_deviation" of every judge
-        (`chance_deviation`). With ``per="batch"``, the deviation is computed over all pairs at once.
+        (`chance_deviation`).
     """
     means = RunningMeans()
     for batch in batches.epoch(None, generator, sentences="pairs"):
         judgement = adversaries(adversaries.draw(representer, batch, generator))
         means.add_judgement(judgement)
         for judge in adversaries.judges:
-            excess = judgement.cross_entropy(judge) - math.log(2.0)
-            means.add(len(excess), **{f"{judge}_deviation": (excess.abs() if per == "sample" else excess).mean()})
-    # For "batch", the mean over all pairs comes first, then the absolute value; for "sample", abs changes nothing.
-    return {k: abs(v) if k.endswith("_deviation") else v for k, v in means.compute().items()}
+            deviation = chance_deviation(judgement.cross_entropy(judge))
+            means.add(len(judgement.real), **{f"{judge}_deviation": deviation})
+    return means.compute()
 
 
 def fit_adversaries(

@@ -16,7 +16,6 @@ class _TokenwiseDense(nn.Module):
     def __init__(self, size: int, n_layers: int) -> None:
         super().__init__()
         self.layers = nn.ModuleList(nn.Linear(size, size) for _ in range(n_layers))
-        self.output_size = size
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         for layer in self.layers:
@@ -168,10 +167,6 @@ class Representer(nn.Module):
     def output_std(self) -> Tensor:
         """Return the standard deviation of the output noise, shape (d,), with its gradient."""
         return self.output_noise.std()
-
-    def noise_parameters(self) -> list[nn.Parameter]:
-        """Return the trainable weights of both noises, for an optimizer group with its own learning rate."""
-        return self.input_noise.noise_parameters() + self.output_noise.noise_parameters()
 
 
 def _checked(name: str, noise: GaussianNoise | None, size: int) -> GaussianNoise:

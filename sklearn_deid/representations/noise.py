@@ -131,10 +131,6 @@ class GaussianNoise(nn.Module):
         # that has shrunk could hardly grow again. The sign of the weight has no meaning.
         return self.floor + self.weight.abs()
 
-    def noise_parameters(self) -> list[nn.Parameter]:
-        """Return the trainable weights, as a group for an optimizer; the list is empty if nothing is learned."""
-        return list(self.parameters())
-
     def draw(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Draw standard normal numbers in the shape of x, for the ``eps`` of `forward`."""
         return torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)

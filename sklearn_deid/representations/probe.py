@@ -9,8 +9,8 @@ control succeeds, accuracy at chance proves nothing about stronger attackers. Th
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import torch
@@ -47,41 +47,21 @@ class ProbeResult:
         Whether the adversaries had been trained before the probe.
     epochs : dict of str to int
         Epoch of the weights of each adversary; 0 for an adversary that was not trained further.
-    control : ProbeResult or None
-        Result of the same probe when nothing is hidden.
     """
 
     accuracies: dict[str, Estimate]
     adversaries: PairAdversaries
     continued: bool
     epochs: dict[str, int] = field(default_factory=dict)
-    control: ProbeResult | None = None
 
     @property
     def strongest(self) -> Estimate:
         """Accuracy of the most accurate attack."""
         return max(self.accuracies.values(), key=lambda found: found.value)
 
-    @property
-    def control_accuracy(self) -> float | None:
-        """Accuracy of T2 in the control; None without a control or without T2."""
-        found = None if self.control is None else self.control.accuracies.get("t2")
-        return None if found is None else found.value
-
-    @property
-    def control_passed(self) -> bool | None:
-        """Whether the accuracy of T2 in the control is at least 0.90; if not, an accuracy at chance proves nothing."""
-        return None if self.control_accuracy is None else self.control_accuracy >= CONTROL_BAR
-
-    def with_control(self, control: ProbeResult) -> ProbeResult:
-        """Return a copy of this result that also holds the result of `positive_control`."""
-        return replace(self, control=control)
-
     def __repr__(self) -> str:
         found = ", ".join(f"{k} {v.value:.3f} [{v.low:.3f}, {v.high:.3f}]" for k, v in self.accuracies.items())
-        return (
-            f"ProbeResult({found}, n={self.strongest.n}, continued={self.continued}, control={self.control_accuracy})"
-        )
+        return f"ProbeResult({found}, n={self.strongest.n}, continued={self.continued})"
 
 
 @torch.no_grad()
@@ -181,7 +161,7 @@ def train_probe(
     """
     check_pairs(train=train, valid=valid)
     settings = settings or AdversarySettings()
-    record = None if log is None else _recorder(log)
+    record = None if log is None else partial(log.record, "probe")
     with own_torch_stream(rng, train.device), frozen(representer):
         if continue_from is None:
             adversaries = new_adversaries(settings, representer, train, generator)
@@ -206,32 +186,19 @@ def positive_control(
     rng: np.random.Generator,
     generator: torch.Generator,
     log: TrainingLog | None = None,
-    keep_noise: bool = False,
 ) -> ProbeResult:
-    """Run the probe on data where it must succeed: a representer without noise, or a representer that is not private.
+    """Run the probe on a representer without noise, where it must succeed.
 
     Parameters
     ----------
     representer : Representer
-        Private representer, whose noise is left out. With ``keep_noise=True``, a representer that was trained without
-        an adversary. The control with ``keep_noise=True`` is better: without noise, two representations of a sentence
-        are equal, and every comparison detects equal vectors.
+        Private representer, whose noise is left out. Two representations of a sentence are then equal, and every
+        comparison detects equal vectors: `train_probe` on a representer that was trained without an adversary is a
+        stricter control.
     train, valid, settings, rng, generator, log
         Same parameters as for `train_probe`.
-    keep_noise : bool, default=False
-        Whether the noise of the representer is kept.
-
-    Returns
-    -------
-    ProbeResult
-        Result of the control, for `ProbeResult.with_control`.
     """
     subject = copy.deepcopy(representer)
-    if not keep_noise:
-        subject.input_noise = GaussianNoise(subject.input_noise.size, kind="none").to(train.device)
-        subject.output_noise = GaussianNoise(subject.output_noise.size, kind="none").to(train.device)
+    subject.input_noise = GaussianNoise(subject.input_noise.size, kind="none").to(train.device)
+    subject.output_noise = GaussianNoise(subject.output_noise.size, kind="none").to(train.device)
     return train_probe(subject, train, valid, settings=settings, rng=rng, generator=generator, log=log)
-
-
-def _recorder(log: TrainingLog) -> Callable[..., None]:
-    return lambda **numbers: log.record("probe", **numbers)

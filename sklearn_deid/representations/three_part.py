@@ -38,7 +38,7 @@ class _Alternation(AdversarialRun):
         self.scored = "P3b" if self.settings.stopping == "paper" else "P3a"
 
     def play_round(self, number: int) -> None:
-        for phase in self.settings.order:
+        for phase in ("P3b", "P3a"):
             numbers = self.fool() if phase == "P3b" else self.catch_up()
             if phase == self.scored:
                 numbers |= self.score(number)
@@ -66,10 +66,7 @@ class _Alternation(AdversarialRun):
             return deid
         judgement = self.adversaries(self.adversaries.draw(self.representer, batch, self.generator))
         means.add_judgement(judgement)
-        deviations = {
-            judge: chance_deviation(judgement.cross_entropy(judge), self.settings.deviation)
-            for judge in self.adversaries.judges
-        }
+        deviations = {judge: chance_deviation(judgement.cross_entropy(judge)) for judge in self.adversaries.judges}
         # Deviations are means over pairs, the loss of the tagger over sentences: they have weights of their own in the
         # epoch.
         means.add(len(judgement.real), **{f"{judge}_deviation": value for judge, value in deviations.items()})

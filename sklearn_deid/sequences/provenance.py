@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any
@@ -14,6 +14,19 @@ from ..exceptions import BundleError
 
 NOISE_LAW = "Gaussian, rounded to the grid"  # of `PrivateRepresenter`, in manifests
 CLASS_LAW = "none, k-anonymous classes"  # of `WordClassRepresenter`, in manifests
+
+# For each type of a field: the test of a value, its description in an error message, and the type of plain values.
+_TYPES: dict[str, tuple[Callable[[Any], bool], str, Callable[[Any], Any]]] = {
+    "str": (lambda value: isinstance(value, str) and value != "", "a non-empty string", str),
+    # bool is a subclass of int: without the first test True would be a valid count.
+    "int": (
+        lambda value: not isinstance(value, bool) and isinstance(value, Integral) and value >= 1,
+        "a whole number of at least 1",
+        int,
+    ),
+    "bool": (lambda value: isinstance(value, (bool, np.bool_)), "True or False", bool),
+    "Mapping[str, Any]": (lambda value: isinstance(value, Mapping), "a mapping", dict),
+}
 
 
 @dataclass(frozen=True)
@@ -67,37 +80,14 @@ class Provenance:
     settings: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        checks = {"str": _text, "int": _count, "bool": _flag, "Mapping[str, Any]": _mapping}
-        # With postponed evaluation of annotations, ``field.type`` is a string.
         for field in fields(self):
-            value = checks[str(field.type)](getattr(self, field.name), field.name)
-            object.__setattr__(self, field.name, value)
+            # With postponed evaluation of annotations, ``field.type`` is a string.
+            fits, kind, convert = _TYPES[str(field.type)]
+            value = getattr(self, field.name)
+            if not fits(value):
+                raise BundleError(f"The '{field.name}' of an origin must be {kind}.")
+            object.__setattr__(self, field.name, plain_json(convert(value), field.name))
 
     def to_dict(self) -> dict[str, Any]:
         """Copy of the record as plain values, for JSON."""
         return plain_json({field.name: getattr(self, field.name) for field in fields(self)}, "origin")
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise BundleError(f"The '{name}' of an origin must be a non-empty string.")
-    return str(value)
-
-
-def _count(value: Any, name: str) -> int:
-    # bool is a subclass of int: without the first test True would be a valid count.
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 1:
-        raise BundleError(f"The '{name}' of an origin must be a whole number of at least 1.")
-    return int(value)
-
-
-def _flag(value: Any, name: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise BundleError(f"The '{name}' of an origin must be True or False.")
-    return bool(value)
-
-
-def _mapping(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise BundleError(f"The '{name}' of an origin must be a mapping.")
-    return plain_json(dict(value), name)

@@ -4,7 +4,14 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from sklearn_deid.representations import GaussianNoise, Representer, pair_distance, reverse_gradient
+from sklearn_deid.representations import (
+    GaussianNoise,
+    PrivateModel,
+    Representer,
+    noise_aware_groups,
+    pair_distance,
+    reverse_gradient,
+)
 
 KINDS = pytest.mark.parametrize("kind", ["lstm", "dense"])
 
@@ -163,7 +170,11 @@ def test_state_keeps_noise_and_floors():
 
 def test_noise_weights_form_a_group():
     representer = small(input_noise=GaussianNoise(4, kind="fixed"))
-    assert [p is representer.output_noise.weight for p in representer.noise_parameters()] == [True]
+    others, noise = noise_aware_groups(PrivateModel(representer, None), 0.1, 0.2)
+    assert [p is representer.output_noise.weight for p in noise["params"]] == [True]
+    assert (others["lr"], noise["lr"]) == (0.1, 0.2) and len(others["params"]) == len(
+        list(representer.parameters())
+    ) - 1
     x, mask = sentences()
     representer(x, mask).sum().backward()
     assert (representer.output_noise.weight.grad != 0).all()

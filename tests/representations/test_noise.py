@@ -89,7 +89,7 @@ def test_none_is_the_identity_without_state():
     assert noise(x) is x
     assert noise.state_dict() == {}
     assert noise.std().tolist() == [0.0, 0.0, 0.0]
-    assert noise.noise_parameters() == []
+    assert list(noise.parameters()) == []
 
 
 @pytest.mark.parametrize("kind", ["trainable", "fixed"])
@@ -110,7 +110,7 @@ def test_noise_and_no_noise_do_not_load_each_other():
 
 def test_noise_never_falls_under_its_floor():
     noise = GaussianNoise(3, init=0.5, floor=0.25)
-    optimizer = torch.optim.SGD(noise.noise_parameters(), lr=0.05)
+    optimizer = torch.optim.SGD(noise.parameters(), lr=0.05)
     for _ in range(50):
         optimizer.zero_grad()
         noise.std().sum().backward()
@@ -121,8 +121,7 @@ def test_noise_never_falls_under_its_floor():
 
 def test_only_trainable_noise_has_parameters():
     trainable = GaussianNoise(3)
-    assert [p is trainable.weight for p in trainable.noise_parameters()] == [True]
-    assert GaussianNoise(3, kind="fixed").noise_parameters() == []
+    assert [p is trainable.weight for p in trainable.parameters()] == [True]
     assert list(GaussianNoise(3, kind="fixed").parameters()) == []
 
 

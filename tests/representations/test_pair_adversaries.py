@@ -67,11 +67,10 @@ def test_losses_of_the_papers_kind_are_of_the_mean_probability(batch):
     assert judgement.auxiliary == {}
 
 
-def test_deviation_per_sample_and_per_batch():
+def test_deviation_is_the_mean_over_pairs():
     losses = torch.tensor([0.1, 0.7, 2.5, 0.69])
     by_hand = [abs(x - math.log(2)) for x in losses.tolist()]
     assert chance_deviation(losses).item() == pytest.approx(np.mean(by_hand))
-    assert chance_deviation(losses, "batch").item() == pytest.approx(abs(losses.mean().item() - math.log(2)))
 
 
 def test_deviation_has_its_minimum_at_one_half_only():

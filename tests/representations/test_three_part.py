@@ -85,14 +85,13 @@ def test_each_phase_trains_its_own_part(adversary):
 
 
 @weak_control
-@pytest.mark.parametrize("order", [("P3b", "P3a"), ("P3a", "P3b")])
 @pytest.mark.parametrize("stopping", ["paper", "robust"])
-def test_log_holds_the_phases_in_order(order, stopping):
+def test_log_holds_the_phases_in_order(stopping):
     log = TrainingLog()
     probe = AdversarySettings(tasks=("t2",), n_epochs=1, hidden_size=4)
-    train(log=log, order=order, stopping=stopping, probe_every=2, n_rounds=3, probe=probe)
+    train(log=log, stopping=stopping, probe_every=2, n_rounds=3, probe=probe)
     phases = [row["phase"] for row in log.rows if row["phase"] != "probe"]
-    assert phases == ["P1"] * 2 + ["P2"] * 2 + ["control"] + [*order] * 3
+    assert phases == ["P1"] * 2 + ["P2"] * 2 + ["control"] + ["P3b", "P3a"] * 3
     rounds = [row["round"] for row in log.of_phase("probe")]
     assert rounds == ([2, 3] if stopping == "robust" else [])
     scored = "P3b" if stopping == "paper" else "P3a"
@@ -104,11 +103,10 @@ def test_log_holds_the_phases_in_order(order, stopping):
 
 
 @pytest.mark.parametrize(("adversary", "judges"), [("paper", ["average"]), ("strong", ["t1", "t2"])])
-@pytest.mark.parametrize("deviation", ["sample", "batch"])
-def test_fooling_loss_is_the_literal_one(adversary, judges, deviation):
+def test_fooling_loss_is_the_literal_one(adversary, judges):
     model, (data, _) = small_model(), few_batches()
     model.eval()  # no dropout
-    settings = short(adversary=adversary, deviation=deviation, adversary_weight=0.7)
+    settings = short(adversary=adversary, adversary_weight=0.7)
     run = _Alternation(model, data, None, settings, *chance().values(), TrainingLog())
     run.adversaries = PairAdversaries(SIZE, D, kind=adversary, hidden_size=5)
     batch = next(data.epoch(**chance(), sentences="balanced"))
@@ -133,7 +131,7 @@ def test_fooling_loss_is_the_literal_one(adversary, judges, deviation):
         real, fake = sigmoids[judge]
         entropies = [-math.log(p) for p in real.tolist()] + [-math.log(1 - p) for p in fake.tolist()]
         excess = np.array(entropies) - math.log(2)
-        expected += 0.7 * (np.abs(excess).mean() if deviation == "sample" else abs(excess.mean()))
+        expected += 0.7 * np.abs(excess).mean()
     assert loss == pytest.approx(expected, rel=1e-4)
 
 
@@ -190,7 +188,7 @@ def test_robust_rule_prefers_what_a_probe_cannot_read(monkeypatch):
     monkeypatch.setattr(_Alternation, "_probe", fixed)
     probe = AdversarySettings(tasks=("t2",), n_epochs=1, hidden_size=4)
     _, result = train(stopping="robust", probe_every=1, n_rounds=3, probe=probe)
-    assert result.selected_round == 2 and result.robust and result.probe.accuracies["t2"].low == 0.45
+    assert result.selected_round == 2 and result.probe.accuracies["t2"].low == 0.45
 
 
 class Interrupting(TrainingLog):
@@ -264,21 +262,21 @@ def test_control_passes_where_the_adversary_is_strong_and_nothing_is_hidden():
         n_epochs_adversary=25,
         n_rounds=1,
     )
-    assert result.control_passed and result.control_accuracy >= 0.9
+    assert result.control_accuracy >= 0.9
     assert next(log.of_phase("control"))["t2_accuracy"] == result.control_accuracy
 
 
 def test_control_that_fails_warns():
     with pytest.warns(UnsafeToShareWarning, match="told pairs apart in .*its failure on the trained"):
         _, result = train()
-    assert result.control_passed is False
+    assert result.control_accuracy < 0.9
 
 
 def test_without_held_out_patients_the_last_state_is_kept_and_nobody_knows():
     data = (few_batches()[0], None)
     with pytest.warns(UnsafeToShareWarning, match="Without held-out patients"):
         _, result = train(data=data, n_rounds=3)
-    assert result.selected_round == result.n_rounds == 3 and result.control is None and result.control_passed is None
+    assert result.selected_round == result.n_rounds == 3 and result.control is None and result.control_accuracy is None
 
 
 @weak_control
@@ -350,8 +348,6 @@ def test_noise_figures_by_hand():
     [
         ({"adversary": "weak"}, "'adversary' parameter must be paper or strong"),
         ({"stopping": "early"}, "'stopping' parameter must be paper or robust"),
-        ({"deviation": "pair"}, "'deviation' parameter must be sample or batch"),
-        ({"order": ("P3a",)}, "'order' parameter must be"),
         ({"adversary_weight": -1.0}, "'adversary_weight' parameter must not be negative"),
         ({"probe_every": 0}, "'probe_every' parameter must be at least 1"),
     ],
@@ -421,4 +417,4 @@ def test_training_together_from_the_start_has_no_control():
     log, settings = TrainingLog(), short(n_epochs_tagger=0, n_epochs_adversary=0)
     with pytest.warns(UnsafeToShareWarning, match="told pairs apart"):
         result = train_dann(small_model(), *few_batches(), settings=settings, **chance(), log=log)
-    assert [row["phase"] for row in log.rows] == ["control", "DANN", "DANN"] and result.control_passed is False
+    assert [row["phase"] for row in log.rows] == ["control", "DANN", "DANN"] and result.control_accuracy < 0.9
