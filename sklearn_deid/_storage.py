@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import time
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
@@ -41,6 +42,7 @@ def write_bundle(
     *,
     overwrite: bool = False,
     whole_day: bool = False,
+    others: Mapping[str, bytes] | None = None,
 ) -> None:
     """Write a bundle under a temporary name and rename it.
 
@@ -58,6 +60,8 @@ def write_bundle(
         Whether folder and files have the time of the last midnight (UTC), see `has_possible_times`. For bundles that
         are handed out: their times carry nothing but the day. Models keep their times, from which programs for copies
         and backups see that a model changed.
+    others : mapping of str to bytes, optional
+        Content of further files by name, such as a card.
 
     Raises
     ------
@@ -78,6 +82,8 @@ def write_bundle(
         )
         content["manifest_sha256"] = _manifest_digest(content)
         write_file(work / _MANIFEST, manifest_bytes(content))
+        for name, text in (others or {}).items():
+            write_file(work / name, text)
         if whole_day:
             midnight = time.time_ns() // _DAY * _DAY
             for item in _with_times(work):

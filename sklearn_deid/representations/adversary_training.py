@@ -65,12 +65,12 @@ def check_pairs(**batches: PairBatches | None) -> None:
             )
 
 
-def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    """Take an optimizer step on the loss, with the gradient of the optimizer's weights clipped to length 1."""
+def step(optimizer: torch.optim.Optimizer, loss: Tensor, longest: float = CLIP_NORM) -> None:
+    """Take an optimizer step on the loss, with the gradient of the optimizer's weights clipped to a length."""
     optimizer.zero_grad()
     loss.backward()
     # The norm is taken over all weights together, which keeps the direction of the step.
-    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], CLIP_NORM)
+    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], longest)
     optimizer.step()
 
 

@@ -59,7 +59,7 @@ from ..embeddings import WordVectors
 from ..metrics import Estimate
 from .casing_disclosure import CasingDisclosure
 from .network import Representer
-from .pair_batches import PairBatches
+from .pair_batches import PairBatch, PairBatches
 from .part_bound import PartBound, plain_numbers, with_estimates
 from .phi_coverage import PhiCoverage
 
@@ -326,6 +326,16 @@ _PARTS: dict[str, Any] = {
 }
 
 
+def twin_distance(representer: Representer, batch: PairBatch, generator: torch.Generator) -> Tensor:
+    """Compute the distance d' between the sentences of a batch of pairs and their counterfactuals, shape (n_pairs,)."""
+    # The same input noise for both members: otherwise d' would also measure the difference of two draws.
+    eps = representer.input_noise.draw(batch.embeddings, generator)
+    # shape: (n_pairs, time, d)
+    mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
+    moved = representer.mean(batch.moved, batch.mask, input_eps=eps)
+    return pair_distance(mu, moved, representer.output_std(), batch.mask)
+
+
 @torch.no_grad()
 def pair_distances(
     representer: Representer, batches: PairBatches, generator: torch.Generator, *, n_draws: int = 1
@@ -350,13 +360,8 @@ def pair_distances(
     """
     found = [torch.zeros(0, device=batches.device)]
     for _ in range(n_draws):
-        for batch in batches.epoch(None, generator, sentences="pairs"):
-            # The same input noise for both members: otherwise d' would also measure the difference of two draws.
-            eps = representer.input_noise.draw(batch.embeddings, generator)
-            # shape: (n_pairs, time, d)
-            mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
-            moved = representer.mean(batch.moved, batch.mask, input_eps=eps)
-            found.append(pair_distance(mu, moved, representer.output_std(), batch.mask))
+        pairs = batches.epoch(None, generator, sentences="pairs")
+        found += [twin_distance(representer, batch, generator) for batch in pairs]
     return torch.cat(found)
 
 

@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..exceptions import TrainingDivergedError
 from ..tagging.callbacks import MovingAverage
-from .adversary_training import frozen
+from .adversary_training import frozen, step
 from .bound import PrivacyBound, pair_distance, pairs_bound, privacy_bound
 from .bounded_settings import BoundedSettings
 from .dual_variables import DualVariables
@@ -96,6 +97,8 @@ def train_bounded(
     ValueError
         If the representer has no output noise, if no sentence has a token that can be replaced, or if a bound on
         patients is requested and only one patient with such a token is held out.
+    TrainingDivergedError
+        If the trained weights are not finite.
 
     Notes
     -----
@@ -154,8 +157,15 @@ def calibrate_noise(
 
     d' is inversely proportional to the noise. Noise of a fixed size is not changed. Instead, the representation before
     the noise is made smaller, which has the same effect once all vectors have unit length.
+
+    Raises
+    ------
+    TrainingDivergedError
+        If a weight is NaN or infinite: no noise bounds an attacker then.
     """
     representer = model.representer
+    if not all(bool(weight.isfinite().all()) for weight in model.parameters()):
+        raise TrainingDivergedError("The training diverged: weights are NaN or infinite. Lower the 'lr' parameter.")
     # The noise is never reduced, even if a training ended below its bound.
     factor = max(duals.noise_factor(representer, batches, generator), 1.0)
     if representer.output_noise.kind == "trainable":
@@ -302,12 +312,9 @@ def fine_tune_tagger(
                 optimizer.param_groups[0]["lr"] = settings.lr * rate_factor(epoch, settings.n_finish_epochs)
                 batches, losses = notes.swapped(settings.span_swap, rng), []
                 for batch in batches.epoch(rng, generator, moved=False):
-                    optimizer.zero_grad(set_to_none=True)
                     r = model.representer(batch.embeddings, batch.mask, generator=generator)
                     loss = model.deid_loss(r, batch)
-                    loss.backward()
-                    torch.nn.utils.clip_grad_norm_(tagger.parameters(), settings.gradient_clip)
-                    optimizer.step()
+                    step(optimizer, loss, settings.gradient_clip)
                     average.update(tagger)
                     losses.append(loss.detach())
                 log.record("finish", train_deid_loss=float(torch.stack(losses).mean()))

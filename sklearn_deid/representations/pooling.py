@@ -14,6 +14,7 @@ from .public_tagger import common_tagger
 from .released_classes import holds_classes
 from .sharing import (
     SharedRepresentation,
+    description,
     has_keyed_noise,
     label_scheme_of,
     load_representation,
@@ -176,18 +177,10 @@ def _joined_groups(files: Sequence[SharedRepresentation]) -> np.ndarray | None:
 def _manifest(
     X: TokenVectors, y: TokenSequences, groups: np.ndarray | None, files: Sequence[SharedRepresentation]
 ) -> dict[str, Any]:
-    names = sorted_tags(y.data)
     assert X.origin is not None
     return {
-        "n_sentences": len(X),
-        "n_tokens": len(X.data),
-        "d": X.d,
-        "n_groups": None if groups is None else len(np.unique(groups)),
+        **description(X, sorted_tags(y.data), X.origin, groups),
         "n_duplicates_removed": sum(file.manifest.get("n_duplicates_removed", 0) for file in files),
         "shuffled": all(file.manifest.get("shuffled", False) for file in files),
-        "tags": names,
-        "tag_scheme": tag_scheme_of(names),
-        "label_scheme": label_scheme_of(names),
-        "origin": X.origin.to_dict(),
         "files": [{key: file.manifest.get(key) for key in _OF_FILE} for file in files],
     }

@@ -633,24 +633,16 @@ class PrivateRepresenter(SentenceTransformer):
         self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None, rng: np.random.Generator
     ) -> None:
         data = self._pair_data(X, tags, groups)
+        n_patients = None if groups is None else len(np.unique(groups))
         held_out: Any = self.validation_fraction
         if held_out == "auto":
-            held_out = _n_held_out(len(X) if groups is None else len(np.unique(groups)))
+            held_out = _n_held_out(len(X) if n_patients is None else n_patients)
         # Patients are held out, not sentences: the bound is about patients that the network has not seen.
         rows = hold_out_patients(len(X), groups, held_out, int(rng.integers(2**31)))
-        device = resolve_device(self.device)
-        noise_lr = getattr(as_strategy("noise", self.noise), "lr", None)
-        run = TrainingRun(
-            data,
-            rows,
-            rng,
-            device=device,
-            batch_size=self.batch_size or self.training_.batch_of(len(rows[0])),
-            schedule=Schedule(self.max_epochs, self.lr, noise_lr),
-            verbose=self.verbose,
-        )
-        with own_torch_stream(rng, device, bits=62):
-            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(len(self.classes_))).to(device)
+        run = self._new_run(data, rows, rng)
+        with own_torch_stream(rng, run.device, bits=62):
+            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(len(self.classes_)))
+            model = model.to(run.device)
             self._starts_from_public = start_from_public(self, model, run)
             if isinstance(self.training_, Bounded):
                 warn_of_few_notes(len(data.eligible), self.training_, self._starts_from_public)
@@ -665,7 +657,7 @@ class PrivateRepresenter(SentenceTransformer):
             "n_sentences": len(X),
             "n_tokens": len(X.data),
             "n_movable_phi_tokens": len(data.eligible),
-            "n_patients": None if groups is None else len(np.unique(groups)),
+            "n_patients": n_patients,
         }
         self.history_, self.bound_, self.interrupted_ = run.log.rows, result.bound, result.interrupted
         if self.bound_ is not None and run.valid is not None:
@@ -674,6 +666,19 @@ class PrivateRepresenter(SentenceTransformer):
             self.bound_ = self._completed(self.bound_, run.valid, X[rows[1]], tags[rows[1]], own)
         self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
         self.selected_round_, self._is_protected = result.selected_round, result.is_protected
+
+    def _new_run(
+        self, data: PairData, rows: tuple[np.ndarray, np.ndarray | None], rng: np.random.Generator
+    ) -> TrainingRun:
+        return TrainingRun(
+            data,
+            rows,
+            rng,
+            device=resolve_device(self.device),
+            batch_size=self.batch_size or self.training_.batch_of(len(rows[0])),
+            schedule=Schedule(self.max_epochs, self.lr, getattr(as_strategy("noise", self.noise), "lr", None)),
+            verbose=self.verbose,
+        )
 
     def _completed(
         self, bound: PrivacyBound, batches: PairBatches, X: Any, tags: Any, rng: Any, **options: Any

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import torch
 from sklearn.base import clone
 
 from .. import __version__
-from .._atomic import write_file
 from .._randomness import KEYED, SEEDED
 from .._storage import read_bundle, write_bundle
 from ..embeddings import WordVectors, resolve_embeddings
@@ -311,14 +309,19 @@ def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any
         utility=utility,
     )
     manifest = {"class": _CLASS, "library_version": __version__, "state": state}
-    write_bundle(path, manifest, arrays, overwrite=overwrite)
-    write_file(Path(path) / _CARD, card.encode("utf-8"))
+    write_bundle(path, manifest, arrays, overwrite=overwrite, others={_CARD: card.encode("utf-8")})
+
+
+def saved_state(path: Any, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """State and arrays of a saved object of the class with this name."""
+    manifest, arrays = read_bundle(path)
+    state = manifest.get("state")
+    if manifest.get("class") != name or not isinstance(state, dict):
+        raise BundleError(f"There is another kind of saved object, not a {name}.", path=str(path))
+    return state, arrays
 
 
 def load_representer(representer_class: type, path: Any, embeddings: Any) -> Any:
     """Read a bundle, check it, and return the representer; weights may be in 16 bits, as in the shipped start."""
-    manifest, arrays = read_bundle(path)
-    state = manifest.get("state")
-    if manifest.get("class") != _CLASS or not isinstance(state, dict):
-        raise BundleError("There is another kind of saved object, not a PrivateRepresenter.", path=str(path))
+    state, arrays = saved_state(path, _CLASS)
     return representer_from_state(representer_class, state, expanded(arrays), embeddings)

@@ -145,6 +145,20 @@ def label_scheme_of(tags: Iterable[str]) -> str | None:
     return next(known, None) if labels else None
 
 
+def description(X: TokenVectors, names: list[str], origin: Provenance, groups: np.ndarray | None) -> dict[str, Any]:
+    """Return the part of a manifest that follows from the sentences, their tag names, their origin and their groups."""
+    return {
+        "n_sentences": len(X),
+        "n_tokens": len(X.data),
+        "d": X.d,
+        "n_groups": None if groups is None else len(np.unique(groups)),
+        "tags": names,
+        "tag_scheme": tag_scheme_of(names),
+        "label_scheme": label_scheme_of(names),
+        "origin": origin.to_dict(),
+    }
+
+
 def tag_rows(names: Sequence[str], indices: np.ndarray, offsets: np.ndarray) -> TokenSequences:
     """Make tag sequences from indices into a list of tag names.
 
@@ -349,24 +363,17 @@ def save_representation(
         # The first of several copies is early in a random order: the order would tell which sentences were repeated.
         kept = rng.permutation(kept)
     released = R[kept]
+    new_patients = None if patients is None else _random_numbers(patients[kept], rng)
     facts = {
-        "n_sentences": len(released),
-        "n_tokens": len(released.data),
-        "d": R.d,
+        **description(released, names, origin, new_patients),
         "n_duplicates_removed": len(R) - len(kept),
         "shuffled": bool(shuffle),
-        "tags": names,
-        "tag_scheme": tag_scheme_of(names),
-        "label_scheme": label_scheme_of(names),
-        "origin": origin.to_dict(),
         "audit": None if audit is None else plain_json(audit, "audit"),
-        "n_groups": None,
     }
     # -0.0 becomes 0.0: earlier vectors can hold -0.0, whose sign reveals information on the mean.
     arrays = {"vectors": released.data + np.float32(0.0), "offsets": released.offsets, "tags": numbers[kept].data}
-    if patients is not None:
-        arrays["groups"] = _random_numbers(patients[kept], rng)
-        facts["n_groups"] = len(np.unique(arrays["groups"]))
+    if new_patients is not None:
+        arrays["groups"] = new_patients
     manifest = {"format": _FORMAT, "class": _CLASS, "library_version": __version__, "representation": facts}
     if R.tagger is not None:
         manifest["tagger"], weights = public_tagger_to_state(R.tagger, R.d)

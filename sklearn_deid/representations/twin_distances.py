@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .bound import pair_distance
+from .bound import twin_distance
 from .network import Representer
 from .pair_batches import PairBatches
 
@@ -78,13 +78,8 @@ def twin_distances(
     """
     found: list[tuple[Tensor, ...]] = []
     for batch in batches.epoch(None, generator, sentences="pairs", twins=twins):
-        # The same input noise for both members: otherwise d' would also measure the difference of two draws.
-        eps = representer.input_noise.draw(batch.embeddings, generator)
-        # shape: (n_pairs, time, d)
-        mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
-        moved = representer.mean(batch.moved, batch.mask, input_eps=eps)
-        distance = pair_distance(mu, moved, representer.output_std(), batch.mask)
-        found.append((distance.double(), batches.casing_changes(batch), batch.mask.sum(1), batch.rows))
+        distance = twin_distance(representer, batch, generator).double()
+        found.append((distance, batches.casing_changes(batch), batch.mask.sum(1), batch.rows))
     if not found:
         return TwinDistances(np.zeros(0), *(np.zeros(0, dtype=np.int64) for _ in range(3)))
     return TwinDistances(*(torch.cat(values).cpu().numpy() for values in zip(*found, strict=True)))

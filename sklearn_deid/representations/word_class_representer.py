@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import Interval, check_constraints
 from .._randomness import own_generator
-from .._storage import read_bundle, write_bundle
+from .._storage import write_bundle
 from ..embeddings import WordVectors
 from ..embeddings.resolving import required_embeddings
 from ..exceptions import BundleError, SequenceError
@@ -26,7 +26,7 @@ from ..text import CASING_CLASSES, casing_ids
 from .casing_kinds import casing_kinds
 from .class_privacy import ClassPrivacy
 from .released_classes import centroid_digests, wrong_classes
-from .saving import is_glove, named_vectors, same_vectors
+from .saving import is_glove, named_vectors, same_vectors, saved_state
 from .word_classes import class_means, classes_by_kind
 
 _CLASS = "WordClassRepresenter"
@@ -182,11 +182,11 @@ class WordClassRepresenter(SentenceTransformer):
         self._check_unchanged()
         X = self._words(X)
         words, distinct = distinct_words(X)
-        data = self.centroids_[self._classes(distinct)[words]]
+        dim = self._vectors.dim
+        data = np.zeros((len(words), self.n_features_out_), dtype=np.float32)
+        data[:, :dim] = self.centroids_[self._classes(distinct)[words]]
         if self.casing:
-            one_hot = np.zeros((len(data), len(CASING_CLASSES)), dtype=np.float32)
-            one_hot[np.arange(len(data)), casing_ids(X.data.tolist())] = 1.0
-            data = np.concatenate([data, one_hot], axis=1)
+            data[np.arange(len(data)), dim + casing_ids(X.data.tolist())] = 1.0
         return TokenVectors(data, X.offsets, self._origin()).with_documents(X.documents)
 
     def certify(self, X: Any, y: Any, *, n_neighbors: int = 100) -> ClassPrivacy:
@@ -287,10 +287,7 @@ class WordClassRepresenter(SentenceTransformer):
             If the folder is damaged, of another kind or made with other word vectors, or if a class has fewer than k
             words or another vector than their mean.
         """
-        manifest, arrays = read_bundle(path)
-        state = manifest.get("state")
-        if manifest.get("class") != _CLASS or not isinstance(state, dict):
-            raise BundleError("There is another kind of saved object, not a WordClassRepresenter.", path=str(path))
+        state, arrays = saved_state(path, _CLASS)
         try:
             found = cls(**state["parameters"])
             check_constraints(found)

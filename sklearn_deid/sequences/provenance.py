@@ -20,7 +20,7 @@ _TYPES: dict[str, tuple[Callable[[Any], bool], str, Callable[[Any], Any]]] = {
     "str": (lambda value: isinstance(value, str) and value != "", "a non-empty string", str),
     # bool is a subclass of int: without the first test True would be a valid count.
     "int": (
-        lambda value: not isinstance(value, bool) and isinstance(value, Integral) and value >= 1,
+        lambda value: not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1,
         "a whole number of at least 1",
         int,
     ),

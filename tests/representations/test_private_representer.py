@@ -20,8 +20,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
-from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, save
-from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
+from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, _storage, save
+from sklearn_deid._atomic import write_file
+from sklearn_deid.exceptions import BundleError, SequenceError, TrainingDivergedError, UnsafeToShareWarning
 from sklearn_deid.representations import DANN, Bounded, PrivacyBound, ThreePart, pair_distance
 from sklearn_deid.representations.part_bound import published_numbers
 from sklearn_deid.sequences import TokenSequences, TokenVectors
@@ -462,6 +463,26 @@ def test_save_and_load(data, fitted, tmp_path):
     assert "Not audited" in card and f"| number of sentences | {len(X)} |" in card
     written = b"".join(path.read_bytes() for path in (tmp_path / "rep").iterdir())
     assert not any(name.encode() in written for name in [*SURNAMES, *TOWNS])
+
+
+def test_a_representer_is_saved_with_its_card_or_not_at_all(fitted, tmp_path, monkeypatch):
+    def full(path, content, **options):
+        if path.name == "README.md":
+            raise OSError("No space left on device")
+        return write_file(path, content, **options)
+
+    monkeypatch.setattr(_storage, "write_file", full)
+    with pytest.raises(OSError, match="No space left"):
+        fitted.save(tmp_path / "rep")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("settings", [{"noise": 0.5}, {"noise": 0.5, "validation_fraction": None}])
+def test_a_training_that_diverged_is_no_representer(data, settings):
+    representer = PrivateRepresenter(**{**TINY, "lr": 1e30, **settings})
+    with pytest.raises(TrainingDivergedError, match="Lower the 'lr' parameter"):
+        representer.fit(*data)
+    assert not hasattr(representer, "network_")
 
 
 def test_what_does_not_belong_together_is_not_loaded(data, fitted, tmp_path):
