@@ -7,7 +7,6 @@ text. Each error also inherits from the matching built-in error, so ``except Val
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 __all__ = [
     "AlignmentWarning",
@@ -68,7 +67,7 @@ class DeidError(Exception):
         self.path = None if path is None else str(path)
 
     def _compose(self) -> str:
-        places: list[tuple[str, Any]] = [
+        places: list[tuple[str, str | int | None]] = [
             ("file", self.path),
             ("document", self.doc_id),
             ("annotation", self.annotation_id),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator, release_generator
-from ..embeddings import NeighborIndex, WordVectors
+from ..embeddings import NeighborIndex
 from ..embeddings.resolving import required_embeddings
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_tags, object_rows
 from ..sequences.sentence_transformer import SentenceTransformer
@@ -357,16 +357,13 @@ class TokenPerturber(PhiPerturber):
                 f"surrogates, {n_candidates}. Got {self.n_neighbors} instead."
             )
         vectors = policy.vectors
-        others = kind(self._neighbor_index(vectors, candidates), self.n_neighbors, *parameters)
+        options = {"n_jobs": self.n_jobs, "cache_dir": self.cache_dir, "verbose": self.verbose}
+        index = NeighborIndex(vectors, candidates=candidates, **options)
+        others = kind(index, self.n_neighbors, *parameters)
         # All-digit words search their neighbours among all-digit words only, so that a year does not become a month.
         is_digits = np.fromiter(map(str.isdigit, vectors.words), dtype=bool, count=len(vectors))
         n_digits = int((candidates & is_digits).sum())
         if self.digits != "near" or not n_digits:
             return others
-        index = self._neighbor_index(vectors, candidates & is_digits)
+        index = NeighborIndex(vectors, candidates=candidates & is_digits, **options)
         return DigitsApart(others, kind(index, min(self.n_neighbors, n_digits), *parameters), is_digits)
-
-    def _neighbor_index(self, vectors: WordVectors, candidates: np.ndarray) -> NeighborIndex:
-        return NeighborIndex(
-            vectors, candidates=candidates, n_jobs=self.n_jobs, cache_dir=self.cache_dir, verbose=self.verbose
-        )
