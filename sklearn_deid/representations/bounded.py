@@ -10,6 +10,7 @@ held-out pairs. At the end, only the tagger is fine-tuned, on a representation t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -161,13 +162,14 @@ def calibrate_noise(
     Raises
     ------
     TrainingDivergedError
-        If a weight is NaN or infinite: no noise bounds an attacker then.
+        If a weight or a distance is NaN or infinite: no noise bounds an attacker then.
     """
     representer = model.representer
-    if not all(bool(weight.isfinite().all()) for weight in model.parameters()):
-        raise TrainingDivergedError("The training diverged: weights are NaN or infinite. Lower the 'lr' parameter.")
-    # The noise is never reduced, even if a training ended below its bound.
-    factor = max(duals.noise_factor(representer, batches, generator), 1.0)
+    with np.errstate(invalid="ignore"):
+        # The noise is never reduced, even if a training ended below its bound.
+        factor = max(duals.noise_factor(representer, batches, generator), 1.0)
+    if not (math.isfinite(factor) and all(bool(weight.isfinite().all()) for weight in model.parameters())):
+        raise TrainingDivergedError("The training diverged: no noise can bound an attacker. Lower the 'lr' parameter.")
     if representer.output_noise.kind == "trainable":
         representer.output_noise.scale(factor)
     else:

@@ -639,7 +639,15 @@ class PrivateRepresenter(SentenceTransformer):
             held_out = _n_held_out(len(X) if n_patients is None else n_patients)
         # Patients are held out, not sentences: the bound is about patients that the network has not seen.
         rows = hold_out_patients(len(X), groups, held_out, int(rng.integers(2**31)))
-        run = self._new_run(data, rows, rng)
+        run = TrainingRun(
+            data,
+            rows,
+            rng,
+            device=resolve_device(self.device),
+            batch_size=self.batch_size or self.training_.batch_of(len(rows[0])),
+            schedule=Schedule(self.max_epochs, self.lr, getattr(as_strategy("noise", self.noise), "lr", None)),
+            verbose=self.verbose,
+        )
         with own_torch_stream(rng, run.device, bits=62):
             model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(len(self.classes_)))
             model = model.to(run.device)
@@ -666,19 +674,6 @@ class PrivateRepresenter(SentenceTransformer):
             self.bound_ = self._completed(self.bound_, run.valid, X[rows[1]], tags[rows[1]], own)
         self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
         self.selected_round_, self._is_protected = result.selected_round, result.is_protected
-
-    def _new_run(
-        self, data: PairData, rows: tuple[np.ndarray, np.ndarray | None], rng: np.random.Generator
-    ) -> TrainingRun:
-        return TrainingRun(
-            data,
-            rows,
-            rng,
-            device=resolve_device(self.device),
-            batch_size=self.batch_size or self.training_.batch_of(len(rows[0])),
-            schedule=Schedule(self.max_epochs, self.lr, getattr(as_strategy("noise", self.noise), "lr", None)),
-            verbose=self.verbose,
-        )
 
     def _completed(
         self, bound: PrivacyBound, batches: PairBatches, X: Any, tags: Any, rng: Any, **options: Any

@@ -48,7 +48,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
 # Without the free text that a version of Python may end with ("0.2.0+name").
 _VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){1,2}((a|b|rc)\d{1,2})?(\.dev\d{1,3})?")
 _FINGERPRINT, _LONGEST_SETTINGS = re.compile(r"[0-9a-f]{1,32}"), 100
-_COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
+_COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed", "n_groups")
 _MOST = 2**63 - 1  # of a count
 _STEPS_OF_NOISE = 2**5  # fewest steps of the grid in a standard deviation, see `grid_step`
 _BLOCK = 2**16  # number of rows that are checked at once, so that a mapped file is never in memory as a whole
@@ -363,17 +363,17 @@ def save_representation(
         # The first of several copies is early in a random order: the order would tell which sentences were repeated.
         kept = rng.permutation(kept)
     released = R[kept]
-    new_patients = None if patients is None else _random_numbers(patients[kept], rng)
+    patients = None if patients is None else _random_numbers(patients[kept], rng)
     facts = {
-        **description(released, names, origin, new_patients),
+        **description(released, names, origin, patients),
         "n_duplicates_removed": len(R) - len(kept),
         "shuffled": bool(shuffle),
         "audit": None if audit is None else plain_json(audit, "audit"),
     }
     # -0.0 becomes 0.0: earlier vectors can hold -0.0, whose sign reveals information on the mean.
     arrays = {"vectors": released.data + np.float32(0.0), "offsets": released.offsets, "tags": numbers[kept].data}
-    if new_patients is not None:
-        arrays["groups"] = new_patients
+    if patients is not None:
+        arrays["groups"] = patients
     manifest = {"format": _FORMAT, "class": _CLASS, "library_version": __version__, "representation": facts}
     if R.tagger is not None:
         manifest["tagger"], weights = public_tagger_to_state(R.tagger, R.d)
@@ -520,14 +520,13 @@ def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
     """Check the manifest's description of the representation, in which no value can be trusted."""
-    is_described = isinstance(facts, dict) and isinstance(facts.get("shuffled"), bool)
-    if not (is_described and isinstance(facts.get("tags"), list)):
+    kinds = {"shuffled": bool, "tags": list}
+    if not isinstance(facts, dict) or not all(isinstance(facts.get(name), kind) for name, kind in kinds.items()):
         raise BundleError("The manifest does not describe a representation.")
-    n_groups = facts.get("n_groups")
-    counts = [facts.get(name) for name in _COUNTS] + ([] if n_groups is None else [n_groups])
+    counts = [facts.get(name) for name in _COUNTS if name != "n_groups" or facts.get(name) is not None]
     if not all(type(count) is int and 0 <= count <= _MOST for count in counts) or not facts["d"]:
         raise BundleError("The manifest has an invalid count.")
-    described = {*_COUNTS, "n_groups", "shuffled", "tags", "tag_scheme", "label_scheme", "origin", "audit"}
+    described = {*_COUNTS, "shuffled", "tags", "tag_scheme", "label_scheme", "origin", "audit"}
     # An unknown key could carry anything, and nobody would look.
     if facts.keys() != described:
         raise BundleError("The manifest describes something else than this version writes.")
@@ -573,9 +572,8 @@ def _check_noise_of_file(manifest: dict[str, Any], X: TokenVectors, origin: Prov
 def _check_arrays(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
     """Raise BundleError if arrays differ from the manifest, or hold impossible values."""
     n, n_tokens, n_groups = facts["n_sentences"], facts["n_tokens"], facts["n_groups"]
-    shapes = {"vectors": (n_tokens, facts["d"]), "offsets": (n + 1,), "tags": (n_tokens,)}
-    if n_groups is not None:
-        shapes["groups"] = (n,)
+    of_groups = {} if n_groups is None else {"groups": (n,)}
+    shapes = {"vectors": (n_tokens, facts["d"]), "offsets": (n + 1,), "tags": (n_tokens,), **of_groups}
     if {name: array.shape for name, array in arrays.items()} != shapes:
         raise BundleError("The arrays are not those that the manifest describes.")
     if any(array.dtype != _TYPES[name] for name, array in arrays.items()):

@@ -1,5 +1,7 @@
 """Taggers around taggers: a loaded one does what the saved one did; what does not fit together is refused."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
@@ -11,6 +13,7 @@ from sklearn_deid import (
     RuleTagger,
     TemperatureScaledTagger,
     VotingTagger,
+    _storage,
     load,
     save,
 )
@@ -105,13 +108,11 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("rules", lambda m: m["state"].pop("labels")),
         ("rules", lambda m: m["state"].update({"recognizers": ["nonsense"]})),
         ("fixed", lambda m: m["state"].update({"level": "character"})),
-        ("fixed", lambda m: m["state"].update({"bias": float("nan")})),
         ("tuned", lambda m: m["state"]["report"].update({"nonsense": 1})),
         ("tuned", lambda m: m["state"]["report"].update({"n_patients": "\x1b[2J"})),
         ("tuned", lambda m: m["state"]["report"].update({"recall": "\x1b[2J"})),
         ("tuned", lambda m: m["state"]["report"]["recall"].__setitem__(5, "\x1b[2J")),
         ("scaled", lambda m: m["state"].update({"temperature": 0})),
-        ("biased", lambda m: m["state"].update({"bias": float("nan")})),
         ("biased", lambda m: m["state"].update({"bias": "-1"})),
         ("biased", lambda m: m["state"]["words"].update({"bits": "ff"})),
         ("biased", lambda m: m["state"]["words"]["sets"][0].update({"bits": "ff"})),
@@ -119,7 +120,6 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("biased", lambda m: m["state"]["words"].update({"sets": 5})),
         ("biased", lambda m: m["state"].pop("words")),
         ("prior", lambda m: m["state"].update({"share": 1.5})),
-        ("prior", lambda m: m["state"].update({"share": float("nan")})),
         ("prior", lambda m: m["state"].update({"strength": "4"})),
         ("prior", lambda m: m["state"].pop("lowest")),
         ("united", lambda m: m["state"].update({"precision": 2})),
@@ -131,6 +131,20 @@ def test_what_does_not_fit_together_is_refused(models, name, change, tmp_path):
     manifest, arrays = read_bundle(tmp_path / "m")
     manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
     change(manifest)
+    write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
+    with pytest.raises(BundleError):
+        load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(("name", "setting"), [("fixed", "bias"), ("biased", "bias"), ("prior", "share")])
+def test_a_setting_that_is_no_number_is_neither_written_nor_read(models, name, setting, tmp_path, monkeypatch):
+    save(models[name], tmp_path / "m")
+    manifest, arrays = read_bundle(tmp_path / "m")
+    manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
+    manifest["state"][setting] = float("nan")
+    with pytest.raises(BundleError, match="'manifest' must hold plain JSON values"):
+        write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
+    monkeypatch.setattr(_storage, "plain_json", lambda value, _: json.loads(json.dumps(value)))
     write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
     with pytest.raises(BundleError):
         load(tmp_path / "m")
