@@ -11,6 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
@@ -59,6 +60,21 @@ def training_data(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Tok
     check_constraints(estimator)
     X = check_sequences(X)
     return X, check_tags(y, X), check_groups(groups, len(X))
+
+
+def check_no_threshold(reader: Any, tagger: Any, name: str = "The tagger") -> None:
+    """Refuse a `RecallTunedTagger`, also inside of a tagger that passes its probabilities on, for a reader of these."""
+    while tagger is not None and not getattr(tagger, "decides_by_threshold", False):
+        if isinstance(tagger, Pipeline):
+            tagger = tagger.steps[-1][1]
+        else:
+            tagger = getattr(tagger, "estimator", None) if hasattr(tagger, "predict_proba") else None
+    kind = type(reader).__name__
+    if tagger is not None:
+        raise ValueError(
+            f"{name} of {kind} decides by a threshold. {kind} reads its probabilities, so that PHI which only the "
+            f"threshold finds would be missed. Tune the threshold outside: RecallTunedTagger({kind}(...))."
+        )
 
 
 class HeldOut(NamedTuple):

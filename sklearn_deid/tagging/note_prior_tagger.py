@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import HasMethods, Interval, StrOptions, check_constraints, unfitted_if_failed
 from ..exceptions import SequenceError
 from ..sequences import RaggedArray, check_sequences
-from .held_out import fit_on, training_data
+from .held_out import check_no_threshold, fit_on, training_data
 from .marginals import MarginalTagger, PhiMarginals, marginal_parts
 
 _SHARES = Interval(Real, 0, 1, closed="neither")
@@ -113,8 +113,11 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
         ------
         SequenceError
             If X and y do not match, or if X is empty and ``share`` is "auto".
+        ValueError
+            If the tagger is a `RecallTunedTagger`: its threshold would have no effect.
         """
         X, tags, patients = training_data(self, X, y, groups)
+        check_no_threshold(self, self.estimator)
         if not len(X) and self.share == "auto":
             # With a share of NaN, all tags would be "O".
             raise SequenceError("X holds no sentence that shows the share of sentences with PHI: give 'share'.")

@@ -18,7 +18,6 @@ from ..sequences import (
     TokenSequences,
     TokenVectors,
     check_groups,
-    check_representer,
     check_sequences,
     check_tags,
     representer_of,
@@ -398,7 +397,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         # With warm_start the classes and word vectors of the first fit stay, and only the weights are trained further.
         goes_on = self.warm_start and self.initialized_
         if goes_on:
-            check_representer(X, self._vectors_from)
+            self._check_like_training(X)
         with self._own_random_stream(), nullcontext() if goes_on else self._forgotten_if_failed():
             if not goes_on:
                 self._begin(X, tags, groups, None, keeps=True)
@@ -444,7 +443,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
         if self.initialized_:
-            check_representer(X, self._vectors_from)
+            self._check_like_training(X)
             check_labels(classes, self.classes_)
         else:
             self._rng = own_generator(self.random_state)

@@ -153,8 +153,7 @@ class TaggingNet(SequenceNet):
             X = self._as_long(X, self.augmenter_.transform(X))
         if self.lowers_uniform_casing_ and isinstance(X, TokenSequences):
             X = lower_uniform_casing(X, self.marks_uniform_casing_)
-        check_like_training(X, None if self._reads_words else self.n_features_in_)
-        check_representer(X, self._vectors_from)
+        self._check_like_training(X)
         # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
         if self.module_.words is None:
             return SentenceDataset(X.offsets, **self._arrays(X), units=units), None
@@ -164,6 +163,11 @@ class TaggingNet(SequenceNet):
         with torch.inference_mode(), self._autocast(tagging=True):
             table = self.module_.encode_words(distinct, self._features)
         return SentenceDataset(X.offsets, words=words, units=units), table
+
+    def _check_like_training(self, X: Any) -> None:
+        """Refuse vectors after a training on words and the reverse, and vectors of another width or representer."""
+        check_like_training(X, None if self._reads_words else self.n_features_in_)
+        check_representer(X, self._vectors_from)
 
     def _as_long(self, X: RaggedArray, perturbed: Any) -> Any:
         """Perturbed sentences. If their tokens were not those of X in number, the tags would belong to other tokens."""

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import NamedEstimators, unfitted_if_failed
 from ..sequences import check_sequences
-from .held_out import fit_on, training_data
+from .held_out import check_no_threshold, fit_on, training_data
 from .marginals import MarginalTagger, PhiMarginals, read_marginals
 
 
@@ -103,12 +102,7 @@ class VotingTagger(MarginalTagger, NamedEstimators):
         X, tags, patients = training_data(self, X, y, groups)
         kept = self._kept()
         for name, estimator in kept:
-            if _decides_by_threshold(estimator):
-                raise ValueError(
-                    f"The tagger {name!r} of VotingTagger decides by a threshold. The vote reads its probabilities, so "
-                    "that PHI which only the threshold finds would be missed. Tune the vote: "
-                    "RecallTunedTagger(VotingTagger(...))."
-                )
+            check_no_threshold(self, estimator, f"The tagger {name!r}")
         with unfitted_if_failed(self):
             jobs = Parallel(n_jobs=self.n_jobs)
             self.estimators_ = jobs(delayed(fit_on)(estimator, X, tags, patients) for _, estimator in kept)
@@ -158,16 +152,6 @@ class VotingTagger(MarginalTagger, NamedEstimators):
         if kept.any() and not weights[kept].sum():
             raise ValueError("The 'weights' parameter of VotingTagger must not be 0 for all taggers.")
         return weights[kept]
-
-
-def _decides_by_threshold(estimator: Any) -> bool:
-    """Whether a tagger is a `RecallTunedTagger`, also inside of an estimator that passes its probabilities on."""
-    while estimator is not None and not getattr(estimator, "decides_by_threshold", False):
-        if isinstance(estimator, Pipeline):
-            estimator = estimator.steps[-1][1]
-        else:
-            estimator = getattr(estimator, "estimator", None) if hasattr(estimator, "predict_proba") else None
-    return estimator is not None
 
 
 def _is_dropped(estimator: Any) -> bool:

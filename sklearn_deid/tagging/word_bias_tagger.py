@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import HasMethods, Interval, check_constraints, unfitted_if_failed
 from ..exceptions import SequenceError
 from ..sequences import check_sequences
-from .held_out import fit_on, training_data
+from .held_out import check_no_threshold, fit_on, training_data
 from .marginals import MarginalTagger, PhiMarginals, marginal_parts
 from .word_levels import WordLevels
 from .word_set import WordSet
@@ -88,8 +88,16 @@ class WordBiasTagger(MarginalTagger, BaseEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        SequenceError
+            If X and y do not match.
+        ValueError
+            If the tagger is a `RecallTunedTagger`: its threshold would have no effect.
         """
         X, tags, patients = training_data(self, X, y, groups)
+        check_no_threshold(self, self.estimator)
         with unfitted_if_failed(self):
             self.word_levels_ = levels_of(self.words)
             self.estimator_ = fit_on(self.estimator, X, tags, patients)

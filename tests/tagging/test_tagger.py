@@ -342,6 +342,19 @@ class TestRepresentation:
         with pytest.raises(SequenceError, match="trained on tokens"):
             fitted.predict(TokenVectors.from_rows([np.ones((2, 3))]))
 
+    @pytest.mark.parametrize("goes_on", ["fit", "partial_fit"])
+    def test_a_training_goes_on_with_the_same_kind_of_input(self, goes_on):
+        words, y = [["Mr", "Alder"], ["No", "pain"]] * 4, [["O", "B-PATIENT"], ["O", "O"]] * 4
+        vectors, wider = (TokenVectors.from_rows([np.ones((2, d))] * 8) for d in (4, 5))
+        settings = {**SMALL, "max_epochs": 1, "warm_start": True}
+        for first, later, message in [
+            (words, vectors, "trained on tokens; X holds vectors"),
+            (vectors, words, "trained on vectors; X holds tokens"),
+            (vectors, wider, "trained on vectors of width 4; X has 5"),
+        ]:
+            with pytest.raises(SequenceError, match=message):
+                getattr(DeidTagger(**settings).fit(first, y), goes_on)(later, y)
+
 
 class TestRefusals:
     def test_unfitted(self):

@@ -17,10 +17,12 @@ from sklearn_deid import (
     DeidTagger,
     HybridTagger,
     NoteDeidentifier,
+    NotePriorTagger,
     RecallTunedTagger,
     RuleTagger,
     TemperatureScaledTagger,
     VotingTagger,
+    WordBiasTagger,
     make_clinical_notes,
 )
 from sklearn_deid.exceptions import SequenceError
@@ -139,6 +141,9 @@ class TestVoting:
         assert clone(tuned).fit([["0.2"]], [["B-NAME"]]).predict([["0.2"]]).tolist() == [["B-NAME"]]
         with pytest.raises(ValueError, match="'two' of VotingTagger decides by a threshold"):
             VotingTagger([("one", Oracle()), ("two", wrap(tuned))]).fit([["0.2"]] * 4, [["B-NAME"]] * 4)
+        for reader in (NotePriorTagger, WordBiasTagger):
+            with pytest.raises(ValueError, match=f"The tagger of {reader.__name__} decides by a threshold"):
+                reader(wrap(tuned)).fit([["0.2"]] * 4, [["B-NAME"]] * 4)
         # A HybridTagger votes with its tags, so that the threshold counts.
         VotingTagger([("one", Oracle()), ("two", HybridTagger(Oracle(), tuned))]).fit([["0.2"]], [["B-NAME"]])
 
