@@ -274,7 +274,7 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
     results = attack.run(release)
     if isinstance(release, ReleasedVectors):
         return _blocked(results, release.in_clear)
-    if not isinstance(release, (ReleasedText, ReleasedSurrogates)):
+    if not isinstance(release, ReleasedText):
         return results
     is_unknown = is_named and release.pseudonymizer is None
     other = is_named and release.is_other_text
@@ -282,7 +282,7 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
     return _blocked(results, reason)
 
 
-def _changed_elsewhere(release: ReleasedText | ReleasedSurrogates) -> str | None:
+def _changed_elsewhere(release: ReleasedText) -> str | None:
     """Statement about changed tokens outside of PHI; None if no such token was changed.
 
     Pseudonymizers change PHI only. Originals can stand in any other token, and no attack reads these tokens.

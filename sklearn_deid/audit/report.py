@@ -17,7 +17,6 @@ from .._optional import import_optional
 from .protocol import AttackResult, plain_values
 from .report_parts import parts, row_label
 from .report_score import (
-    Exposure,
     blocking_issues,
     checked_against_bounds,
     counted,
@@ -149,7 +148,7 @@ class AuditReport:
     @cached_property
     def worst(self) -> AttackResult | None:
         """Valid attack with the highest upper end of the advantage; None if there is no valid attack."""
-        return max(counted(self.results), key=_rank, default=None)
+        return max(counted(self.results), key=lambda r: (exposure(r).high, exposure(r).value), default=None)
 
     @cached_property
     def verdicts(self) -> dict[str, str]:
@@ -237,11 +236,6 @@ class AuditReport:
 
     def _to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def _rank(result: AttackResult) -> tuple[float, float]:
-    found: Exposure = exposure(result)
-    return found.high, found.value
 
 
 def _of_results(results: Iterable[AttackResult]) -> tuple[AttackResult, ...]:

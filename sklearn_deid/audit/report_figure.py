@@ -13,10 +13,13 @@ from .report_score import is_bound
 
 _LEFT, _PLOT, _RIGHT, _TOP, _ROW, _LINE = 390, 500, 40, 64, 54, 16
 _CHARACTERS = 56
-_BLUE, _GREEN, _ORANGE, _GRAY, _BLACK = "#0072B2", "#00735a", "#b34a00", "#555555", "#000000"
+_BLACK = "#000000"
+_COLORS = {"attack": "#0072B2", "guessing": "#555555", "nothing hidden": "#00735a", "nothing to learn": "#b34a00"}
+_COLORS["bound"] = _BLACK
+# Arm of each mark but those of the attack and of a bound.
+_ARMS = {"guessing": "baseline", "nothing hidden": "positive_control", "nothing to learn": "negative_control"}
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _ABOVE = -9.0
-_KEYS = ("attack", "guessing", "nothing hidden", "nothing to learn", "bound")
 
 
 def draw_attacks(results: Sequence[AttackResult], caption: str, name: str) -> str:
@@ -81,41 +84,35 @@ def _row(result: AttackResult, y: float) -> Iterator[str]:
         yield _text(_LEFT - 14, place, line, "end", "#a40000" if status == "INVALID" else _BLACK)
     if isinstance(result.baseline, Estimate):
         yield _mark("guessing", result.baseline.value, y)
-    for control, kind in ((result.positive_control, "nothing hidden"), (result.negative_control, "nothing to learn")):
+    for kind in ("nothing hidden", "nothing to learn"):
+        control = getattr(result, _ARMS[kind])
         if control is not None:
-            yield _bar(control, y + _ABOVE, _color(kind), 1)
+            yield _bar(control, y + _ABOVE, _COLORS[kind], 1)
             yield _mark(kind, control.value, y + _ABOVE)
     attack = result.attack
     if attack is not None:
         kind = "bound" if is_bound(result) else "attack"
-        yield _bar(attack, y + 4, _color(kind), 3)
+        yield _bar(attack, y + 4, _COLORS[kind], 3)
         yield _mark(kind, attack.value, y + 4)
 
 
 def _legend(results: Sequence[AttackResult]) -> Iterator[str]:
-    shown = [key for key in _KEYS if any(_has(result, key) for result in results)]
     x = 20.0
-    for key in shown:
+    for key in _COLORS:
+        if not any(_has(result, key) for result in results):
+            continue
         yield _mark(key, (x - _LEFT) / _PLOT, 24)
         yield _text(x + 14, 28, key, "start")
         x += 40 + 8 * len(key)
 
 
 def _has(result: AttackResult, key: str) -> bool:
-    if key in ("attack", "bound"):
-        return is_bound(result) == (key == "bound")
-    arms = {"nothing hidden": "positive_control", "nothing to learn": "negative_control", "guessing": "baseline"}
-    return getattr(result, arms[key]) is not None
-
-
-def _color(kind: str) -> str:
-    colors = {"attack": _BLUE, "bound": _BLACK, "nothing hidden": _GREEN, "nothing to learn": _ORANGE}
-    return colors.get(kind, _GRAY)
+    return getattr(result, _ARMS[key]) is not None if key in _ARMS else is_bound(result) == (key == "bound")
 
 
 def _mark(kind: str, share: float, y: float) -> str:
     """Draw a dot, diamond, upward triangle or square, or a line for guessing."""
-    x, color = _x(share), _color(kind)
+    x, color = _x(share), _COLORS[kind]
     if kind == "attack":
         return f'<circle cx="{x}" cy="{y}" r="5.5" fill="{color}"/>'
     if kind == "guessing":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..metrics import Estimate
@@ -165,8 +165,7 @@ def _summary(report: Any) -> Iterator[Block]:
     attacked = " of ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in numbers if n is not None)
     if attacked:
         yield Paragraph(f"Attacked: {attacked}.")
-    yield Heading("Verdicts")
-    yield Items(tuple(report.verdicts.items()))
+    yield from _items("Verdicts", report.verdicts.items())
 
 
 def _attacks(report: Any) -> Iterator[Block]:
@@ -181,20 +180,12 @@ def _attacks(report: Any) -> Iterator[Block]:
     details = {r.name: "; ".join(_details(r.details)) for r in report.results if not is_bound(r) and r.details}
     if details:
         yield Table("Further figures of the attacks", ("attack", "figures"), tuple(details.items()))
-    weak = tuple((row_label(r), " ".join(r.failures)) for r in report.results if is_weak(r))
-    if weak:
-        yield Heading("Adversaries too weak to prove anything")
-        yield Items(weak)
-    faulty = tuple((row_label(r), " ".join(r.faults)) for r in report.results if r.faults)
-    if faulty:
-        yield Heading("Faults of the release")
-        yield Alert("The release is not what was stated. Do not share it:")
-        yield Items(faulty)
-    invalid = tuple((row_label(r), " ".join(r.failures)) for r in report.results if status_of(r) == "INVALID")
-    if invalid:
-        yield Heading("Errors of the audit")
-        yield Alert("These results are invalid and must not be used:")
-        yield Items(invalid)
+    weak = ((row_label(r), " ".join(r.failures)) for r in report.results if is_weak(r))
+    yield from _items("Adversaries too weak to prove anything", weak)
+    faulty = ((row_label(r), " ".join(r.faults)) for r in report.results if r.faults)
+    yield from _items("Faults of the release", faulty, "The release is not what was stated. Do not share it:")
+    invalid = ((row_label(r), " ".join(r.failures)) for r in report.results if status_of(r) == "INVALID")
+    yield from _items("Errors of the audit", invalid, "These results are invalid and must not be used:")
 
 
 _HEAD = (
@@ -271,30 +262,23 @@ def _details(details: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def _not_attacked(report: Any) -> Iterator[Block]:
-    skipped = tuple((row_label(r), r.reason) for r in report.results if r.status == "skipped")
-    if skipped:
-        yield Heading("What was skipped, and why")
-        yield Items(skipped)
+    skipped = ((row_label(r), r.reason) for r in report.results if r.status == "skipped")
+    yield from _items("What was skipped, and why", skipped)
     attacked = {r.threat for r in report.results if r.attack is not None and not is_bound(r)}
-    missing = [threat for threat in THREATS if threat not in attacked]
-    if missing:
-        yield Heading("What was not attacked at all")
-        yield Items(tuple((threat, _NOT_ATTACKED[threat]) for threat in missing))
+    missing = ((threat, _NOT_ATTACKED[threat]) for threat in THREATS if threat not in attacked)
+    yield from _items("What was not attacked at all", missing)
 
 
 def _attackers(report: Any) -> Iterator[Block]:
-    yield Heading("Who the attackers are")
-    yield Items(tuple(dict.fromkeys((r.name, r.attacker) for r in report.results)))
+    yield from _items("Who the attackers are", dict.fromkeys((r.name, r.attacker) for r in report.results))
 
 
 def _explained(report: Any) -> Iterator[Block]:
-    yield Heading("Words in this report")
-    yield Items(_WORDS)
+    yield from _items("Words in this report", _WORDS)
 
 
 def _limits(report: Any) -> Iterator[Block]:
-    yield Heading("What this report does not say")
-    yield Items(tuple(("", text) for text in _LIMITS))
+    yield from _items("What this report does not say", (("", text) for text in _LIMITS))
 
 
 def _settings(report: Any) -> Iterator[Block]:
@@ -315,6 +299,15 @@ _SECTIONS: tuple[Callable[[Any], Iterator[Block]], ...] = (
     _limits,
     _settings,
 )
+
+
+def _items(title: str, items: Iterable[tuple[str, str]], alert: str = "") -> Iterator[Block]:
+    """Section with a list; nothing if the list is empty."""
+    listed = tuple(items)
+    if listed:
+        yield Heading(title)
+        yield from [Alert(alert)] if alert else []
+        yield Items(listed)
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

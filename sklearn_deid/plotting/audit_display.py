@@ -117,8 +117,6 @@ class AuditDisplay:
         drawn = panels_or_new(
             axes,
             len(own),
-            nrows=len(own),
-            sharex=True,
             figsize=(10.5, 1.0 + 0.5 * len(own) + _ROW_HEIGHT * len(self.rows)),
             height_ratios=[len(rows) + 0.4 for rows in own],
         )

@@ -56,7 +56,8 @@ def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[
     n : int
         Number of axes that the display needs.
     **subplots
-        Options of ``pyplot.subplots`` for a new figure.
+        Options of ``pyplot.subplots`` for a new figure. Without "ncols" the axes are one below the other, and share
+        their x axis.
 
     Raises
     ------
@@ -73,7 +74,8 @@ def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[
         return given
     from matplotlib import pyplot
 
-    return list(pyplot.subplots(layout="constrained", squeeze=False, **subplots)[1].flat)
+    stacked: dict[str, Any] = {} if "ncols" in subplots else {"nrows": n, "sharex": True}
+    return list(pyplot.subplots(layout="constrained", squeeze=False, **stacked, **subplots)[1].flat)
 
 
 def grid_behind(ax: Axes) -> None:

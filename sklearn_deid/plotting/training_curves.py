@@ -180,8 +180,6 @@ class TrainingCurvesDisplay:
         drawn = panels_or_new(
             axes,
             len(names),
-            nrows=len(names),
-            sharex=True,
             figsize=(9.0, 0.8 + 2.1 * sum(heights)),
             height_ratios=heights,
         )

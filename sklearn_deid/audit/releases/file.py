@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -208,14 +208,13 @@ def label_faults(y: TokenSequences, words: np.ndarray, patients: np.ndarray) -> 
     """
     labels = [split_tag(tag)[1] for tag in y.data]
     sentence = np.repeat(np.arange(len(y)), y.lengths)
-    found: dict[str, dict[str, set[int]]] = {}
     values = {"sentence": sentence, "word": words, "patient": patients[sentence]}
-    for name, of_tokens in values.items():
-        found[name] = defaultdict(set)
-        for label, value in zip(labels, of_tokens.tolist(), strict=True):
-            if label is not None:
-                found[name][label].add(value)
-    n_labels, n_rare = len(found["sentence"]), sum(len(one) == 1 for one in found["sentence"].values())
+    # Number of different sentences, words and patients of each label.
+    found = {
+        name: Counter(label for label, _ in set(zip(labels, of_tokens.tolist(), strict=True)) if label is not None)
+        for name, of_tokens in values.items()
+    }
+    n_labels, n_rare = len(found["sentence"]), sum(n == 1 for n in found["sentence"].values())
     faults = []
     if n_labels > _MOST_LABELS:
         faults.append(f"There are {n_labels} labels: labels name words or patients, and not kinds of PHI.")
@@ -224,8 +223,8 @@ def label_faults(y: TokenSequences, words: np.ndarray, patients: np.ndarray) -> 
     # A rare kind of PHI can occur in one word. Few patients share no rare kind of PHI.
     fewest = {"word": 2, "patient": 3 if len(np.unique(patients)) >= _FEWEST_PATIENTS else len(y) + 1}
     for name, least in fewest.items():
-        several = [label for label, rows in found["sentence"].items() if len(rows) >= least]
-        n_single = sum(len(found[name][label]) == 1 for label in several)
+        several = [label for label, n in found["sentence"].items() if n >= least]
+        n_single = sum(found[name][label] == 1 for label in several)
         if n_single >= _FEWEST_LABELS and 4 * n_single > len(several):
             faults.append(f"{n_single} labels stand for one {name} each: labels name {name}s, and not kinds of PHI.")
     return faults

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,8 @@ class MatchedFile(ReleasedRepresenter):
     def _certain(self, part: str) -> np.ndarray:
         return np.flatnonzero(self._notes.sure[self.data.rows[self.data.parts[part]]])
 
-    def _distinct(self) -> dict[str, np.ndarray]:
+    @cached_property
+    def _first(self) -> dict[str, np.ndarray]:
         """Distinct sentences with a certain row: a row chosen by likelihood would show too little noise.
 
         All parts belong to one release, in which equal sentences share their noise across parts.

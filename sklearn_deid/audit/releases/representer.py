@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
-from hashlib import blake2b
+from functools import cached_property, partial
 from typing import Any
 
+import joblib
 import numpy as np
 import torch
 from sklearn.base import clone
@@ -247,18 +246,18 @@ class ReleasedRepresenter(VectorRelease):
     def repeated_releases(self, part: str) -> RepeatedReleases:
         """Releases of a part, the distinct sentences, that must not share noise."""
         X = self.data.X[self.data.parts[part]][self._first[part]]
-        draw: Callable[[Any], np.ndarray] = lambda one: self._checked(one.transform(X), X).data[:, : self._d]  # noqa: E731
         caller = self._drawing(_REPEATED + len(_PARTS))
         copies = [copy.deepcopy(self.representer) for _ in range(2)]
-        found = {"call": draw(caller), "second call": draw(caller)}
-        found["sample"], found["second sample"] = (self._checked(r, X).data[:, : self._d] for r in caller.sample(X, 2))
-        found["copy"], found["second copy"] = (draw(one) for one in copies)
+        drawn = {"call": caller.transform(X), "second call": caller.transform(X)}
+        drawn["sample"], drawn["second sample"] = caller.sample(X, 2)
+        drawn["copy"], drawn["second copy"] = (one.transform(X) for one in copies)
         with same_global_state() as again:
-            found["process"] = draw(self.representer)
+            drawn["process"] = self.representer.transform(X)
             again()
-            found["second process"] = draw(self.representer)
+            drawn["second process"] = self.representer.transform(X)
         anew = released_in_new_processes([self.representer] * 2, "transform", X)
-        found["new process"], found["second new process"] = (self._checked(r, X).data[:, : self._d] for r in anew)
+        drawn["new process"], drawn["second new process"] = anew
+        found = {name: self._checked(one, X).data[:, : self._d] for name, one in drawn.items()}
         pairs = (
             ("call", "second call", "Two calls of transform share noise."),
             ("sample", "second sample", "Two releases of one call of sample share noise."),
@@ -325,31 +324,27 @@ class ReleasedRepresenter(VectorRelease):
         """
         if not self.is_seeded:
             return None
-        digest, kind = blake2b(digest_size=16), type(self.representer)
-        facts = [kind.__module__, kind.__qualname__, sorted(self.representer._settings.items())]
-        digest.update(json.dumps(facts).encode())
-        for part in _PARTS:
-            digest.update(np.ascontiguousarray(self._released[part].data).tobytes())
+        kind, pairs = type(self.representer), self.pairs
         networks = [self.representer.network_, getattr(self.representer, "adversaries_", None)]
-        for network in networks:
-            for name, weights in network.state_dict().items() if network is not None else ():
-                digest.update(name.encode() + weights.detach().cpu().numpy().tobytes())
-        pairs = self.pairs
-        for array in (pairs.table.numpy(), pairs.words, pairs.eligible, pairs.alternatives, pairs.choices_):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        weights = [
+            (name, w.cpu().numpy()) for one in networks if one is not None for name, w in one.state_dict().items()
+        ]
+        content = (
+            (kind.__module__, kind.__qualname__, sorted(self.representer._settings.items())),
+            [np.asarray(self._released[part].data) for part in _PARTS],
+            weights,
+            (pairs.table.numpy(), pairs.words, pairs.eligible, pairs.alternatives, pairs.choices_),
+        )
+        return str(joblib.hash(content))
 
     def _releases(self) -> dict[str, TokenVectors]:
         """Release of each part, by the public `transform`."""
         return {part: self._drawn(self.data.X[self.data.parts[part]], i) for i, part in enumerate(_PARTS)}
 
-    def _distinct(self) -> dict[str, np.ndarray]:
-        """For each part, its distinct sentences: equal sentences of one call share their noise on purpose."""
-        return {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
-
     @cached_property
     def _first(self) -> dict[str, np.ndarray]:
-        return self._distinct()
+        """For each part, its distinct sentences: equal sentences of one call share their noise on purpose."""
+        return {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
 
     @property
     def _once(self) -> dict[str, np.ndarray]:
@@ -361,14 +356,8 @@ class ReleasedRepresenter(VectorRelease):
         if self.network.input_noise.kind == "none":
             return None
         sentences = [self.data.X[self.data.parts[part]][rows] for part, rows in self._first.items()]
-        return np.concatenate(
-            [
-                encode_sentences(
-                    self.network, self.representer._vectors, X, casing=False, generator=release_generator()
-                )
-                for X in sentences
-            ]
-        )
+        encode = partial(encode_sentences, self.network, self.representer._vectors, casing=False)
+        return np.concatenate([encode(X, generator=release_generator()) for X in sentences])
 
     @property
     def _d(self) -> int:

@@ -7,44 +7,26 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import joblib
 import numpy as np
 
 from ...pseudonyms.surrogate_pseudonymizer import SurrogatePseudonymizer
 from ...text import split_tag
 from ..attacks.drawn_surrogates import DrawnSurrogatesAttack, RepeatedSurrogates
-from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.surrogate_spans import SurrogateSpans, spans_of_sentences
-from ..audit_data import AuditData
 from ..released_step import SURROGATES
+from .text import ReleasedText
 
 _N_OWN = 9
 
 
-class ReleasedSurrogates:
+class ReleasedSurrogates(ReleasedText):
     """Sentences whose PHI was replaced by surrogates, with the estimator that replaced it.
 
-    Parameters
-    ----------
-    released : TokenSequences
-        Released version of all sentences in ``data``.
-    data : AuditData
-        Original sentences of the audit.
-    pseudonymizer : fitted SurrogatePseudonymizer
-        Estimator that makes further releases with other keys.
+    The parameters are those of `ReleasedText`, with a fitted SurrogatePseudonymizer, which makes further releases with
+    other keys.
     """
 
     kind = SURROGATES
-
-    def __init__(self, released: Any, data: AuditData, pseudonymizer: Any) -> None:
-        self.released, self.data, self.pseudonymizer = released, data, pseudonymizer
-
-    def digest(self) -> str | None:
-        """Hash the released text; None if each audit has other surrogates."""
-        if self.pseudonymizer.random_state is None:
-            return None
-        plain = sorted((k, v) for k, v in self.pseudonymizer.get_params(deep=False).items() if k != "random_state")
-        return str(joblib.hash((type(self.pseudonymizer).__qualname__, plain, self.released.tolist())))
 
     def spans(self, parts: Sequence[str], n_releases: int = 1) -> SurrogateSpans:
         """Spans of parts of the data with their surrogates in one or several releases."""
@@ -95,11 +77,6 @@ class ReleasedSurrogates:
     def _labels(self) -> np.ndarray:
         """Label of each token; empty outside of PHI."""
         return np.array([split_tag(tag)[1] or "" for tag in self.data.y.data])
-
-    def sentences(self, part: str) -> ReleasedSentences:
-        """Sentences of a part, in the form that a linkage attacker sees."""
-        rows = self.data.parts[part]
-        return ReleasedSentences(self.released[rows], self.data.groups_of(rows), self.data.y[rows])
 
     def _further(self, X: Any, y: Any, groups: Any, n_releases: int) -> list[Any]:
         """Releases of the same sentences with other keys."""

@@ -47,8 +47,8 @@ class ReleasedText:
             return None
         parameters = self.pseudonymizer.get_params(deep=False)
         plain = sorted((k, v) for k, v in parameters.items() if k not in _NOT_OF_THE_RELEASE)
-        checksum = self.pseudonymizer.mechanism_.policy.vectors.checksum
-        kind = type(self.pseudonymizer)
+        mechanism, kind = getattr(self.pseudonymizer, "mechanism_", None), type(self.pseudonymizer)
+        checksum = None if mechanism is None else mechanism.policy.vectors.checksum
         return str(joblib.hash((kind.__module__, kind.__qualname__, plain, checksum, self.released.tolist())))
 
     @property

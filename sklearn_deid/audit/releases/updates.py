@@ -152,7 +152,8 @@ class ReleasedExchange:
             return UpdateKnowledge(self._first_layer[0], None, self._readable[1])
         # The general frequencies of labels are public; for the other parameters the attacker knows no frequencies.
         rows = np.concatenate(self._rows(parameter))
-        frequencies = np.bincount(rows, minlength=self._n_rows(parameter)) if parameter == LABELS else None
+        n_rows = self._layout.shapes[self._layout.names.index(parameter)][0]
+        frequencies = np.bincount(rows, minlength=n_rows) if parameter == LABELS else None
         return UpdateKnowledge(self._layout, frequencies)
 
     def updates_of(self, parameter: str) -> ReleasedUpdates:
@@ -170,7 +171,7 @@ class ReleasedExchange:
 
     def _rows(self, parameter: str) -> list[np.ndarray]:
         """For each sentence, the rows of a parameter that the sentence touches."""
-        X, ids = self.data.X, self._word_ids
+        X, (ids, words) = self.data.X, self._distinct
         if parameter == LABELS:
             tags = inner_tags(self.data.y, self._tagger.tag_scheme)
             return list(np.split(encode_tags(tags, self._tagger.classes_), X.offsets[1:-1]))
@@ -178,16 +179,13 @@ class ReleasedExchange:
         if parameter == WORD_VECTORS:
             of_word = [np.array([row] if row >= 0 else [], dtype=np.int64) for row in self._readable[0].tolist()]
         elif parameter == CHARACTERS:
-            of_word = [row[row > 0] for row in character_ids(self._words)]
+            of_word = [row[row > 0] for row in character_ids(words)]
         elif parameter == SHAPES:
-            of_word = [np.array([number]) for number in shape_ids(self._words)]
+            of_word = [np.array([number]) for number in shape_ids(words)]
         else:
             raise ValueError(f"Which rows of {parameter!r} a sentence touches is not known here.")
         none = np.zeros(0, dtype=np.int64)
         return [np.concatenate([none, *(of_word[i] for i in part)]) for part in np.split(ids, X.offsets[1:-1])]
-
-    def _n_rows(self, parameter: str) -> int:
-        return self._layout.shapes[self._layout.names.index(parameter)][0]
 
     @cached_property
     def _readable(self) -> tuple[np.ndarray, np.ndarray]:
@@ -196,7 +194,7 @@ class ReleasedExchange:
         if vectors is None or _FIRST_LAYER not in self._layout.names:
             raise ValueError("The network of this exchange reads no fixed word vectors.")
         # Words with equal vectors are indistinguishable, and a word without a vector leaves no trace.
-        table, rows = np.unique(np.asarray(vectors.vectors_for(self._words)), axis=0, return_inverse=True)
+        table, rows = np.unique(np.asarray(vectors.vectors_for(self._distinct[1])), axis=0, return_inverse=True)
         is_there = table.any(axis=1)
         numbers = np.where(is_there, np.cumsum(is_there) - 1, -1)
         return numbers[rows.reshape(-1)], table[is_there].astype(np.float64)
@@ -214,15 +212,8 @@ class ReleasedExchange:
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, list[str]]:
+        """Number of the word of each token, and the distinct words."""
         return distinct_words(self.data.X)
-
-    @property
-    def _word_ids(self) -> np.ndarray:
-        return self._distinct[0]
-
-    @property
-    def _words(self) -> list[str]:
-        return self._distinct[1]
 
 
 def _owners(ensemble: Any, groups: np.ndarray | None) -> np.ndarray:
