@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .chance import Chance
 
@@ -15,6 +15,7 @@ _ODD = dict(zip(_LETTERS, _ODD_VALUES, strict=True)) | dict(zip("0123456789", _O
 # Months of a codice fiscale.
 _MONTHS = "ABCDEHLMPRST"
 _TRIES = 200
+_Check = Callable[[str], str | None]
 
 
 def _weighted(digits: str, weights: tuple[int, ...]) -> int:
@@ -139,7 +140,7 @@ def luhn(body: str) -> str | None:
 
 
 # Form of the letters and digits (the check digits in the second group), and the function of the first group.
-_FORMS: dict[str, tuple[tuple[re.Pattern[str], Callable[[str], str | None]], ...]] = {
+_FORMS: dict[str, tuple[tuple[re.Pattern[str], _Check], ...]] = {
     "es": (
         (re.compile(r"(\d{8}|[XYZ]\d{7})([A-Z])"), dni),
         (re.compile(r"(\d{10})(\d{2})"), nuss),
@@ -174,25 +175,26 @@ def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> st
     >>> with_check_digits("12.345.678-A", "es", True, Chance(0))
     '12.345.678-Z'
     """
-    bare = "".join(sign for sign in text if sign.isalnum()).upper()
-    for form, check in (*_FORMS[locale], *_CARD):
-        found = form.fullmatch(bare)
-        if found is not None:
-            body = _with_possible_date(found[1], check, chance) if valid else found[1]
-            return _put(text, _checked(body, check, valid, chance))
+    for body, _, check in _readings(text, locale):
+        body = _with_possible_date(body, check, chance) if valid else body
+        return _put(text, _checked(body, check, valid, chance))
     return text
 
 
 def has_valid_check_digits(text: str, locale: str) -> bool | None:
     """Whether the check digits are valid; None if the form has no check digits."""
+    return next((check(body) == digits for body, digits, check in _readings(text, locale)), None)
+
+
+def _readings(text: str, locale: str) -> Iterator[tuple[str, str, _Check]]:
+    """Number without its check digits, check digits, and their rule, for each form that a number can have."""
     bare = "".join(sign for sign in text if sign.isalnum()).upper()
     for form, check in (*_FORMS[locale], *_CARD):
         if (found := form.fullmatch(bare)) is not None:
-            return check(found[1]) == found[2]
-    return None
+            yield found[1], found[2], check
 
 
-def _with_possible_date(body: str, check: Callable[[str], str | None], chance: Chance) -> str:
+def _with_possible_date(body: str, check: _Check, chance: Chance) -> str:
     """Number with a date in the place for the date of birth, so that programs accept it; other numbers unchanged.
 
     The date is drawn. The drawn date is not the date of birth in the notes.
@@ -208,7 +210,7 @@ def _with_possible_date(body: str, check: Callable[[str], str | None], chance: C
     return f"{body[:6]}{year}{_MONTHS[month - 1]}{day + 40 * chance.number(0, 1):02d}{body[11:]}"
 
 
-def _checked(body: str, check: Callable[[str], str | None], valid: bool, chance: Chance) -> str:
+def _checked(body: str, check: _Check, valid: bool, chance: Chance) -> str:
     right = check(body)
     for _ in range(_TRIES):
         if right is not None:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ..exceptions import CorpusFormatError
 
 _NAME = re.compile(r"\[([a-z][a-z0-9_. ]*)\]")
+_ENTRY = re.compile(r"-(?: \S.*)?")
 _SETTING = re.compile(r"([a-z]+): (\S.*)")
 
 
@@ -113,10 +114,8 @@ def _take(file: DataFile, number: int, line: str, empty: int) -> None:
     block = file.blocks[-1] if file.blocks else None
     if (name := _NAME.fullmatch(line)) is not None:
         file.blocks.append(Block(name[1], number, {}, []))
-    elif block is not None and line.startswith("- ") and not line.startswith("-  "):
+    elif block is not None and _ENTRY.fullmatch(line):
         block.entries.append(Entry(number, line[2:]))
-    elif block is not None and line == "-":
-        block.entries.append(Entry(number, ""))
     elif block is not None and block.entries and line.startswith("  "):
         # Empty lines become part of the entry here, when the entry continues; at the end of an entry they are dropped.
         first, text = block.entries[-1]

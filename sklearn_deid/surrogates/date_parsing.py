@@ -331,24 +331,33 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         if split is None:
             return None
         raw[i : i + 1], roles[i : i + 1] = [text for text, _ in split], [role for _, role in split]
-    else:
-        # "fall 15", "Herbst 18"
-        short = [len(raw[i]) == 2 for i in numbers] if SEASON in roles else _are_short_years(raw, numbers, words)
-        found = number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
-        if _is_list(raw, numbers, roles) and not (words.locale == "nb" and _DAY_MONTH_YEAR.fullmatch("".join(raw))):
-            found = None
-        if found is None or (not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}):
-            return None
-        for i, role in zip(numbers, found, strict=True):
-            # "1990s" is a decade; "1995s" is none, and moves as a year.
-            sign = "er" if words.locale == "de" else "s"
-            has_sign = raw[i + 1 : i + 2] == [sign]
-            roles[i] = role
-            if has_sign and role == YEAR and raw[i].endswith("0"):
-                roles[i : i + 2] = DECADE, LITERAL
-            elif has_sign and sign == "er":
-                return None
+    elif not _give_roles_to_numbers(raw, roles, numbers, words, day_first):
+        return None
     return _valued(tuple((text, str(role)) for text, role in zip(raw, roles, strict=True)), words)
+
+
+def _give_roles_to_numbers(
+    raw: list[str], roles: list[str | None], numbers: list[int], words: LocaleWords, day_first: bool
+) -> bool:
+    """Write the roles of the numbers of one date into ``roles``; False if the numbers are not those of one date."""
+    # "fall 15", "Herbst 18"
+    short = [len(raw[i]) == 2 for i in numbers] if SEASON in roles else _are_short_years(raw, numbers, words)
+    found = number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
+    is_one_date = words.locale == "nb" and _DAY_MONTH_YEAR.fullmatch("".join(raw))
+    if found is None or (_is_list(raw, numbers, roles) and not is_one_date):
+        return False
+    if not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}:
+        return False
+    sign = "er" if words.locale == "de" else "s"
+    for i, role in zip(numbers, found, strict=True):
+        roles[i] = role
+        # "1990s" is a decade; "1995s" is none, and moves as a year.
+        if raw[i + 1 : i + 2] == [sign]:
+            if role == YEAR and raw[i].endswith("0"):
+                roles[i : i + 2] = DECADE, LITERAL
+            elif sign == "er":
+                return False
+    return True
 
 
 def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
@@ -434,8 +443,10 @@ def _valued(pieces: tuple[tuple[str, str], ...], words: LocaleWords) -> WrittenD
             values.setdefault(SEASON, int(words.numbered("seasons")[fold(text)]))
     if not 1 <= values.get(DAY, 1) <= 31 or not 1 <= values.get(MONTH, 1) <= 12:
         return None
-    # Two years (2009-2011) or two months (May or June) of one date would be moved as one.
+    # Two years (2009-2011), months (May or June) or seasons of one date would be moved as one; "winter 2010-11" has no
+    # month.
     roles = [role for _, role in pieces]
-    if roles.count(YEAR) + roles.count(DECADE) > 1 or roles.count(MONTH_NAME) > 1:
+    counts = roles.count(YEAR) + roles.count(DECADE), roles.count(MONTH_NAME), roles.count(SEASON)
+    if max(counts) > 1 or (SEASON in roles and MONTH in roles and DAY not in roles):
         return None
     return WrittenDate(pieces, values.get(YEAR), values.get(MONTH), values.get(DAY), values.get(SEASON))

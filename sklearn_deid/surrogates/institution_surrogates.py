@@ -9,8 +9,8 @@ from functools import cache
 from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
-from .number_surrogates import random_of_form
-from .own_names import ELIDED, FIRM, INSTITUTION, OwnNames, with_case, with_vowel, without_legal_form
+from .number_surrogates import NUMERALS, ROMAN, random_of_form
+from .own_names import ELIDED, FIRM, INSTITUTION, OwnNames, connectors, with_case, with_vowel, without_legal_form
 from .patient_chance import PatientChance
 
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -91,10 +91,11 @@ class InstitutionSurrogates:
         kept = [self._is_kept(parts, i, heads) or _is_numbered(parts, i, wards) for i in range(len(parts))]
         if all(kept):
             return self._all_public(text, parts, kind)
+        single = [_is_single(part, may_be_code and not text.isupper()) for part in parts]
         out: list[str] = []
         i = 0
         while i < len(parts):
-            stop = _end_of_run(parts, kept, i)
+            stop = _end_of_run(kept, single, parts, i)
             if stop == i:
                 out.append(parts[i])
                 i += 1
@@ -157,6 +158,8 @@ class InstitutionSurrogates:
         if text[-1] == ".":
             return self._names.of_form(text, self._chance.again("abbreviation", fold(text)))
         # "ST. MARY'S": a name behind a saint is no code.
+        if ROMAN.fullmatch(text) and before:
+            return self._chance.again("numeral", text).pick(NUMERALS)
         is_code = (
             may_be_code
             and before not in _SAINTS
@@ -202,7 +205,7 @@ def is_ward(text: str, words: LocaleWords) -> bool:
     [True, True, False, False]
     """
     named = set(map(fold, _WORDS.findall(text)))
-    own = named - words.particles
+    own = named - connectors(words)
     return bool(own) and not _has_digit(text) and own <= ward_words(words)
 
 
@@ -225,23 +228,22 @@ def _is_numbered(parts: list[str], i: int, wards: frozenset[str]) -> bool:
     return fold(parts[i]) in wards and (_has_digit(behind) or (len(behind) == 1 and behind.isalpha()))
 
 
-def _end_of_run(parts: list[str], kept: list[bool], start: int) -> int:
-    """End of the run of own words that starts here, with single spaces between them.
-
-    A part with digits is a run by itself: "Alder Ward 11" has a name and a number.
-    """
-    if not kept[start] and (parts[start][-1] == "." or _has_digit(parts[start])):
+def _end_of_run(kept: list[bool], single: list[bool], parts: list[str], start: int) -> int:
+    """End of the run of own words that starts here, with single spaces between them."""
+    if not kept[start] and single[start]:
         return start + 1
     stop = i = start
-    while i < len(parts) and (_is_own_word(parts[i], kept[i]) or (i > start and parts[i] == " ")):
+    while i < len(parts) and ((not kept[i] and not single[i]) or (i > start and parts[i] == " ")):
         if not kept[i]:
             stop = i + 1
         i += 1
     return stop
 
 
-def _is_own_word(part: str, is_kept: bool) -> bool:
-    return not is_kept and part[-1] != "." and not _has_digit(part)
+def _is_single(part: str, may_be_code: bool) -> bool:
+    """Whether an own word is a run by itself: a number ("Alder Ward 11"), an abbreviation, or a code ("VA Boston")."""
+    is_code = may_be_code and part.isupper() and 1 < len(part) <= LONGEST_CODE
+    return part[-1] == "." or _has_digit(part) or is_code or ROMAN.fullmatch(part) is not None
 
 
 def _has_digit(part: str) -> bool:

@@ -74,16 +74,11 @@ class KnownNames:
                 front = tuple(one for one in named if one[0] != SURNAME)
                 self.persons.setdefault((given, family), {}).setdefault(front)
 
-    def canonicals(self, role: str) -> tuple[str, ...]:
-        """First spellings of the names with this role, in order of appearance."""
-        return tuple(dict.fromkeys(self._known[role].values()))
-
     def spellings(self, role: str) -> tuple[tuple[str, str], ...]:
         """Spellings of the names with this role in the letters of mail addresses, each with the first spelling."""
-        names = self.canonicals(role)
-        written = [(spelled, first) for spelled, first in self._known[role].items() if spelled in names]
-        written += [(spelled, first) for spelled, first in self._transcribed[role].items()]
-        return tuple({**{plain_letters(first): first for first in names}, **dict(written)}.items())
+        firsts = dict.fromkeys(self._known[role].values())
+        plain = {plain_letters(first): first for first in firsts}
+        return tuple({**plain, **{first: first for first in firsts}, **self._transcribed[role]}.items())
 
     def role_of(self, folded: str) -> str | None:
         """Role of the word in the names of the patient, if the word has a single role."""

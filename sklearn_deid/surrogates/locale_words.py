@@ -308,8 +308,9 @@ class LocaleWords:
         return {sex: self._as_written(jobs) for sex, jobs in (("M", male), ("F", female))}
 
     def is_female_profession(self, text: str) -> bool:
-        """Whether a profession is listed in the form for women only."""
-        return fold(text) in self._female_professions
+        """Whether a profession is listed in the form for women only; in German, also by its end (Lehrerin)."""
+        is_told = self.locale == "de" and re.fullmatch(r"\w*(?:in|frau)", fold(text)) is not None
+        return is_told or fold(text) in self._female_professions
 
     @cached_property
     def _female_professions(self) -> frozenset[str]:

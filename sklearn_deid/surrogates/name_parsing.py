@@ -13,25 +13,8 @@ from .titles import are_consonants, title_places
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
 # Letter before an apostrophe, as in O'Hara.
 ELIDED = "elided"
-# Particles that also begin a name: De Luca. "Al" and "El" there are given names.
-_FIRST_PARTICLES = (
-    "de",
-    "van",
-    "von",
-    "di",
-    "del",
-    "della",
-    "der",
-    "la",
-    "le",
-    "du",
-    "des",
-    "dos",
-    "da",
-    "do",
-    "lo",
-    "ter",
-)
+# Particles that begin no name, since they are given names there; others do: De Luca.
+_NEVER_FIRST = ("al", "el")
 APOSTROPHES = ("'", "\u2019")
 _JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
@@ -40,6 +23,10 @@ RAISED = ("\u00aa", "\u00ba")
 _COMMAS = (",", "^")
 _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
+
+
+#: Function from a folded word to the role that it has in other names of the patient, or None.
+RoleOf = Callable[[str], str | None]
 
 
 class NamePart(NamedTuple):
@@ -64,7 +51,7 @@ def parse_name(
     text: str,
     words: LocaleWords,
     kind: str = "person",
-    role_of: Callable[[str], str | None] = lambda word: None,
+    role_of: RoleOf = lambda word: None,
     fixed: tuple[NamePart, ...] | None = None,
 ) -> tuple[NamePart, ...]:
     """Split a written name into parts whose texts make up the name.
@@ -77,8 +64,8 @@ def parse_name(
         Titles, particles and given names of the locale.
     kind : {"person", "given name", "surname"}, default="person"
         Parts of a name that the label implies.
-    role_of : callable, optional
-        Function from a folded word to the role that the word has in other names of the patient, or None.
+    role_of : RoleOf, optional
+        Roles of words in other names of the patient.
     fixed : tuple of NamePart, optional
         Result of `fixed_parts` for the same name, if it is known.
 
@@ -172,7 +159,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
     # Capitalised particles, and particles of names in capitals.
-    may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]).isspace()
+    may_begin = folded not in _NEVER_FIRST and "".join(pieces[i + 1 : i + 2]).isspace()
     # At the end, the word is the name ("Anh Le"), unless the surname comes first ("Cruz, Juan De La").
     behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and k not in titles]
     may_end = bool(behind) or "," in "".join(pieces[:i])
@@ -221,7 +208,7 @@ def _by_groups(
     roles: list[str],
     units: list[list[int]],
     words: LocaleWords,
-    role_of: Callable[[str], str | None],
+    role_of: RoleOf,
 ) -> list[str]:
     """Roles of words without a comma; words such as "and" and "n\u00e9e", and slashes, separate two names."""
     maiden = _maiden(pieces, roles, words)
@@ -279,9 +266,7 @@ def _starts_with_particle(pieces: list[str], words: LocaleWords) -> bool:
     return fold(last) in words.particles or last in words.block("short particles")
 
 
-def _surname_first(
-    names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]
-) -> list[str]:
+def _surname_first(names: list[tuple[str, bool]], words: LocaleWords, role_of: RoleOf) -> list[str]:
     """Roles of words of which the first is a surname: only given names of the locale or the notes are given names."""
     # "DE LA TOUR Hubert": a surname in capitals ends where the capitals end.
     is_told = names[0][0].isupper()
@@ -292,7 +277,7 @@ def _surname_first(
     return [SURNAME, *(GIVEN if given else SURNAME for given in is_given)]
 
 
-def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]) -> list[str]:
+def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: RoleOf) -> list[str]:
     """Roles of words without a comma: given names first, surnames last. A flag is True after a particle."""
     n = len(names)
     if n == 0:
@@ -325,9 +310,7 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Cal
     return [GIVEN] * n_given + [SURNAME] * (n - n_given)
 
 
-def _has_initials_behind(
-    pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: Callable[[str], str | None]
-) -> bool:
+def _has_initials_behind(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:
     """Whether capitals behind a name are initials: Linden JB."""
     if len(units) < 2 or len(units[-1]) > 1:
         return False
@@ -338,9 +321,7 @@ def _has_initials_behind(
     return (is_told or is_behind_surname) and _initials_or_name(piece, words, role_of) == INITIALS
 
 
-def _has_initials_in_front(
-    pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: Callable[[str], str | None]
-) -> bool:
+def _has_initials_in_front(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:
     """Whether capitals in front of a surname are initials: JM Linden."""
     if len(units) < 2 or len(units[0]) > 1:
         return False
@@ -351,7 +332,7 @@ def _has_initials_in_front(
     return is_told and _initials_or_name(piece, words, role_of) == INITIALS
 
 
-def _initials_or_name(piece: str, words: LocaleWords, role_of: Callable[[str], str | None]) -> str:
+def _initials_or_name(piece: str, words: LocaleWords, role_of: RoleOf) -> str:
     folded = fold(piece)
     is_name = role_of(folded) is not None or words.may_be_given_name(piece) or words.is_surname(piece)
     # "MJGL": two given names and two surnames

@@ -12,6 +12,7 @@ from .folding import fold
 from .locale_words import LocaleWords
 from .patient_surrogates import NAMES, Mention
 from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
+from .titles import sex_of_title
 
 # Characters between a postal code or a region and its town, within one address.
 _NEAR = 60
@@ -151,10 +152,9 @@ class NoteMentions:
     def _sex_before(self, i: int) -> str | None:
         """Sex that titles or a relative directly before a name show ("Mr.", "his daughter"), also with their labels."""
         start = self._spans[i].start
-        sexes = self._words.numbered("titles of a sex")
         line = self._text[max(self._start_of_line(i), start - _TITLE_WINDOW) : start]
         for word in reversed(re.findall(r"[^\W\d_]+", line)):
-            if (sex := sexes.get(fold(word))) is not None:
+            if (sex := sex_of_title(word, self._words)) is not None:
                 return sex
             if fold(word) not in self._words.titles:
                 break

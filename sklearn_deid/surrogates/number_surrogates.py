@@ -13,6 +13,9 @@ from .word_list import word_list
 
 # Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
 SHORT = 3
+# Numerals of floors, clinics and popes ("Med. Klinik II", "Hospital Juan XXIII"), and those that replace them.
+ROMAN = re.compile(r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})")
+NUMERALS = ("I", "II", "III", "IV")
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
 _NIE = re.compile(r"[A-Z]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
@@ -96,9 +99,7 @@ class NumberSurrogates:
         # surrogate.
         n_code = code_length(text, [text[i] for i in digits], self._locale)
         # Behind its country code, a number lacks the 0 of its area code: "+49 761 ..." is 0761 ...
-        subscriber = [text[i] for i in digits[n_code:]]
-        lacks_zero = n_code > 0 and _FIRST_DIGITS.get(self._locale) == "0" and subscriber[0] != "0"
-        new = self._subscriber(["0", *subscriber])[1:] if lacks_zero else self._subscriber(subscriber)
+        new = self._subscriber(national_digits(text, self._locale))[n_code - len(digits) :]
         for i, digit in zip(digits[n_code:], new, strict=True):
             out[i] = digit
         code = _COUNTRY_CODES[self._locale]
@@ -124,19 +125,19 @@ class NumberSurrogates:
             return "2001:db8:" + ":".join(f"{chance.number(1, 65535):x}" for _ in range(6))
         return None
 
-    def _subscriber(self, digits: list[str]) -> str:
+    def _subscriber(self, digits: str) -> str:
         n = len(digits)
         # The last seven digits are the entity: a number with and without its area code keeps them in common.
-        chance = self._chance.of("phone", "".join(digits[-7:]))
+        chance = self._chance.of("phone", digits[-7:])
         tail = "".join(str(chance.number(0, 9)) for _ in range(min(n, 7)))
         forms = _RESERVED.get((self._locale, n))
         _, mobile, others = _MOBILE.get(self._locale, ((), (), ()))
-        is_mobile = mobile_kind("".join(digits), self._locale)
+        is_mobile = mobile_kind(digits, self._locale)
         if forms is not None:
             alike = [form for form in forms if is_mobile is None or form.startswith(mobile) == is_mobile]
-            form = self._chance.of("area code", "".join(digits)).pick(alike)
-            return _filled(form, tail, self._chance.of("area digits", "".join(digits)))
-        area = self._chance.of("area digits", "".join(digits))
+            form = self._chance.of("area code", digits).pick(alike)
+            return _filled(form, tail, self._chance.of("area digits", digits))
+        area = self._chance.of("area digits", digits)
         new = "".join(str(area.number(0, 9)) for _ in range(n - len(tail))) + tail
         if is_mobile is not None:
             start = area.pick(mobile if is_mobile else others)

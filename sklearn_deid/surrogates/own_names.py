@@ -59,7 +59,7 @@ class OwnNames:
 
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
-        self._connectors = _connectors(words)
+        self._connectors = connectors(words)
 
     def is_connector(self, word: str) -> bool:
         """Whether a word is a public word between names, such as "de" and "of"."""
@@ -203,12 +203,13 @@ def _spelled(form: str) -> str:
 
 
 @cache
-def _connectors(words: LocaleWords) -> frozenset[str]:
+def connectors(words: LocaleWords) -> frozenset[str]:
+    """Folded public words between names, such as "de" and "of"."""
     return frozenset(map(fold, words.block("function words"))) | words.particles
 
 
 def _is_connector(word: str, words: LocaleWords) -> bool:
-    return word.islower() and fold(word) in _connectors(words)
+    return word.islower() and fold(word) in connectors(words)
 
 
 @cache

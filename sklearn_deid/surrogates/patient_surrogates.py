@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import NamedTuple
 
 from .age_surrogates import AgeSurrogates
@@ -153,18 +154,27 @@ class PatientSurrogates:
 
     def _relative(self, mention: Mention) -> str | None:
         words = mention.text.split()
-        relatives = self.words.numbered("relatives")
-        modifiers = self.words.bare("relative words")
-        folded = [fold(word) for word in words]
-        if any(word in relatives for word in folded) and all(word in relatives or word in modifiers for word in folded):
-            return " ".join(self._drawn_relative(word) for word in words)
-        if any(map(str.isdigit, mention.text)):
-            return self._ages.surrogate(mention.text)
-        # A name of a relative; a capital at the start of any other relative is the start of a sentence.
+        relatives, modifiers = self.words.numbered("relatives"), self.words.bare("relative words")
+        leading = list(takewhile(lambda word: fold(word) in modifiers or fold(word) in relatives, words))
+        if not any(fold(word) in relatives for word in leading):
+            leading = []
+        rest = " ".join(words[len(leading) :])
+        written = [self._drawn_relative(word) for word in leading]
+        if rest:
+            # "madre de 34 a\u00f1os", "hermana Mar\u00eda"
+            new = self._ages.surrogate(rest) if any(map(str.isdigit, rest)) else self._name_of_relative(rest)
+            if new is None:
+                return None
+            written.append(new)
+        return " ".join(written)
+
+    def _name_of_relative(self, text: str) -> str | None:
+        # A capital at the start of any other relative is the start of a sentence.
+        words = text.split()
         is_name = all(word[0].isupper() for word in words) and any(map(self.words.is_name, words))
         # "su hermano Juan": a single name of a relative is a given name, also where Juan is a surname, too.
         is_given = len(words) == 1 and self.words.may_be_given_name(words[0])
-        return self._people.surrogate(mention.text, "given name" if is_given else "person") if is_name else None
+        return self._people.surrogate(text, "given name" if is_given else "person") if is_name else None
 
     def _drawn_relative(self, word: str) -> str:
         """Relative of the same number and, with ``keep_gender``, of the same gender, to fit the words around it."""

@@ -27,6 +27,7 @@ from .name_parsing import (
 )
 from .own_names import new_word, with_case, with_vowel
 from .patient_chance import PatientChance
+from .titles import sex_of_title
 
 _LETTERS = "ABCDEFGHIJKLMNOPRSTUVW"
 # A tagger that is trained on surrogates must know that names can be words, and that no list has all names.
@@ -80,8 +81,8 @@ class PersonSurrogates:
         sexes : sequence of str or None, default=()
             Sex of each name, if a title or a relative ("his daughter") in front of the name shows the sex.
         """
-        told = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
-        parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in told]
+        mentioned = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
+        parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in mentioned]
         # One after the other, and the longest first: "Rey John" has the roles of an earlier "John Rey".
         for text, kind, parts in sorted(parsed, key=lambda one: -len(_names(one[2]))):
             if len(_names(parts)) > 1:
@@ -91,8 +92,10 @@ class PersonSurrogates:
         self.known.learn([self._parse(text, kind) for text, kind in alone])
         for text, kind, _ in parsed:
             self._learn_elided(self._parse(text, kind))
-        for (text, kind, parts), (_, sex) in zip(parsed, told, strict=True):
-            sex = sex or self._sex_of_titles(parts)
+        for (text, kind, parts), (_, sex) in zip(parsed, mentioned, strict=True):
+            # The last title first: "Dott.ssa" begins with a title of men.
+            told = (sex_of_title(part.text, self._words) for part in reversed(parts) if part.role == KEPT)
+            sex = sex or next(filter(None, told), None)
             parts = self._parse(text, kind)
             # Relatives share a surname: it has no sex if there is a given name.
             role = GIVEN if any(part.role == GIVEN for part in parts) else SURNAME
@@ -180,10 +183,6 @@ class PersonSurrogates:
         for name in given:
             self._sexes.setdefault(name, sex)
         return sex
-
-    def _sex_of_titles(self, parts: tuple[NamePart, ...]) -> str | None:
-        sexes = self._words.numbered("titles of a sex")
-        return next((sexes[fold(part.text)] for part in parts if part.role == KEPT and fold(part.text) in sexes), None)
 
     def _titled_sex(self, parts: tuple[NamePart, ...]) -> str | None:
         """Sex by the titles before these names; titles of given names first. None if the titles show both sexes."""

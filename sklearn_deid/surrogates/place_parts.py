@@ -17,6 +17,7 @@ NUMBERED_TOWN = re.compile(
 _CODES = {"nl": r"(?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2}\b)?", "en": r"\d{5}(?:-\d{4})?"}
 _CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
 _LETTERS = r"[^\W\d_]{2}"
+_NAME = re.compile(r"[^\W\d_]{3}")
 _BRACKETS = re.compile(r"([(\[]\s*)?(.*?)(\s*[)\]])?", re.DOTALL)
 _SIGNS = re.compile(r"(\s*[,;(\[)\]/]\s*|\s+[-\u2013]\s+)+")
 # Between the lines of an address, which has a number.
@@ -56,6 +57,8 @@ def without_brackets(text: str) -> tuple[str, str, str]:
 def is_region_code(text: str, words: LocaleWords) -> bool:
     """Whether one or two capitals are the code of a region. The code of a country is none, unless a region has it."""
     folded = fold(text)
+    if re.fullmatch(r"(?:[A-Z]\.){2}", text):  # D.C.
+        return folded.replace(".", "") in words.region_names
     is_listed = folded in words.region_names
     is_country = text in words.block("country initials") or folded in words.folded_towns
     return _REGION_CODE.fullmatch(text) is not None and (is_listed or not is_country)
@@ -65,12 +68,16 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
     """Kind of a place that is one part, without brackets: postcode, street, region, country, hospital or town."""
     folded = fold(text)
     if any(map(str.isdigit, text)):
-        if _is_street(folded, words):
+        if _is_street(folded, words) or _has_tail(folded, words):
             return STREET
-        return POSTCODE if NUMBERED_TOWN.fullmatch(text) is None else TOWN
+        if NUMBERED_TOWN.fullmatch(text) is not None:
+            return TOWN
+        return STREET if _NAME.search(text) else POSTCODE  # "Am Markt 3"
+    if _is_named_street(folded, words):
+        return STREET
     # "Granada" and "Georgia" are rather at home: a town, and a state.
     is_abroad = folded in words.folded_countries and folded not in words.folded_towns | words.region_names
-    if is_abroad or (text in words.block("country initials") and len(text) > 1):
+    if is_abroad or (text.replace(".", "") in words.block("country initials") and len(text) > 1):
         return COUNTRY
     if _is_hospital(folded) and folded not in words.folded_towns:
         return HOSPITAL
@@ -82,9 +89,28 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
 
 def _is_street(folded: str, words: LocaleWords) -> bool:
     """Whether a text has the type of a street as a word or, in some languages, as the end of a word."""
-    types = tuple(name for name in words.bare("street types") if len(name) >= _SHORTEST_TYPE)
+    # Behind a house number, "St" is no saint: 12 Elm St.
+    shortest = _SHORTEST_TYPE - (words.locale == "en" and folded[:1].isdigit())
+    types = tuple(name for name in words.bare("street types") if len(name) >= shortest)
     named = re.findall(r"[^\W\d_]+", folded)
     return any(word.endswith(types) if words.locale in SUFFIXED else word in types for word in named)
+
+
+def _has_tail(folded: str, words: LocaleWords) -> bool:
+    """Whether a text has a word such as Postfach or Apt, which a number follows in addresses."""
+    # "Freiburg im Breisgau" is a town: words such as "im" may begin the names of German streets.
+    shortest = _SHORTEST_TYPE - (words.locale not in SUFFIXED)
+    tails = words.bare("street tail words")
+    return any(word in tails for word in re.findall(r"[^\W\d_]+", folded) if len(word) >= shortest)
+
+
+def _is_named_street(folded: str, words: LocaleWords) -> bool:
+    """Whether a text without a number is a street: its first word, in English its last one, is the type of a street."""
+    named = folded.split()
+    if len(named) < 2 or words.locale in SUFFIXED or folded in words.folded_towns | words.region_names:
+        return False
+    word = named[-1 if words.locale == "en" else 0].rstrip(".")
+    return len(word) >= _SHORTEST_TYPE and word in words.bare("street types")
 
 
 def _is_hospital(folded: str) -> bool:
@@ -169,7 +195,7 @@ def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
     back: list[Part] = []
     code = _CODES.get(words.locale, _CODE)
     # In English, a number in front of a name is a house number.
-    before = None if words.locale == "en" else re.match(rf"({code})(\s+)(?=.*{_LETTERS})", text, re.DOTALL)
+    before = None if words.locale == "en" else re.match(rf"({code})(\s+|-)(?=.*{_LETTERS})", text, re.DOTALL)
     if before is not None and not _is_whole(text, code, words):
         front, text = [(before[1], POSTCODE), (before[2], KEPT)], text[before.end() :]
     behind = _last_part(text, code)
@@ -185,7 +211,9 @@ def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
 
 
 def _is_whole(text: str, code: str, words: LocaleWords) -> bool:
-    return re.fullmatch(code, text) is not None or kind_of_place(text, words) == STREET
+    has_number, folded = any(map(str.isdigit, text)), fold(text)
+    is_street = has_number and (_is_street(folded, words) or _has_tail(folded, words))
+    return is_street or re.fullmatch(code, text) is not None
 
 
 def _last_part(text: str, pattern: str) -> re.Match[str] | None:

@@ -11,7 +11,7 @@ from .chance import Chance
 from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
 from .locale_words import LocaleWords, draw_other
-from .number_surrogates import random_of_form
+from .number_surrogates import NUMERALS, ROMAN, random_of_form
 from .own_names import STREET, OwnNames, with_case
 from .patient_chance import PatientChance
 from .place_parts import (
@@ -23,6 +23,7 @@ from .place_parts import (
     SUFFIXED,
     TOWN,
     Rule,
+    is_region_code,
     kind_of_place,
     named_part,
     place_parts,
@@ -35,16 +36,15 @@ _HOME_SHARE = 0.95
 _LONGEST_DOOR = 3
 # "Number" and its abbreviations in the languages of all locales, without signs. They are public if a number follows.
 NUMBER_WORDS = frozenset(("n", "no", "nr", "nro", "num", "numero", "nummer", "number"))
-ROMAN_FLOOR = re.compile(r"I{1,3}|IV|VI{0,3}")
-_FLOORS = ("I", "II", "III", "IV")
 _SHORTEST_SURNAME = 3
 _SHORTEST_TAIL = 4
-COMPASS = ("N", "S", "E", "W")
+COMPASS = ("N", "S", "E", "W", "NE", "NW", "SE", "SW")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
 # A word that is neither the s of a genitive nor a letter in front of an apostrophe.
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
 _NAME_RUN = re.compile(rf"{_WORD}\.|{_WORD}(?![\w.])(?: {_WORD}(?![\w.]))*|{_WORD}", re.IGNORECASE)
+_BEFORE_ELIDED = re.compile(r"(?: [^\W\d_])?['\u2019]")
 _CARE_OF = re.compile(r"(.*?)(\bc/o\s+)([^,;\n\d]*[^\s,;\n\d])([\s,;]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -94,10 +94,6 @@ class PlaceSurrogates:
         self._dotted = {fold(word) for word in listed if "." in word[:-1]}
         self._letter_types = {fold(word) for word in words.block("street types") if len(word) == 2 and word[1] == "."}
 
-    def kind_of(self, text: str) -> str:
-        """Kind of a place whose label does not determine it; see `kind_of_place`."""
-        return kind_of_place(text, self._words)
-
     def place(self, text: str, near: str | None = None, label_kind: str = "place") -> str:
         """Surrogate of a place, part by part; the region and the postal code fit the town, or the town ``near``."""
         return rewritten_place(place_parts(text, self._words, label_kind), self._rules, near)
@@ -124,6 +120,8 @@ class PlaceSurrogates:
         own = None if town is None else self._towns.of(town).region
         region = own or self._region(text)
         is_short = len(text) <= 2 and text.isupper()
+        if is_region_code(text, self._words) and "." in text:
+            return "".join(f"{letter}." for letter in _region_code(region))
         if is_short and (codes := self._words.province_codes):
             name = "" if town is None else fold(self._towns.of(town).name)
             alike = [code for province, code in codes.items() if province.startswith(name)]
@@ -151,7 +149,7 @@ class PlaceSurrogates:
 
     def _prefix(self, code: str, near: str | None, chance: Chance) -> str:
         towns = self._towns.beside_code(code)
-        if near is not None and self.kind_of(near) != "region":
+        if near is not None and kind_of_place(near, self._words) != REGION:
             return self._towns.of(near).prefix
         # No region of the lists has towns with codes of another country.
         region = None if near is None else self._region(near)
@@ -205,31 +203,50 @@ class PlaceSurrogates:
         is_named = False
         i = 0
         while i < len(pieces):
-            behind_number = i > 0 and pieces[i - 1].isdigit() and pieces[i].isalpha()
-            # "14B Elm Ct", "5th Avenue": the letters belong to the number.
-            is_ordinal = behind_number and fold(pieces[i]) in ORDINAL_ENDINGS
-            is_lettered = behind_number and len(pieces[i]) == 1
-            stop = i if is_ordinal or is_lettered else _end_of_name(pieces, kept, i)
-            if _is_floor(pieces, i):
-                out.append(chance.pick(_FLOORS))
+            if (single := self._beside_names(pieces, kept, i, out, chance)) is not None:
+                out.append(single)
                 i += 1
                 continue
-            if stop == i:
-                is_number = is_lettered or pieces[i][0].isdigit()
-                written = random_of_form(pieces[i], chance) if is_number else pieces[i]
-                out.append(with_case(ordinal_ending(int(out[-1])), written) if is_ordinal else written)
-                i += 1
-                continue
-            name = pieces[i:stop]
-            if name[0] in COMPASS and len(name) == 1:  # "350 W 3rd Street"
-                out.append(chance.pick(COMPASS))
-                i = stop
-                continue
-            # The first words are the name of the street; later short words that no list knows are flats and doors.
-            is_door = is_named and max(map(len, name)) <= _LONGEST_DOOR
-            out.append(random_of_form("".join(name), chance) if is_door else self._street_name("".join(name)))
-            is_named, i = True, stop
+            stop = _end_of_name(pieces, kept, i)
+            name = "".join(pieces[i:stop])
+            is_door = self._is_door(pieces, i, stop, is_named)
+            out.append(random_of_form(name, chance) if is_door else self._street_name(name))
+            is_named, i = is_named or not is_door, stop
         return "".join(out)
+
+    def _beside_names(self, pieces: list[str], kept: list[bool], i: int, out: list[str], chance: Chance) -> str | None:
+        """Surrogate of a number, a floor, a point of the compass or a public word; None for a word of a name."""
+        piece = pieces[i]
+        if _is_floor(pieces, i):
+            return chance.pick(NUMERALS)
+        # "14B Elm Ct", "123-A Elm", "5th Avenue": the letters belong to the number.
+        is_behind_number = "".join(pieces[max(i - 2, 0) : i]).removesuffix("-")[-1:].isdigit() and piece.isalpha()
+        if is_behind_number and fold(piece) in ORDINAL_ENDINGS:
+            return with_case(ordinal_ending(int(out[-1])), piece)
+        if piece[0].isdigit() or (is_behind_number and len(piece) == 1):
+            return random_of_form(piece, chance)
+        if kept[i]:
+            return piece
+        point = piece.rstrip(".")
+        # "350 W 3rd Street", "S. Elm St"
+        if point in COMPASS and (self._words.locale == "en" or _end_of_name(pieces, kept, i) == i + 1):
+            return chance.pick([other for other in COMPASS if len(other) == len(point)]) + piece[len(point) :]
+        return None
+
+    def _is_door(self, pieces: list[str], start: int, stop: int, is_named: bool) -> bool:
+        """Whether words that no list knows are a flat or a door, and no name.
+
+        The first words are the name of the street; later short words are flats and doors. A letter directly behind a
+        word such as Unit is a door, too.
+        """
+        name = pieces[start:stop]
+        if len(name) == 1 == len(name[0]):
+            is_behind_tail = start > 1 and pieces[start - 1] == " " and self._is_tail(pieces[start - 2])
+            return is_named or is_behind_tail or _is_before_number(pieces, start)
+        # "Flat 2, 12 Elm Rd"
+        behind = fold("".join(pieces[stop + 1 : stop + 2])).rstrip(".")
+        is_typed = self._words.locale == "en" and pieces[stop : stop + 1] == [" "] and behind in self._types
+        return is_named and max(map(len, name)) <= _LONGEST_DOOR and not is_typed
 
     def _kept(self, pieces: list[str]) -> list[bool]:
         """Whether each piece is kept; only signs and public words are kept.
@@ -322,7 +339,7 @@ class PlaceSurrogates:
         if kept[i] and not piece[0].isdigit():
             return piece
         if _is_floor(pieces, i):
-            return chance.pick(_FLOORS)
+            return chance.pick(NUMERALS)
         is_name = piece.isalpha() and len(piece) > _LONGEST_DOOR
         return self._street_name(piece) if is_name else random_of_form(piece, chance)
 
@@ -338,7 +355,8 @@ class PlaceSurrogates:
             return run if is_title else self._names.of_form(run, self._chance.again("abbreviation", fold(run)))
         words = run.split(" ")
         public = [self._names.is_connector(word) or self._names.is_particle(word) for word in words[:-1]]
-        is_elided = text[found.end() : found.end() + 1] in ("'", "\u2019") and self._names.is_particle(words[-1])
+        # "RUE DE L'ORME", "D'Orme"
+        is_elided = _BEFORE_ELIDED.match(text, found.end()) is not None and self._names.is_particle(words[-1])
         public.append(is_elided or self._names.is_connector(words[-1]))
         elided = _before_apostrophe(text[: found.start()])
         out: list[str] = []
@@ -370,8 +388,15 @@ def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
             stop = i + 1
         elif i == start:
             return start
+        if _is_before_number(pieces, i + 1):
+            break
         i += 1
     return stop
+
+
+def _is_before_number(pieces: list[str], i: int) -> bool:
+    """Whether a piece is a letter directly in front of a number: Gate B12."""
+    return len("".join(pieces[i : i + 1])) == 1 and pieces[i].isalpha() and pieces[i + 1 : i + 2] > ["0"]
 
 
 def _written_length(piece: str, suffix: str, length: int) -> int | None:
@@ -389,4 +414,4 @@ def _is_word_for_number(pieces: list[str], i: int) -> bool:
 def _is_floor(pieces: list[str], i: int) -> bool:
     """Whether a piece is a Roman numeral directly behind a number, such as the floor in "12-II"."""
     is_behind_number = i > 1 and pieces[i - 1] in (" ", "-") and pieces[i - 2].isdigit()
-    return is_behind_number and ROMAN_FLOOR.fullmatch(pieces[i]) is not None
+    return is_behind_number and ROMAN.fullmatch(pieces[i]) is not None

@@ -14,6 +14,7 @@ _SHORTEST_NAME = 3
 # Shortest degree that is not taken for initials, and shortest addition that needs no full stop (\u00e9m\u00e9rite).
 _SHORTEST_DEGREE, _SHORTEST_WHOLE = 3, 5
 _RAISED = "\u00aa\u00ba"
+_RAISED_SEXES = dict(zip(_RAISED, "FM", strict=True))
 _COMMAS = (",", "^")
 _BETWEEN = re.compile(r"[^\w\u00aa\u00ba]+")
 
@@ -66,6 +67,19 @@ def is_title(text: str, words: LocaleWords) -> bool:
             return False
         i += taken
     return bool(parts)
+
+
+def sex_of_title(word: str, words: LocaleWords) -> str | None:
+    """Sex that a word of a title shows, such as the end of Dott.ssa; None for other words.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [sex_of_title(word, locale_words("it")) for word in ("ssa", "Dott", "Prof")]
+    ['F', 'M', None]
+    """
+    # D.\u00aa, Eng.\u00ba
+    return words.numbered("titles of a sex").get(fold(word)) or _RAISED_SEXES.get(word[-1])
 
 
 @cache

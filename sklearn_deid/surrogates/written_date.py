@@ -116,9 +116,10 @@ class WrittenDate:
         numbers = [text for text, role in self.pieces if role in (DAY, MONTH)]
         if any(text[0] == "0" for text in numbers):
             return True
-        # "the 13th", "Friday 13": a day behind a word has no zero of its own.
+        # "the 13th", "Friday 13": a day behind a word has no zero of its own, except in "13MAR11".
         roles = [role for _, role in self.pieces]
-        has_word = MONTH_NAME in roles or ORDINAL in roles or (WEEKDAY in roles and len(numbers) == 1)
+        has_month = MONTH_NAME in roles and LITERAL in roles
+        has_word = has_month or ORDINAL in roles or (WEEKDAY in roles and len(numbers) == 1)
         return not has_word and all(len(text) == 2 for text in numbers)
 
     def _needs_ordinal(self) -> bool:

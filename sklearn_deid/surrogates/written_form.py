@@ -11,18 +11,17 @@ from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .name_parsing import whole_name, with_signs_apart
 from .net_surrogates import HOSTS
-from .number_surrogates import SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
+from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, place_parts
-from .place_surrogates import COMPASS, NUMBER_WORDS, ROMAN_FLOOR
+from .place_surrogates import COMPASS, NUMBER_WORDS
 from .relative_dates import end_of_distance, is_relative
 from .titles import are_consonants, title_places
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _DATES = ("date", "birth date")
 _OPEN = ("age", "sex", "title")
-_SIGN_BY_SIGN = ("ip",)
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
 _HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "hospitals"}
@@ -75,32 +74,27 @@ def written_form(
     'AA-999'
     """
     kind = (label_kinds() if kinds is None else kinds).get(label, "")
+    words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in _OF_TOWNS and (parts := without_legal_form(text))[1]:
-        language = guess_locale(text) if locale == "auto" else locale
-        return written_form(parts[0], label, language, kinds, names) + parts[1]
-    if kind in _OPEN:
+        return written_form(parts[0], label, words.locale, kinds, names) + parts[1]
+    if kind in _OPEN or (kind == "relative" and any(map(str.isdigit, text))):  # "madre de 34 a\u00f1os"
         return text
     if kind == "identifier":
-        start = end_of_words(text, guess_locale(text) if locale == "auto" else locale)
+        start = end_of_words(text, words.locale)
         return text[:start] + "".join(map(_sign, _with_repeats(text[start:])))
     if kind == "phone":
-        return _phone(text, guess_locale(text) if locale == "auto" else locale)
-    if kind in _SIGN_BY_SIGN or (kind in _OF_TOWNS and _CODE.fullmatch(text) and not _is_ward(text, kind, locale)):
+        return _phone(text, words.locale)
+    is_ward_alone = kind == HOSPITAL and is_ward(text, words)
+    if kind == "ip" or (kind in _OF_TOWNS and _CODE.fullmatch(text) and not is_ward_alone):
         return "".join(map(_sign, text))
     if kind in ("email", "username"):
         casing = " ".join(map(_casing, text.split("@")))
         return f"{''.join(map(_sign, _without_names(fold(text), names)))} {casing}"
-    words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in PLACES:
         return "".join(_part(part, part_kind, words) for part, part_kind in place_parts(text, words, kind))
-    is_whole = kind == "profession" and not any(map(str.isdigit, text))
-    if not is_whole:
+    if kind != "profession" or any(map(str.isdigit, text)):
         return _words_form(text, kind, words)
     return f"{_replaced_whole(text)}{_sign(text[:1])}{'F' if words.is_female_profession(text) else ''}"
-
-
-def _is_ward(text: str, kind: str, locale: str) -> bool:
-    return kind == HOSPITAL and is_ward(text, locale_words(guess_locale(text) if locale == "auto" else locale))
 
 
 def _replaced_whole(text: str) -> str:
@@ -174,9 +168,11 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
     if not piece[0].isalpha():
         return _sign(piece)
     if kind == "street" and piece in COMPASS:
-        return "compass"
-    if kind == "street" and (fold(piece) in NUMBER_WORDS or ROMAN_FLOOR.fullmatch(piece)):
+        return f"compass{len(piece)}"
+    if kind == "street" and fold(piece) in NUMBER_WORDS:
         return fold(piece)
+    if kind in ("street", *_OF_TOWNS) and ROMAN.fullmatch(piece):
+        return "roman"
     if kind == "url" and fold(piece) in (*HOSTS, *_SCHEMES):
         return fold(piece)
     if kind == "url":

@@ -66,3 +66,10 @@ def test_the_form_of_a_profession_states_the_casing_of_its_first_letter():
     one, other = "zyxw Quarn", "Zyxw quarn"
     assert {job[0].islower() for job in drawn(one, "es")} != {job[0].islower() for job in drawn(other, "es")}
     assert written_form(one, "PROFESSION", "es") != written_form(other, "PROFESSION", "es")
+
+
+@pytest.mark.parametrize("text", ["Zyxlehrerin", "Zyxfrau"])
+def test_german_professions_of_women_stay_so_if_no_list_has_them(text):
+    words = locale_words("de")
+    assert all(words.is_female_profession(job) or job in words.professions_of["F"] for job in drawn(text, "de"))
+    assert written_form(text, "PROFESSION", "de") != written_form("Zyxlehrer", "PROFESSION", "de")

@@ -108,3 +108,47 @@ def test_a_login_keeps_its_casing(login, is_like):
         engine = SurrogateEngine(key=number.to_bytes(32, "little"), locale="en")
         (new,) = engine.replacements(Document("a", login, (Span(0, len(login), "USERNAME"),)))
         assert is_like(new.surrogate)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "sex"),
+    [
+        ("it", "Dott.ssa Zyxwin Quorell", "F"),
+        ("it", "Sig.ra Zyxwin Quorell", "F"),
+        ("it", "Dott. Zyxwin Quorell", "M"),
+        ("pt", "Enf.\u00aa Zyxwin", "F"),
+        ("pt", "Eng.\u00ba Zyxwin", "M"),
+    ],
+)
+def test_the_end_of_a_title_tells_the_sex(locale, text, sex):
+    words = locale_words(locale)
+    given = {name for word in words.given_names[sex] for name in (word, word.split()[0])}
+    given |= set(words.block("male names that are words" if sex == "M" else "female names that are words"))
+    for number in range(20):
+        note = Document("n", f"a {text} b", (Span(2, 2 + len(text), "GIVENNAME"),), f"p{number}")
+        engine = SurrogateEngine(key=bytes(32), locale=locale, kinds={"GIVENNAME": "given name"})
+        new = engine.replacements(note)[0].surrogate.split()[-2 if " Q" in text else -1]
+        assert new in given and words.sex_of(new) in (sex, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("hermana Mar\u00eda Zyxwin", r"(\w+) (\w+) (\w+)"),
+        ("hermano Luis", r"(\w+) (\w+)"),
+        ("madre de 34 a\u00f1os", "(\\w+) de 34 a\u00f1os"),
+        ("padre de 92", r"(\w+) de 90\+"),
+        ("primera hija", r"primera (\w+)"),
+    ],
+)
+def test_a_relative_in_front_of_a_name_or_an_age_is_drawn(text, pattern):
+    found = []
+    for number in range(40):
+        chance = PatientChance(bytes(32), f"p{number}")
+        one = PatientSurrogates(chance, locale_words("es"), SurrogateSettings())
+        found.append(re.fullmatch(pattern, one.surrogate(Mention(text, "relative"))))
+    relatives = locale_words("es").numbered("relatives")
+    assert {one[1] for one in found} <= {entry.partition("=")[0] for entry in locale_words("es").block("relatives")}
+    assert len({one[1] for one in found}) > 3 and relatives
+    if "Zyxwin" in text or "Luis" in text:
+        assert len({one[2] for one in found}) > 10 and not any("Zyxwin" in one[0] for one in found)

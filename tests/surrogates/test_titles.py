@@ -32,6 +32,8 @@ def rewritten(locale, text, label="DOCTOR", key=KEYS[0]):
         ("de", "FA Dr.", ""),
         ("de", "DGKP", ""),
         ("de", "Fam.", ""),
+        ("de", "cand. med.", ""),
+        ("de", "DDr.", ""),
         ("de", "Oberarzt Dr.", ", MSc"),
         ("de", "", ", M.Sc."),
         ("de", "", " Bakk. phil."),

@@ -139,23 +139,19 @@ def next_entry(context: NoteContext) -> str:
     return dates.clock(context.minutes, context.style.clock_form)
 
 
-def _person_words(prefix: str, find: Callable[[NoteContext], Person]) -> dict[str, Word]:
+def _person_words(prefix: str, find: Callable[[NoteContext], Person], label: str = "PATIENT") -> dict[str, Word]:
     return {
-        f"{prefix}.first": ("PATIENT", lambda s: find(s).given),
-        f"{prefix}.last": ("PATIENT", lambda s: last_name(s, find(s))),
-        f"{prefix}.full": ("PATIENT", lambda s: full_name(s, find(s))),
-        f"{prefix}.header": ("PATIENT", lambda s: header_name(s, find(s))),
-        f"{prefix}.initials": ("PATIENT", lambda s: find(s).initials),
+        f"{prefix}.first": (label, lambda s: find(s).given),
+        f"{prefix}.last": (label, lambda s: last_name(s, find(s))),
+        f"{prefix}.full": (label, lambda s: full_name(s, find(s))),
+        f"{prefix}.header": (label, lambda s: header_name(s, find(s))),
+        f"{prefix}.initials": (label, lambda s: find(s).initials),
     }
 
 
 def _clinician_words(prefix: str, find: Callable[[NoteContext], Clinician]) -> dict[str, Word]:
     return {
-        f"{prefix}.first": ("DOCTOR", lambda s: find(s).person.given),
-        f"{prefix}.last": ("DOCTOR", lambda s: last_name(s, find(s).person)),
-        f"{prefix}.full": ("DOCTOR", lambda s: full_name(s, find(s).person)),
-        f"{prefix}.header": ("DOCTOR", lambda s: header_name(s, find(s).person)),
-        f"{prefix}.initials": ("DOCTOR", lambda s: find(s).person.initials),
+        **_person_words(prefix, lambda s: find(s).person, "DOCTOR"),
         f"{prefix}.cred": (None, lambda s: find(s).credential),
         f"{prefix}.user": ("USERNAME", lambda s: find(s).user),
         f"{prefix}.pager": ("PHONE", lambda s: find(s).pager),

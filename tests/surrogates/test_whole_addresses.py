@@ -1,0 +1,95 @@
+"""Addresses in one span are split into parts, and names of institutions keep the words that are no names."""
+
+import re
+
+import pytest
+
+from sklearn_deid import Document, Span
+from sklearn_deid.surrogates import SurrogateEngine, written_form
+from sklearn_deid.surrogates.locale_words import locale_words
+
+KEYS = [bytes([i]) * 32 for i in range(6)]
+NAME = r"[^\W\d_][\w'\u2019. -]*"
+
+
+def rewritten(text, label, locale, key, before=""):
+    note = Document("n", f"{before}{text}", (Span(len(before), len(before) + len(text), label),), "p")
+    return SurrogateEngine(key=key, locale=locale).rewrite(note).text.removeprefix(before)
+
+
+def check(text, label, locale, pattern, other):
+    """All surrogates have a form; and another original of this form cannot be told from the first one."""
+    new = [rewritten(text, label, locale, key) for key in KEYS]
+    assert [one for one in new if not re.fullmatch(pattern, one)] == []
+    assert len(set(new)) > 1
+    assert written_form(text, label, locale) == written_form(other, label, locale)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "pattern", "other"),
+    [
+        ("en", "12 Zyxo St, Quixor, MA 02115", rf"\d\d {NAME} St, {NAME}, [A-Z]{{2}} \d{{5}}", None),
+        ("en", "12 Zyxo St., Apt. 5, Quixor", rf"\d\d {NAME} St\., Apt\. \d, {NAME}", None),
+        ("en", "P.O. Box 123", r"P\.O\. Box \d{3}", "P.O. Box 456"),
+        ("en", "Zyxo Street, Quixor", rf"{NAME} Street, {NAME}", None),
+        ("en", "Quixor, N.Y.", rf"{NAME}, [A-Z]\.[A-Z]\.", None),
+        ("es", "C/ Zyxo 12, 28001 Quixor", rf"C/ {NAME} \d\d, \d{{5}} {NAME}", None),
+        ("es", "28001-Quixor", rf"\d{{5}}-{NAME}", None),
+        ("de", "Am Zyxo 3, 79106 Quixor", rf"Am {NAME} \d, \d{{5}} {NAME}", None),
+        ("de", "Postfach 1234", r"Postfach \d{4}", "Postfach 9876"),
+        ("fr", "BP 12", r"BP \d\d", "BP 98"),
+        ("fr", "rue Zyxo, Quixor", rf"rue {NAME}, {NAME}", None),
+        ("it", "Via Zyxo, 12 - 00185 Quixor (RM)", rf"Via {NAME}, \d\d - \d{{5}} {NAME} \([A-Z]{{2}}\)", None),
+        ("pt", "Largo do Zyxo, Quixor", rf"Largo do {NAME}, {NAME}", None),
+    ],
+)
+def test_addresses(locale, text, pattern, other):
+    check(text, "LOCATION", locale, pattern, other or text.replace("Zyxo", "Wrexa").replace("Quixor", "Vexil"))
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "pattern", "other"),
+    [
+        ("en", "4500 N. 32nd Ave. NW", r"\d{4} [NSEW]\. \d\d(?:st|nd|rd|th) Ave\. [NS][EW]", "8311 S. 64th Ave. SE"),
+        ("en", "12 S. Zyxo St", rf"\d\d [NSEW]\. {NAME} St", "98 W. Wrexa St"),
+        ("en", "Unit B, 12 Zyxo", rf"Unit [A-Z], \d\d {NAME}", "Unit K, 98 Wrexa"),
+        ("en", "12 Zyxo St Apt B", rf"\d\d {NAME} St Apt [A-Z]", "98 Wrexa St Apt K"),
+        ("en", "Bldg. C, 12 Elm Rd", rf"Bldg\. [A-Z], \d\d {NAME} Rd", "Bldg. K, 98 Oak Rd"),
+        ("en", "123-A Zyxo", rf"\d{{3}}-[A-Z] {NAME}", "789-K Wrexa"),
+        ("de", "Zyxoweg 3, 2. OG links", rf"{NAME}weg \d, \d\. OG links", "Wrexaweg 9, 4. OG links"),
+        ("de", "Stiege 2 T\u00fcr 5", "Stiege \\d T\u00fcr \\d", "Stiege 7 T\u00fcr 8"),
+        ("fr", "12 RUE DE L'ZYXOT", rf"\d\d RUE DE [DLO]'{NAME}", "98 RUE DE L'WREXA"),
+    ],
+)
+def test_streets(locale, text, pattern, other):
+    check(text, "STREET", locale, pattern, other)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "pattern", "other"),
+    [
+        ("en", "QX Quixor", rf"[A-Z]{{2}} {NAME}", "ZK Vexil"),
+        ("en", "Quixor QX System", rf"{NAME} [A-Z]{{2}} System", "Vexil ZK System"),
+        ("de", "LKH Quixor", rf"LKH {NAME}", "LKH Vexil"),
+        ("de", "Med. Klinik II", r"Med\. Klinik (?:I{1,3}|IV)", "Med. Klinik IV"),
+        ("it", "Medicina I", r"Medicina (?:I{1,3}|IV)", "Medicina III"),
+        ("es", "Hospital Zyxo XXIII", rf"Hospital {NAME} (?:I{{1,3}}|IV)", "Hospital Wrexa II"),
+        ("nl", "UMC Quixor", rf"UMC {NAME}", "UMC Vexil"),
+        ("nb", "Quixors hospital", rf"{NAME} hospital", "Vexilor hospital"),
+    ],
+)
+def test_institutions(locale, text, pattern, other):
+    check(text, "HOSPITAL", locale, pattern, other)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text"),
+    [("de", "Abteilung f\u00fcr Kardiologie"), ("nb", "Avdeling for kardiologi"), ("es", "Serv. de Cardiolog\u00eda")],
+)
+def test_a_department_with_its_kind_becomes_another_department(locale, text):
+    listed = {name.casefold() for name in locale_words(locale).block("departments")}
+    assert {rewritten(text, "HOSPITAL", locale, key).casefold() for key in KEYS} <= listed
+
+
+def test_initials_of_a_country_with_stops_are_initials_of_a_country():
+    assert all(re.fullmatch(r"(?:[A-Z]\.){2}", rewritten("U.K.", "LOCATION", "en", key)) for key in KEYS)
