@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -115,12 +116,15 @@ class VotingTagger(MarginalTagger, NamedEstimators):
         """Weighted mean of the marginals of all taggers."""
         check_is_fitted(self, "estimators_")
         X = check_sequences(X)
-        weights = self._weights()
+        # A tagger that is dropped after the training is left out.
+        names, weights = [name for name, _ in self._kept()], self._weights()
+        if not self.named_estimators_.keys() >= set(names):
+            raise NotFittedError("The taggers of this VotingTagger have changed: call fit again.")
         # shape: (n_tokens, n_classes)
         total = np.zeros((len(X.data), 1 + 2 * len(self._labels)))
         # The marginals of one tagger at a time are in memory.
-        for estimator, weight in zip(self.estimators_, weights / weights.sum(), strict=True):
-            total += weight * read_marginals(estimator, X, self._labels).data
+        for name, weight in zip(names, weights / weights.sum(), strict=True):
+            total += weight * read_marginals(self.named_estimators_[name], X, self._labels).data
         yield PhiMarginals(self._labels, total, X.offsets)
 
     def _kept(self) -> list[tuple[str, Any]]:

@@ -100,6 +100,17 @@ class TestVoting:
         search = GridSearchCV(VotingTagger(TWO), grid, cv=GroupKFold(2), error_score="raise").fit(X, y, groups=groups)
         assert len(search.cv_results_["params"]) == 8
 
+    def test_taggers_that_are_dropped_after_the_training_are_left_out(self):
+        """The call ended with an error about the lengths of zip."""
+        X, y = [["0.1", "0.5"]], [["O", "B-NAME"]]
+        voting = VotingTagger(TWO, weights=[3, 1]).fit(X, y).set_params(one="drop")
+        assert_rows_equal(voting.predict_proba(X), VotingTagger(TWO[1:]).fit(X, y).predict_proba(X))
+        with pytest.raises(ValueError, match="are dropped"):
+            voting.set_params(two="drop").predict(X)
+        later = VotingTagger(TWO).set_params(one="drop").fit(X, y).set_params(one=Oracle())
+        with pytest.raises(NotFittedError, match="have changed"):
+            later.predict(X)
+
     def test_inside_a_recall_tuned_tagger_and_a_note_deidentifier(self):
         X, y, groups = make_patients(40, np.random.default_rng(0))
         tuned = RecallTunedTagger(VotingTagger(TWO), target_recall=0.6, random_state=0).fit(X, y, groups=groups)
