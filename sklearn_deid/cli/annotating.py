@@ -296,9 +296,7 @@ def results_of(
                 rewritten = result(document, spans)
             check_system(failure.error)
             if failure.error is not None:
-                # Surrogates are made from the note, so an error of the surrogate engine could hold note text.
-                reason = f"The note cannot be rewritten: {type(failure.error).__name__}."
-                withhold(CorpusFormatError(reason, doc_id=document.doc_id))
+                withhold(CorpusFormatError(failure.reason(), doc_id=document.doc_id))
                 continue
             yield rewritten, document
 

@@ -207,8 +207,7 @@ class _TableRun:
             text = self.result(document, (Span(0, len(document.text), label),)).text
         check_system(failure.error)
         if text is None:
-            reason = f"The value cannot be rewritten: {type(failure.error).__name__}."
-            self.withhold(CorpusFormatError(reason, doc_id=document.doc_id))
+            self.withhold(CorpusFormatError(failure.reason(what="value"), doc_id=document.doc_id))
         else:
             self.fill(document, text)
 

@@ -190,8 +190,7 @@ class RowRedactor:
             new = rewrite(note).text
             # As in a table of one process: such a text cannot be written to a file.
             return (None, LONE_SURROGATE) if has_surrogate(new) else (new, None)
-        # Surrogates are made from the note, so an error of the surrogate engine could hold note text.
-        return None, f"The note cannot be rewritten: {type(failure.error).__name__}."
+        return None, failure.reason()
 
     def _rewriter(self) -> Any:
         if self.mode != SURROGATE:

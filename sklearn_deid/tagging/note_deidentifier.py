@@ -459,8 +459,7 @@ class NoteDeidentifier(BaseEstimator):
     ) -> Document | None:
         with TaggerFailure() as failure:
             return rewrite_note(item, spans, rewrite, name=f"note-{number}")
-        # Surrogates are made from the note, so an error of the surrogate engine could hold note text.
-        self._give_up(number, item, f"The note cannot be rewritten: {type(failure.error).__name__}.", failure.error)
+        self._give_up(number, item, failure.reason(), failure.error)
         return None
 
     def _annotated(

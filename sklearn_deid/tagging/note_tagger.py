@@ -114,9 +114,7 @@ class NoteTagger:
         with TaggerFailure() as failure:
             return self._spans([text])[0]
         error = failure.error
-        # Only the type of the error is passed on: its message could hold text of the note.
-        reason = f"The note cannot be processed: {type(error).__name__}."
-        return NoteFailure(reason, error if isinstance(error, DeidError) else None)
+        return NoteFailure(failure.reason("processed"), error if isinstance(error, DeidError) else None)
 
     def _spans(self, texts: list[str], patients: list[int] | None = None) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""

@@ -41,3 +41,7 @@ class TaggerFailure:
         error.__cause__ = error.__context__ = None
         self.error = error.with_traceback(None)
         return True
+
+    def reason(self, done: str = "rewritten", what: str = "note") -> str:
+        """Sentence with the type of the exception, whose message could hold text of the note or of its surrogates."""
+        return f"The {what} cannot be {done}: {type(self.error).__name__}."

@@ -355,7 +355,7 @@ def _redacted(text: str, spans: Any, mode: str) -> str | NoteFailure:
         return spans
     with TaggerFailure() as failure:
         return rewrite_note(text, spans, note_rewriter(mode), name="note").text
-    return NoteFailure(f"The note cannot be rewritten: {type(failure.error).__name__}.")
+    return NoteFailure(failure.reason())
 
 
 def _answer(content: Any) -> Any:
