@@ -161,7 +161,7 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
     """Print what the officer of the site reads before the first session."""
     size = f"{counted(len(corpus), 'note')} of {counted(len(corpus.patients), 'patient')}"
     print(f"Site prepared: {size}, {counted(corpus.n_spans, 'annotation')}.")
-    share = f"{settings.upload_fraction:.0%} of the parameters' updates"
+    share = f"{100 * settings.upload_fraction:.3g}% of the parameters' updates"
     print(f"After each epoch at most {share} are sent, to the server of {agreement.project}.")
     if not agreement.mask_keys:
         print("The server sees each update of this site: the agreement has no masks.")

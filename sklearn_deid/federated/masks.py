@@ -63,7 +63,7 @@ class FixedPoint:
 
     def __post_init__(self) -> None:
         check_parameter("FixedPoint", "bound", self.bound, 0.0 < self.bound < math.inf, "a positive number")
-        check_parameter("FixedPoint", "bits", self.bits, self.bits in (16, 32), "16 or 32")
+        check_parameter("FixedPoint", "bits", self.bits, is_whole(self.bits) and self.bits in (16, 32), "16 or 32")
 
     @property
     def dtype(self) -> np.dtype:

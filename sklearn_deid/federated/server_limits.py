@@ -71,7 +71,8 @@ class ServerLimits:
 
     def __post_init__(self) -> None:
         for name in ("max_abs", "max_norm", "max_ratio", "max_similarity"):
-            self._check(name, getattr(self, name) is None or getattr(self, name) > 0, "a positive number")
+            value = getattr(self, name)
+            self._check(name, name == "max_norm" if value is None else value > 0, "a positive number")
         for name in ("max_staleness", "last_sequence"):
             self._check(name, (getattr(self, name) or 0) >= 0, "at least 0 or None")
         self._check("max_gaps", self.max_gaps >= 1, "at least 1")

@@ -113,6 +113,11 @@ def test_a_median_is_agreed_on_by_three_sites(federation, capsys):
     assert "sends and fetches all parameters" in capsys.readouterr().err
 
 
+def test_small_shares_are_not_rounded_to_none(federation, capsys):
+    assert site("--upload-fraction", "0.001") == 0
+    assert "at most 0.1% of" in capsys.readouterr().out
+
+
 def test_site_keeps_its_settings(federation, capsys):
     assert site("--upload-fraction", "0.25", "--clip", "0.5") == 0
     out = capsys.readouterr().out

@@ -203,3 +203,9 @@ class TestEnsemble:
     def test_combinations_that_hide_nothing_are_refused(self, own, message):
         with pytest.raises(ValueError, match=message):
             ensemble_of(n_epochs=1, **own).fit_workers(parts_of(make_sentences(16)))
+
+
+@pytest.mark.parametrize("bits", [8, 16.0, True, "16"])
+def test_numbers_have_16_or_32_bits(bits):
+    with pytest.raises(ValueError, match="'bits' parameter of FixedPoint must be 16 or 32"):
+        FixedPoint(bits=bits)

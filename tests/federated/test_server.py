@@ -221,7 +221,10 @@ def test_a_restarted_server_begins_with_what_was_ever_updated(tmp_path):
     assert target.download(1 / SIZE, "a").indices.tolist() == [5]
 
 
-@pytest.mark.parametrize("fields", [{"max_abs": 0}, {"max_norm": -1}, {"max_staleness": -1}, {"step": 0}])
+@pytest.mark.parametrize(
+    "fields",
+    [{"max_abs": 0}, {"max_abs": None}, {"max_ratio": None}, {"max_norm": -1}, {"max_staleness": -1}, {"step": 0}],
+)
 def test_wrong_limits(fields):
     with pytest.raises(ValueError, match=next(iter(fields))):
         ServerLimits(**fields)

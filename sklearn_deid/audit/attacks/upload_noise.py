@@ -45,6 +45,12 @@ class NoisyUploads:
     norm_bound: float
     grid: float
 
+    def __post_init__(self) -> None:
+        if not self.std > 0:
+            raise ValueError(
+                f"The 'std' parameter of NoisyUploads must be a positive number. Got {self.std!r} instead."
+            )
+
     @property
     def is_on_grid(self) -> bool:
         """Whether all values lie on the grid, with zeros without a sign."""

@@ -55,6 +55,13 @@ def test_uploads_of_one_seed_are_named():
     assert faults == ("Two uploads chose the same random positions.", "Two uploads share noise.")
 
 
+@pytest.mark.parametrize("std", [0.0, -1.0, float("nan")])
+def test_noise_has_a_deviation(std):
+    """The tests divide by the deviation."""
+    with pytest.raises(ValueError, match="'std' parameter of NoisyUploads must be a positive number"):
+        NoisyUploads([], [], SIZE, std, 0.5, MECHANISM.grid())
+
+
 def test_values_off_the_grid_are_named():
     found = uploads()
     found.values[2][7] += np.float32(MECHANISM.grid() / 3)
