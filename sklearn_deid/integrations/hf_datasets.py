@@ -20,6 +20,7 @@ from .._optional import import_optional
 from .._strict_json import load_strict
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, convert_tags, segment, spans_to_tags, tags_to_spans
+from ..text.patient_ids import known_id
 from .given_span import SPAN_FIELDS, given_span
 
 _LAYOUTS = ("spans", "tokens")
@@ -209,7 +210,7 @@ def _document(row: dict[str, Any], name: str) -> Document:
     if not isinstance(doc_id, str) or not isinstance(text, str) or not isinstance(spans, list):
         raise CorpusFormatError("A row needs a text and a list of spans, and ids that are strings.", doc_id=name)
     found = tuple(given_span(span, doc_id, number) for number, span in enumerate(spans, start=1))
-    return Document(doc_id, text, found, row.get("patient_id"), _parse_meta(row.get("meta"), doc_id))
+    return Document(doc_id, text, found, known_id(row.get("patient_id")), _parse_meta(row.get("meta"), doc_id))
 
 
 def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
@@ -316,7 +317,8 @@ def _put_together(doc_id: str, rows: list[dict[str, Any]]) -> Document:
         raise CorpusFormatError("The last rows of this document are missing.", doc_id=doc_id, start=position)
     first = rows[0]
     text = "".join(row["text"] for row in rows)
-    return Document(doc_id, text, tuple(spans), first.get("patient_id"), _parse_meta(first.get("meta"), doc_id))
+    patient = known_id(first.get("patient_id"))
+    return Document(doc_id, text, tuple(spans), patient, _parse_meta(first.get("meta"), doc_id))
 
 
 def _scheme_of(tags: list[str]) -> str:

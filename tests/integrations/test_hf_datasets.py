@@ -143,6 +143,14 @@ def spans_with(**change):
     return {"text": [f"by {SECRET}"], "spans": [[span]], "doc_id": ["n1"]}
 
 
+@pytest.mark.parametrize("layout", [{"spans": [[]] * 4}, {"tokens": [["Ann"]] * 4, "tags": [["O"]] * 4}])
+@pytest.mark.parametrize("patients", [[17, 17, None, 3], [17.0, 17.0, float("nan"), 3.0], ["17", "17 ", "", "3"]])
+def test_patient_ids_are_strings_and_rows_without_one_have_none(layout, patients):
+    rows = {"text": ["Ann"] * 4, "patient_id": patients, **layout}
+    corpus = corpus_from_dataset(datasets.Dataset.from_dict(rows))
+    assert [note.patient_id for note in corpus] == ["17", "17", None, "3"]
+
+
 BROKEN = {
     "other columns": ({"text": [SECRET], "entities": [[]]}, "needs the columns"),
     "no tags": ({"tokens": [[SECRET]]}, "needs the columns"),
