@@ -7,9 +7,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from ..exceptions import CorpusFormatError, DeidError
+from ..exceptions import CorpusFormatError
 from ..io import ReadResult, read_corpus, read_gold
-from ..text import Document
 from .failures import one_line
 from .options import ANNOTATED, add_encoding, add_label_scheme
 
@@ -54,47 +53,6 @@ def read_annotated(arguments: argparse.Namespace, *, gold: bool = True) -> ReadR
     if arguments.skip_broken:
         return read(arguments.corpus, arguments.format, on_error="collect", **options)
     return ReadResult(read(arguments.corpus, arguments.format, **options), [])
-
-
-def check_not_predicted(notes: Iterable[Document], path: str) -> None:
-    """Refuse the output of a model as gold annotation, and print a warning if only some notes could be such output.
-
-    Only a model gives a confidence to a span. The review page writes no confidences; other annotation tools keep the
-    confidences of the spans that the annotator accepted.
-
-    Raises
-    ------
-    DeidError
-        If all spans of all notes have a confidence.
-    """
-    annotated = [note for note in notes if note.spans]
-    predicted = [note.doc_id for note in annotated if is_predicted(note)]
-    if not predicted:
-        return
-    if len(predicted) == len(annotated):
-        raise DeidError(
-            "All spans have the confidence of a model, as in the output of tag and suggest. PHI that the model missed "
-            "would count as no PHI. Correct the notes with 'review', and name the file that the reader saved. If "
-            "somebody has accepted all spans in another tool, take the confidences out (in JSON lines: 'confidence').",
-            path=path,
-        )
-    line = (
-        f"All spans of {len(predicted)} of {len(annotated)} annotated notes have the confidence of a model, such as "
-        f"those of {predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, leave them out."
-    )
-    print(one_line(line), file=sys.stderr)
-
-
-def is_predicted(note: Document) -> bool:
-    """Whether a note has spans, and all of them have the confidence of a model.
-
-    Examples
-    --------
-    >>> from sklearn_deid import Span
-    >>> is_predicted(Document("n1", "Seen by Alder.", (Span(8, 13, "DOCTOR", confidence=0.8),)))
-    True
-    """
-    return bool(note.spans) and all(span.confidence is not None for span in note.spans)
 
 
 def show_left_out(errors: Iterable[CorpusFormatError]) -> None:

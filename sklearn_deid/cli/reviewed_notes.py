@@ -11,12 +11,12 @@ from typing import Any
 
 from ..exceptions import DeidError, WithheldWarning
 from ..io import iter_documents
+from ..io.reading import is_predicted
 from ..io.registry import unanswered_ids
 from ..text import Document, Span, unreadable_reason
 from .counting import counted
 from .failures import one_line
 from .label_texts import check_labels
-from .reading import is_predicted
 
 Annotated = tuple[Document, tuple[Span, ...] | None]
 

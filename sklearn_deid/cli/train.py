@@ -16,7 +16,7 @@ from .failures import DONE, SOME_WITHHELD
 from .label_texts import check_labels
 from .note_source import NoteSource
 from .options import add_machine_options, add_number, add_seed, count, model_folder, set_machine, share
-from .reading import add_corpus_options, check_not_predicted, read_annotated, show_left_out
+from .reading import add_corpus_options, read_annotated, show_left_out
 
 SUMMARY = "train a model on your annotated notes"
 DESCRIPTION = """\
@@ -142,7 +142,6 @@ def run(arguments: argparse.Namespace) -> int:
     check_bundle_target(arguments.model, arguments.overwrite)
     start, choices = _start(arguments.start), _choices(arguments)
     result = read_annotated(arguments)
-    check_not_predicted(result.corpus, arguments.corpus)
     check_labels(result.corpus)
     raw, unread = _raw_notes(arguments, result.corpus)
     corpus, held_out = _split(result.corpus, arguments)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import Any, NamedTuple
 
 from ..exceptions import CorpusFormatError
 from ..text import Document, Span
-from ..text.characters import LONE_SURROGATE, SURROGATES
+from ..text.characters import LONE_SURROGATE, SURROGATES, has_surrogate
 
 # Characters that some tools treat as the end of a line, and the tab, which ends a column.
 _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -139,6 +138,12 @@ def check_text(place: SourceLocation, text: str) -> None:
         raise place.error(LONE_SURROGATE, None, found.start(), found.end())
 
 
+def check_strings(place: SourceLocation, *strings: str) -> None:
+    """Refuse lone surrogates in ids, labels and metadata."""
+    if any(map(has_surrogate, strings)):
+        raise place.error("An id, a label or the meta data hold a lone surrogate, which is not a character.")
+
+
 def writable_document(place: SourceLocation, document: Document) -> Document:
     """Check what a document does not check itself, and make plain numbers of the offsets and confidences of NumPy.
 
@@ -149,8 +154,8 @@ def writable_document(place: SourceLocation, document: Document) -> Document:
     """
     if not isinstance(document.doc_id, str) or not document.doc_id:
         raise place.error("A document id must be a string and not empty.")
-    if not isinstance(document.patient_id, str | None) or not isinstance(document.meta, Mapping | None):
-        raise place.error("A patient id must be a string or None, and the meta data a mapping.")
+    if not isinstance(document.meta, Mapping | None):
+        raise place.error("The meta data must be a mapping.")
     check_text(place, document.text)
     spans = tuple(_writable_span(place, span, f"number {n}") for n, span in enumerate(document.spans, start=1))
     return replace(document, spans=spans, meta=document.meta or {})
@@ -158,11 +163,6 @@ def writable_document(place: SourceLocation, document: Document) -> Document:
 
 def _writable_span(place: SourceLocation, span: Span, annotation_id: str) -> Span:
     check_label(place, annotation_id, span.label)
-    category, confidence = span.category, span.confidence
-    is_share = confidence is None or (isinstance(confidence, Real) and 0 <= confidence <= 1)
-    if not isinstance(category, str | None) or not is_share:
-        message = "A category must be a string or None, and a confidence a number in [0, 1] or None."
-        raise place.error(message, annotation_id, int(span.start), int(span.end))
     # The sign of a zero is taken off: brat would lose such a confidence.
-    share = None if confidence is None else abs(float(confidence))
-    return Span(int(span.start), int(span.end), span.label, category, share)
+    share = None if span.confidence is None else abs(float(span.confidence))
+    return Span(int(span.start), int(span.end), span.label, span.category, share)

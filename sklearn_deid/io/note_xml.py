@@ -26,7 +26,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from ..text import Document, Span
-from .checking import SourceLocation, check_covered, check_label, check_text, known_id, parse_offset
+from .checking import SourceLocation, check_covered, check_label, known_id, parse_offset
 from .files import decode, read_bytes
 from .format import Format, Item
 from .strict_json import dump_meta, parse_meta
@@ -128,7 +128,6 @@ def _parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
     if found.text is None:
         raise place.error("There is no TEXT element.")
     text = "".join(found.text)
-    check_text(place, text)
     # All ids are checked before the first span, because two equal ids make every message about them ambiguous.
     _check_ids(place, found.tags)
     spans = [_parse_span(place, text, number, *tag) for number, tag in enumerate(found.tags, start=1)]

@@ -13,10 +13,11 @@ from typing import Any, Literal, NamedTuple, cast, overload
 
 from ..exceptions import CorpusFormatError, DataNotFoundError, PartlyAnnotatedWarning
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
-from .checking import SourceLocation, without_traces
+from .checking import SourceLocation, check_strings, check_text, without_traces
 from .files import check_regular, links_followed
-from .format import Format, Item
+from .format import Format, Item, document_or_error
 from .registry import get_format, guess_format, source_files, unanswered_ids
+from .strict_json import dump_meta
 
 
 class ReadResult(NamedTuple):
@@ -173,7 +174,12 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     Raises
     ------
     CorpusFormatError, DataNotFoundError
-        In the cases of `read_corpus`, and for a note without annotation.
+        In the cases of `read_corpus`, for a note without annotation, and if all spans of all notes have a confidence.
+
+    Warns
+    -----
+    PartlyAnnotatedWarning
+        If all spans of some of the annotated notes have a confidence.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PartlyAnnotatedWarning)  # an error here
@@ -190,7 +196,44 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     if wrong and errors is None:
         raise wrong[0]
     kept = Corpus([note for note in corpus if note.doc_id not in unanswered]) if wrong else corpus
+    _check_not_predicted(kept, path)
     return kept if errors is None else ReadResult(kept, [*errors, *wrong])
+
+
+def _check_not_predicted(notes: Corpus, path: str | PathLike[str]) -> None:
+    """Refuse the output of a model as gold annotation, and warn if only some notes could be such output.
+
+    Only a model gives a confidence to a span. The review page writes no confidences; other annotation tools keep the
+    confidences of the spans that the annotator accepted.
+    """
+    annotated = [note for note in notes if note.spans]
+    predicted = [note.doc_id for note in annotated if is_predicted(note)]
+    if predicted and len(predicted) == len(annotated):
+        raise SourceLocation(str(path)).error(
+            "All spans have the confidence of a model, as in the output of tag and suggest. PHI that the model missed "
+            "would count as no PHI. Correct the notes with 'review', and name the file that the reader saved. If "
+            "somebody has accepted all spans in another tool, take the confidences out (in JSON lines: 'confidence')."
+        )
+    if predicted:
+        warnings.warn(
+            f"All spans of {len(predicted)} of {len(annotated)} annotated notes have the confidence of a model, such "
+            f"as those of {predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, leave them "
+            "out.",
+            PartlyAnnotatedWarning,
+            stacklevel=3,
+        )
+
+
+def is_predicted(note: Document) -> bool:
+    """Whether a note has spans, and all of them have the confidence of a model.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Span
+    >>> is_predicted(Document("n1", "Seen by Alder.", (Span(8, 13, "DOCTOR", confidence=0.8),)))
+    True
+    """
+    return bool(note.spans) and all(span.confidence is not None for span in note.spans)
 
 
 def iter_documents(
@@ -289,13 +332,20 @@ def _items(files: list[Path], fmt: Format, encoding: str | None, follow_links: b
         for item in _read(file, fmt, encoding, follow_links):
             if isinstance(item, Document):
                 # The second document with an id is an error item, so that on_error="collect" continues behind it.
-                if item.doc_id in seen:
-                    item = SourceLocation(str(file), item.doc_id).error(
-                        "The document id occurs twice; this is the second document."
-                    )
-                else:
-                    seen.add(item.doc_id)
+                item = document_or_error(_checked, SourceLocation(str(file), item.doc_id), item, fmt, seen)
             yield item
+
+
+def _checked(place: SourceLocation, document: Document, fmt: Format, seen: set[str]) -> Document:
+    if document.doc_id in seen:
+        raise place.error("The document id occurs twice; this is the second document.")
+    seen.add(document.doc_id)
+    check_text(place, document.text)
+    # On Linux, the name of a file can be any bytes. Only strings of a file must be characters.
+    named = (document.patient_id or "", "" if fmt.one_document else document.doc_id)
+    labels = (text for span in document.spans for text in (span.label, span.category or ""))
+    check_strings(place, *named, *labels, dump_meta(document))
+    return document
 
 
 def _read(file: Path, fmt: Format, encoding: str | None, follow_links: bool) -> Iterator[Item]:

@@ -11,8 +11,7 @@ from types import TracebackType
 
 from .._atomic import naming, write_file
 from ..text import Document
-from ..text.characters import has_surrogate
-from .checking import SourceLocation, writable_document
+from .checking import SourceLocation, check_strings, writable_document
 from .files import already_there, file_name, open_part, part_of
 from .format import Format
 from .formats.jsonl import drop_lines, finished_ids, sort_lines
@@ -252,8 +251,7 @@ class DocumentWriter:
         if document.doc_id in ids:
             raise place.error("The document id occurs twice.")
         contents = self.format.write(document, self.lossy)
-        if any(has_surrogate(content) for content in (document.doc_id, *contents.values())):
-            raise place.error("An id, a label or the meta data hold a lone surrogate, which is not a character.")
+        check_strings(place, document.doc_id, *contents.values())
         return {suffix: content.encode("utf-8") for suffix, content in contents.items()}
 
     def _targets(self, document: Document, contents: Mapping[str, bytes]) -> dict[Path, bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from ..exceptions import SpanError
@@ -28,9 +28,9 @@ class Span:
     Raises
     ------
     SpanError
-        If the offsets are not a valid half-open interval.
+        If the offsets are not a valid half-open interval, or the confidence is not a number in [0, 1].
     TypeError
-        If an offset is not an int, or the label is not a str.
+        If an offset is not an int, the label is not a str, or the category is neither a str nor None.
 
     Examples
     --------
@@ -50,8 +50,13 @@ class Span:
             raise TypeError(f"The offsets of a span must be whole numbers (int). Got {kinds} instead.")
         if not isinstance(self.label, str):
             raise TypeError(f"The label of a span must be a str. Got {type(self.label).__name__} instead.")
+        if not isinstance(self.category, str | None):
+            raise TypeError(f"The category of a span must be a str. Got {type(self.category).__name__} instead.")
         if self.start < 0 or self.end <= self.start:
             raise SpanError("A span needs 0 <= start < end.", start=self.start, end=self.end)
+        # NaN is in no interval.
+        if self.confidence is not None and not (isinstance(self.confidence, Real) and 0 <= self.confidence <= 1):
+            raise SpanError("The confidence of a span must be a number in [0, 1].", start=self.start, end=self.end)
 
     @property
     def length(self) -> int:
@@ -81,7 +86,7 @@ class Document:
     SpanError
         If a span ends beyond the text. The message contains offsets but no text.
     TypeError
-        If the text is not a str, or a span is not a `Span`.
+        If the text or the patient id is not a str, or a span is not a `Span`.
 
     Examples
     --------
@@ -98,6 +103,11 @@ class Document:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise TypeError(f"The text of a Document must be a str. Got {type(self.text).__name__} instead.")
+        if not isinstance(self.patient_id, str | None):
+            raise TypeError(
+                f"The patient id of the document {self.doc_id!r} must be a str. Got {type(self.patient_id).__name__} "
+                "instead."
+            )
         wrong = next((span for span in self.spans if not isinstance(span, Span)), None)
         if wrong is not None:
             raise TypeError(f"The spans of a Document must be Span objects. Got {type(wrong).__name__} instead.")

@@ -207,6 +207,17 @@ def test_notes_without_annotation_among_others_are_warned_of(tmp_path):
         assert len(read_corpus(path)) == 1
 
 
+def test_spans_of_a_model_are_no_gold(tmp_path):
+    """Evaluations, audits and sites took the output of tag for true annotations; train alone refused it."""
+    sure = Document("a", "Dr. Roe.", (Span(4, 7, "DOCTOR", confidence=0.9),))
+    write_corpus([sure, Document("b", "No pain.")], tmp_path / "tagged.jsonl")
+    with pytest.raises(CorpusFormatError, match="All spans have the confidence of a model.*tagged.jsonl"):
+        read_gold(tmp_path / "tagged.jsonl")
+    write_corpus([sure, Document("b", "Dr. Roe.", (Span(4, 7, "DOCTOR"),))], tmp_path / "partly.jsonl")
+    with pytest.warns(PartlyAnnotatedWarning, match="All spans of 1 of 2 annotated notes"):
+        assert len(read_gold(tmp_path / "partly.jsonl")) == 2
+
+
 @pytest.mark.parametrize("root", ["deIdi2b2", "MEDDOCAN"])
 def test_a_note_without_tags_is_one_that_nobody_has_annotated(root, tmp_path):
     """A test set whose annotations are kept apart counted as notes without PHI."""

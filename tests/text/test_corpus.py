@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, train_test_split
 
 from sklearn_deid import Corpus, Document, Span
-from sklearn_deid.exceptions import AlignmentWarning, SequenceError
+from sklearn_deid.exceptions import AlignmentWarning, SequenceError, SpanError
 from sklearn_deid.sequences import TokenSequences, check_tags
 from sklearn_deid.text.segmentation import segment_normalized
 
@@ -27,6 +27,21 @@ NOTES = Corpus(
         Document("n5", "Home."),
     ]
 )
+
+
+@pytest.mark.parametrize("patient", [7, float("nan"), 1.0])
+def test_patient_ids_that_no_writer_takes_are_refused(patient):
+    """A patient of NaN is equal to no other patient, and was refused only when the notes were written."""
+    with pytest.raises(TypeError, match="patient id of the document 'n1' must be a str"):
+        Document("n1", "Ann", patient_id=patient)
+
+
+@pytest.mark.parametrize("confidence", [2.0, -0.5, float("nan"), float("inf"), "0.5"])
+def test_confidences_are_probabilities(confidence):
+    with pytest.raises(SpanError, match=r"confidence of a span must be a number in \[0, 1\].*0-3"):
+        Span(0, 3, "A", confidence=confidence)
+    with pytest.raises(TypeError, match="category of a span must be a str"):
+        Span(0, 3, "A", 7)
 
 
 @st.composite

@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 from ...exceptions import CorpusFormatError
 from ...text import Document, Span, segment, spans_to_tags, tags_to_spans
-from ..checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset
+from ..checking import SourceLocation, check_covered, check_label, flatten, parse_offset
 from ..files import read_lines
 from ..format import Format, Item, document_or_error, has_suffix
 from ..strict_json import dump_line, dump_meta, parse_json, parse_meta, parse_patient
@@ -170,7 +170,6 @@ def _with_offsets(place: SourceLocation, block: _Block) -> Document:
     text = parse_json(place, block.header["text"], "The line with the text")
     if not isinstance(text, str):
         raise place.error("The line with the text must be a JSON string.")
-    check_text(place, text)
     starts: list[int] = []
     ends: list[int] = []
     tags: list[str] = []
@@ -207,7 +206,6 @@ def _without_offsets(place: SourceLocation, block: _Block) -> Document:
         parts.append(" ".join(columns[0] for _, columns in sentence))
         spans += tags_to_spans(tags, starts, ends)
     text = "\n".join(parts)
-    check_text(place, text)
     return Document(block.doc_id, text, tuple(spans))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..._atomic import new_file
 from ...text import Document, Span
-from ..checking import SourceLocation, check_text
+from ..checking import SourceLocation
 from ..files import decode
 from ..format import Format, Item, has_suffix
 from ..json_lines import dump_task, parse_span, read_documents, unanswered_lines
@@ -91,7 +91,6 @@ def _parse(place: SourceLocation, line: str, number: int) -> Document:
     if not isinstance(doc_id, str) or not doc_id or not isinstance(text, str):
         raise place.error(f"{what} needs a 'doc_id' and a 'text', both strings.")
     place = place._replace(doc_id=doc_id)
-    check_text(place, text)
     spans, patient, meta = record.get("spans", []), record.get("patient_id"), record.get("meta", {})
     if not isinstance(spans, list) or not isinstance(patient, str | None) or not isinstance(meta, dict):
         raise place.error(f"{what}: 'spans' must be a list, 'patient_id' a string or null, 'meta' an object.")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...text import Document
-from ..checking import SourceLocation, check_text
+from ..checking import SourceLocation
 from ..files import decode, read_bytes
 from ..format import Format, Item
 
@@ -18,7 +18,6 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the unchanged note of a file, without spans."""
     place = SourceLocation(str(path), path.stem)
     text = decode(place, read_bytes(place, path), encoding or "utf-8")
-    check_text(place, text)
     yield Document(path.stem, text)
 
 
