@@ -215,7 +215,7 @@ class RunRecord:
         try:
             head = json.loads(first)
             known = isinstance(head, dict) and head.get("kind") == _KIND
-            self._key = bytes.fromhex(head["key"]) if known else b""
+            self._key, stamp = (bytes.fromhex(head["key"]), dict(head["stamp"])) if known else (b"", {})
             for row in map(json.loads, rows):
                 self._take(row)
         except (ValueError, KeyError, TypeError):
@@ -226,7 +226,7 @@ class RunRecord:
                 "--overwrite or another --output.",
                 path=str(self.path),
             )
-        return dict(head["stamp"])
+        return stamp
 
     def _lock(self) -> None:
         if self._stream is not None:

@@ -352,7 +352,16 @@ def test_a_record_without_its_last_half_line_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"nonsense\n", b'{"kind": "other"}\n', b'{"kind": "sklearn-deid run 1"}\n', b"[]\n"]
+    "content",
+    [
+        b"",
+        b"nonsense\n",
+        b'{"kind": "other"}\n',
+        b'{"kind": "sklearn-deid run 1"}\n',
+        b'{"kind": "sklearn-deid run 1", "key": "00"}\n',
+        b'{"kind": "sklearn-deid run 1", "key": "00", "stamp": "label"}\n',
+        b"[]\n",
+    ],
 )
 def test_what_is_no_record(tmp_path, content):
     record = RunRecord(tmp_path / "out")
