@@ -152,7 +152,15 @@ class FewNotesWarning(UserWarning):
     """A bound was requested with few notes: taggers of the vectors will find much less PHI than taggers of words."""
 
 
-class UnlikeNoteWarning(UserWarning):
+class _NoteWarning(UserWarning):
+    """Warning about a note, with the error of the note."""
+
+    def __init__(self, message: str = "", error: DeidError | None = None) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+class UnlikeNoteWarning(_NoteWarning):
     """A note is unlike the training notes of the model (`NoteDeidentifier(on_unlike="warn")`).
 
     Attributes
@@ -160,8 +168,6 @@ class UnlikeNoteWarning(UserWarning):
     error : DeidError or None
         Reason, with the id of the note.
     """
-
-    error: DeidError | None = None
 
 
 class TrainingInterruptedWarning(UserWarning):
@@ -172,7 +178,7 @@ class LowPrecisionWarning(UserWarning):
     """A target recall is reached only at a precision below ``min_precision``."""
 
 
-class WithheldWarning(UserWarning):
+class WithheldWarning(_NoteWarning):
     """A note could not be processed and was withheld from the output.
 
     Attributes
@@ -180,5 +186,3 @@ class WithheldWarning(UserWarning):
     error : DeidError or None
         Reason, with the id of the note.
     """
-
-    error: DeidError | None = None

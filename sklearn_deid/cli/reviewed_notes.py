@@ -129,7 +129,5 @@ class ReviewedNotes:
 
 
 def _withheld(document: Document, reason: str) -> Annotated:
-    warning = WithheldWarning(reason)
-    warning.error = DeidError(reason, doc_id=document.doc_id)
-    warnings.warn(warning, stacklevel=2)
+    warnings.warn(WithheldWarning(reason, DeidError(reason, doc_id=document.doc_id)), stacklevel=2)
     return document, None

@@ -99,9 +99,7 @@ def _storable(text: str | None, place: str, on_error: str) -> str | None:
     error = DeidError(LONE_SURROGATE, doc_id=place)
     if on_error == "raise":
         raise error
-    warning = WithheldWarning(f"Note withheld: {error}")
-    warning.error = error
-    warnings.warn(warning, stacklevel=3)
+    warnings.warn(WithheldWarning(f"Note withheld: {error}", error), stacklevel=3)
     return None
 
 

@@ -492,9 +492,7 @@ class NoteDeidentifier(BaseEstimator):
             self._give_up(number, item, found.reason)
             return None
         error = DeidError(found.reason, doc_id=_name(number, item))
-        warning = UnlikeNoteWarning(str(error))
-        warning.error = error
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(UnlikeNoteWarning(str(error), error), stacklevel=2)
         return found.spans
 
     def _batches(self, notes: Iterable[Any], waiting: deque[list[Any]]) -> Iterator[NoteBatch]:
@@ -508,9 +506,7 @@ class NoteDeidentifier(BaseEstimator):
         if self.on_error == "raise":
             # A traceback shows the message of the cause, and only the messages of a DeidError never hold note text.
             raise error from (cause if isinstance(cause, DeidError) else None)
-        warning = WithheldWarning(f"Note withheld: {error}")
-        warning.error = error
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(WithheldWarning(f"Note withheld: {error}", error), stacklevel=2)
 
 
 def _note_tagger(notes: Sequence[Document]) -> Any:
