@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,17 @@ def task_document(place: SourceLocation, data: dict[str, Any], what: str, doc_id
         raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and '{meta_key}' an object.")
     check_text(place._replace(doc_id=doc_id), data["text"])
     return Document(doc_id, data["text"], (), patient, meta)
+
+
+def parse_spans(
+    place: SourceLocation, record: dict[str, Any], document: Document, parse: Callable[..., Span], *options: str
+) -> Document:
+    """Document with the spans of the list ``spans`` of its record; ``parse`` reads a span, as `parse_span` does."""
+    rows = record.get("spans", [])
+    if not isinstance(rows, list):
+        raise place.error("'spans' must be a list.")
+    spans = (parse(place, document.text, row, f"number {n}", *options) for n, row in enumerate(rows, start=1))
+    return replace(document, spans=tuple(spans))
 
 
 def parse_span(place: SourceLocation, text: str, row: Any, annotation_id: str, score_key: str) -> Span:

@@ -279,7 +279,7 @@ def iter_documents(
     >>> [document.doc_id for document in iter_documents(path, on_error=broken.append)]
     ['a']
     >>> broken[0].message
-    "Line 2 needs a 'doc_id' and a 'text', both strings."
+    "Line 2 must be a JSON object with a 'text'."
     """
     path = Path(path)
     if not path.exists():

@@ -19,8 +19,7 @@ from ...text import Document, Span
 from ..checking import SourceLocation
 from ..files import decode
 from ..format import Format, Item, has_suffix
-from ..json_lines import dump_task, parse_span, read_documents, unanswered_lines
-from ..strict_json import parse_json
+from ..json_lines import dump_task, parse_span, parse_spans, parse_task, read_documents, unanswered_lines
 
 _KEYS = {"doc_id", "text", "spans", "patient_id", "meta"}
 _SPAN_KEYS = {"start", "end", "label", "text", "category", "confidence"}
@@ -82,20 +81,12 @@ def _span_record(text: str, span: Span) -> dict[str, Any]:
 
 
 def _parse(place: SourceLocation, line: str, number: int) -> Document:
-    what = f"Line {number}"
-    record = parse_json(place, line, what)
+    within, record, document = parse_task(place, line, number, "meta")
     # An unknown key may be a misspelt one, and its content would be lost silently.
-    if not isinstance(record, dict) or not record.keys() <= _KEYS:
-        raise place.error(f"{what} must be a JSON object with no other keys than {', '.join(sorted(_KEYS))}.")
-    doc_id, text = record.get("doc_id"), record.get("text")
-    if not isinstance(doc_id, str) or not doc_id or not isinstance(text, str):
-        raise place.error(f"{what} needs a 'doc_id' and a 'text', both strings.")
-    place = place._replace(doc_id=doc_id)
-    spans, patient, meta = record.get("spans", []), record.get("patient_id"), record.get("meta", {})
-    if not isinstance(spans, list) or not isinstance(patient, str | None) or not isinstance(meta, dict):
-        raise place.error(f"{what}: 'spans' must be a list, 'patient_id' a string or null, 'meta' an object.")
-    parsed = [_parse_span(place, text, span, f"number {n}") for n, span in enumerate(spans, start=1)]
-    return Document(doc_id, text, tuple(parsed), patient, meta)
+    if not record.keys() <= _KEYS or not record.get("doc_id"):
+        keys = ", ".join(sorted(_KEYS))
+        raise place.error(f"Line {number} must be a JSON object with a 'doc_id' and no other keys than {keys}.")
+    return parse_spans(within, record, document, _parse_span)
 
 
 def _parse_span(place: SourceLocation, text: str, record: Any, annotation_id: str) -> Span:

@@ -15,14 +15,13 @@ Source: Prodigy's documentation, "Annotation interfaces", section "Named entity 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...text import Document
 from ..checking import SourceLocation, check_label
 from ..format import Format, Item
-from ..json_lines import dump_task, parse_span, parse_task, read_documents, unanswered_lines
+from ..json_lines import dump_task, parse_span, parse_spans, parse_task, read_documents, unanswered_lines
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
@@ -66,11 +65,7 @@ def _parse(place: SourceLocation, line: str, number: int, seen: set[str]) -> Doc
         if text_hash in seen:
             raise place.error(f"{what}: this text has several answers, such as those of several annotators. Keep one.")
         seen.add(text_hash)
-    spans = record.get("spans", [])
-    if not isinstance(spans, list):
-        raise place.error(f"{what}: 'spans' must be a list.")
-    parsed = [parse_span(place, document.text, row, f"number {n}", "score") for n, row in enumerate(spans, start=1)]
-    return replace(document, spans=tuple(parsed))
+    return parse_spans(place, record, document, parse_span, "score")
 
 
 FORMAT = Format(
