@@ -152,15 +152,7 @@ class FewNotesWarning(UserWarning):
     """A bound was requested with few notes: taggers of the vectors will find much less PHI than taggers of words."""
 
 
-class _NoteWarning(UserWarning):
-    """Warning about a note, with the error of the note."""
-
-    def __init__(self, message: str = "", error: DeidError | None = None) -> None:
-        super().__init__(message)
-        self.error = error
-
-
-class UnlikeNoteWarning(_NoteWarning):
+class UnlikeNoteWarning(UserWarning):
     """A note is unlike the training notes of the model (`NoteDeidentifier(on_unlike="warn")`).
 
     Attributes
@@ -168,6 +160,10 @@ class UnlikeNoteWarning(_NoteWarning):
     error : DeidError or None
         Reason, with the id of the note.
     """
+
+    def __init__(self, message: str = "", error: DeidError | None = None) -> None:
+        super().__init__(message)
+        self.error = error
 
 
 class TrainingInterruptedWarning(UserWarning):
@@ -178,7 +174,7 @@ class LowPrecisionWarning(UserWarning):
     """A target recall is reached only at a precision below ``min_precision``."""
 
 
-class WithheldWarning(_NoteWarning):
+class WithheldWarning(UserWarning):
     """A note could not be processed and was withheld from the output.
 
     Attributes
@@ -186,3 +182,7 @@ class WithheldWarning(_NoteWarning):
     error : DeidError or None
         Reason, with the id of the note.
     """
+
+    def __init__(self, message: str = "", error: DeidError | None = None) -> None:
+        super().__init__(message)
+        self.error = error
