@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...surrogates import Replacement
 from ...text import Edit
-from ..checking import SourceLocation, check_text
+from ..checking import SourceLocation
 from . import html_names as names
 from .cut_words import CutWords
 from .document_file import DocumentFile
@@ -120,7 +120,6 @@ class HtmlFile(DocumentFile):
             text = None
         if text is None:
             raise self._place.error(f"The page is not in its encoding, {self._charset}.")
-        check_text(self._place, text)
         return text
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ...surrogates import Replacement
-from ..checking import SourceLocation, check_text
+from ..checking import SourceLocation
 from ..files import decode, links_followed, open_regular
 from .document_file import DocumentFile
 from .docx_file import DocxFile
@@ -32,10 +32,8 @@ class PlainFile(DocumentFile):
     """Plain text in UTF-8."""
 
     def _read(self, data: bytes) -> Passages:
-        text = decode(self._place, data, "utf-8")
-        check_text(self._place, text)
         passages = Passages()
-        passages.add(text)
+        passages.add(decode(self._place, data, "utf-8"))
         return passages
 
     def _written(self, replacements: Sequence[Replacement]) -> bytes:

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...exceptions import CorpusFormatError
 from ...text import Document, Span, tags_to_spans, tokenize
-from ..checking import SourceLocation, check_label, check_text, is_share
+from ..checking import SourceLocation, check_label, is_share
 from ..files import read_bytes
 from ..format import Format, Item, document_or_error, has_suffix
 from ..packed_docs import PackedDocs, PackedGroup, parse_groups, unpack_docs
@@ -130,7 +130,6 @@ def _document(place: SourceLocation, packed: PackedDocs, number: int) -> Documen
     if not isinstance(doc_id, str) or not doc_id or not isinstance(patient, str | None) or not isinstance(meta, str):
         raise place.error("'doc_id', 'patient_id' and 'meta' of a group of spans must be strings.")
     place = place._replace(doc_id=doc_id)
-    check_text(place, text)
     borders = (starts, ends)
     entities = _entities(place, packed, number, borders)
     source = _source(place, groups, entities)
