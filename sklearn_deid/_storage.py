@@ -58,8 +58,8 @@ def write_bundle(
         Whether an existing bundle may be replaced. A folder that is not a bundle is never replaced.
     whole_day : bool, default=False
         Whether folder and files have the time of the last midnight (UTC), see `has_possible_times`. For bundles that
-        are handed out: their times carry nothing but the day. Models keep their times, from which programs for copies
-        and backups see that a model changed.
+        are published: their times reveal only the day. Models keep their times, from which programs for copies and
+        backups see that a model changed.
     others : mapping of str to bytes, optional
         Content of further files by name, such as a card.
 

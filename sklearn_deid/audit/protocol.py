@@ -244,8 +244,8 @@ class Attack(Protocol):
 def _at_chance(control: Estimate, chance: float) -> bool:
     """Whether a negative control agrees with chance, by its interval or by the exact binomial distribution.
 
-    Wilson's interval is too strict for rare events. If the attacker guesses one word among ten thousand, a single lucky
-    hit in a thousand trials lies outside the interval. Such a hit is not unusual.
+    Wilson's interval is too strict for rare events. If the attacker guesses one word among ten thousand, a single
+    correct guess by chance in a thousand trials lies outside the interval. Such a hit is not unusual.
     """
     if control.covers(chance) or not control.n:
         return control.covers(chance)

@@ -45,7 +45,7 @@ class AuditReport:
 
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
-    - a check found a fault: the release is not what was stated;
+    - a check found a fault: the release differs from its statement;
     - a required attack was not run: an attack that the user named, or a "quick" attack;
     - a result is invalid: a control failed, or the attack exceeds a certified bound that covers the attack. A failed
       positive control of the paper's own adversary is no error, and shows that this adversary is too weak;

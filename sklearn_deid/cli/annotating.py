@@ -56,7 +56,7 @@ class Account:
         return self.done + self.skipped + len(self.withheld)
 
     def lines(self, what: str, verb: str = "redacted") -> list[str]:
-        """Lines of the report at the end of a run. ``what`` names a finished thing, such as "note"."""
+        """Lines of the report at the end of a run. ``what`` is the name of a finished unit, such as "note"."""
         skipped = f", {self.skipped} were finished before" if self.skipped else ""
         head = f"{counted(self.done, what)} {verb}, {len(self.withheld)} withheld{skipped}."
         withheld = [one_line(f"  withheld: {error}") for error in self.withheld]

@@ -58,7 +58,7 @@ def show_warning(message: Warning | str, *place: Any, **named: Any) -> None:
 class CrashReport:
     """Context that reports an unexpected exception as a traceback without messages, with exit code 2.
 
-    The message of an unexpected exception can hold text of a note, and so can local variables. File names, line numbers
+    The message and the local variables of an unexpected exception can hold text of a note. File names, line numbers
     and the types of exceptions cannot hold such text. Python's own exit code for an unexpected exception is 1, which
     has another meaning here.
     """

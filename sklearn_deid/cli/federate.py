@@ -146,7 +146,7 @@ def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corp
 
 
 def _seed_of(path: Path) -> int:
-    """Seed of a site that is set up again, whose saved training goes on with its held-out patients; else a new one."""
+    """Seed of earlier settings, with which a saved training keeps its held-out patients; else a new seed."""
     from ..federated.sites import SiteSettings, read_settings
 
     try:

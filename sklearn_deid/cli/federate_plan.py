@@ -74,7 +74,7 @@ def plan(arguments: argparse.Namespace) -> int:
 
 
 def _how_updates_travel(agreement: FederationConfig) -> str:
-    """Text about what the server sees of each site, to read before anybody agrees."""
+    """Text on the information that the server sees of each site, for the sites to read before they agree."""
     rule = "adds each update on arrival"
     if agreement.has_rounds:
         against = ", without those that point against most others" if agreement.screened else ""

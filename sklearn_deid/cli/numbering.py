@@ -35,9 +35,9 @@ _ASIDE = ".sklearn-deid-order"
 def hide_order(folder: Path, names: Iterable[str]) -> None:
     """Recreate the entries of the files of a folder in the order of their names.
 
-    Many file systems list a folder in the order in which its files were made, and so do archives and copies of the
-    folder. The time of change of the files cannot be set. The order of the files and their time of change would reveal
-    the rank of a name, as file times do.
+    Many file systems, archives and copies of a folder list the files in the order in which they were made. The time of
+    change of the files cannot be set. The order of the files and their time of change would reveal the rank of a name,
+    as file times do.
     """
     put_back(folder)
     aside = folder / _ASIDE

@@ -101,7 +101,7 @@ class RecordedOutput:
             file.unlink()
 
     def _begin(self) -> None:
-        """Check what is there, with the record open, and prepare to write."""
+        """Check the existing output, with the record open, and prepare to write."""
 
     def _end(self, kind: type[BaseException] | None) -> None:
         """Finish the output, if no exception has ended the run."""

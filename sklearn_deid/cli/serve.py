@@ -120,7 +120,7 @@ def _settings(arguments: argparse.Namespace) -> ServiceSettings:
 
 
 def _connections(arguments: argparse.Namespace) -> dict[str, Any]:
-    """How uvicorn treats connections: without logs of its own, and without what would pass by the guard."""
+    """Settings of uvicorn for connections: no logs of its own, and no connections that avoid the guard."""
     from ..integrations.service.connection import PatientConnection
 
     # uvicorn's default is to believe the header of any program on this computer.

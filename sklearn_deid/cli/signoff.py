@@ -134,7 +134,7 @@ def _records(work: Path) -> tuple[Path, Path]:
 
 
 def _described(source: NoteSource, listed: _Release) -> dict[str, Any]:
-    """What the plan says of the release and of the run that wrote it."""
+    """Description of the release, and of the run that wrote the release, for the plan."""
     record = RunRecord(source.path)
     stamp = record.stamp()
     if stamp is not None and stamp.get("mode") == SURROGATE:

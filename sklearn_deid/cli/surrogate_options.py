@@ -67,7 +67,7 @@ class PhiReplacements:
     Raises
     ------
     DeidError
-        If options do not go together, or if the key or the mapping is among the notes or the outputs.
+        If options contradict each other, or if the key or the mapping is among the notes or the outputs.
     """
 
     def __init__(self, arguments: Namespace, *, has_files: bool = True) -> None:

@@ -98,7 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose what is trained, and how much it hides."""
+    """Add the options for the kind of model, and for the amount of hidden text."""
     add_number(
         parser,
         "--target-recall",

@@ -99,7 +99,7 @@ def ngram_hashes(words: Sequence[str], min_n: int = 3, max_n: int = 6) -> tuple[
 def _absorb(
     state: np.ndarray, live: np.ndarray, first_byte: np.ndarray, width: np.ndarray, signed: np.ndarray, ahead: int
 ) -> None:
-    """Update the running hash of each live position with the bytes of the character ``ahead``, in place."""
+    """Update the running hash of each position in ``live`` with the bytes of the character ``ahead``, in place."""
     character = live + ahead
     for byte in range(4):
         rows = width[character] > byte

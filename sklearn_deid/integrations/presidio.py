@@ -26,7 +26,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     the analyzer therefore drops the spans with lower confidence. Leave the threshold at 0 unless you want to drop such
     spans. ``recognition_metadata`` holds the label and its category.
 
-    The recogniser raises an error for a text that cannot be processed, and so does the analyzer. No text is passed on
+    The recogniser and the analyzer raise an error for a text that cannot be processed. No text is passed on
     unprocessed.
 
     Parameters

@@ -37,8 +37,8 @@ class DeidComponent(Pipe):
     spans of the group, and a DocBin keeps them.
 
     The component raises an error for a doc that cannot be processed. If you set an error handler with
-    ``nlp.set_error_handler``, the handler receives this doc, and ``nlp.pipe`` leaves the doc out. ``nlp(text)`` cannot
-    leave out a doc, and raises the error after the handler was called. No doc is passed on without its spans.
+    ``nlp.set_error_handler``, the handler receives this doc, and ``nlp.pipe`` leaves the doc out. ``nlp(text)`` must
+    return a doc, and therefore raises the error after it has called the handler. No doc is passed on without its spans.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ def check_strings(place: SourceLocation, *strings: str) -> None:
 
 
 def writable_document(place: SourceLocation, document: Document) -> Document:
-    """Check what a document does not check itself, and make plain numbers of the offsets and confidences of NumPy.
+    """Check properties that `Document` does not check, and convert offsets and confidences of NumPy to plain numbers.
 
     Raises
     ------

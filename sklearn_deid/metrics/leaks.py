@@ -137,8 +137,8 @@ def leak_list(
     label_scheme : str or LabelScheme, optional
         Scheme that defines the direct identifiers: its HIPAA labels and all labels of the categories ID and CONTACT
         (the official HIPAA counts leave out some labels of these categories). By default the first known scheme that
-        contains all labels of the corpus. A label outside of the scheme counts as direct, and so does every label
-        without a known scheme.
+        contains all labels of the corpus. A label outside of the scheme counts as direct. Without a known scheme, every
+        label counts as direct.
     missing : {"raise", "count"}, default="raise"
         Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` lists all spans of
         the document as leaks.

@@ -10,7 +10,7 @@ from .rounding import rounded
 
 @dataclass(frozen=True)
 class PriceCurve:
-    """Price of recall: one point for each decision bias, measured on held-out patients.
+    """Precision and hidden text against recall: one point for each decision bias, measured on held-out patients.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figure of the price of recall."""
+"""Figure of precision and hidden text against recall."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def shared_draws(
 
 
 def within_one_edit(word: str, other: str) -> bool:
-    """Tell whether changing, adding or leaving out a single letter turns a word into the other.
+    """Whether changing, adding or leaving out a single letter turns a word into the other.
 
     Examples
     --------

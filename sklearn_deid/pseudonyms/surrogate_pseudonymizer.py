@@ -83,7 +83,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
     given label and written form; see `sklearn_deid.surrogates.SurrogateEngine`.
 
     **Not protected.** PHI without a label remains in the sentences. The written form, the sex of given names,
-    recurrence, intervals between dates and, by default, ages up to 89 remain visible, and so does all other text.
+    recurrence, intervals between dates and, by default, ages up to 89 remain visible. All other text also remains
+    visible.
 
     See Also
     --------

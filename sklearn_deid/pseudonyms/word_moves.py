@@ -193,7 +193,7 @@ class DigitsApart:
         return csr_array(stacked[np.argsort(order)])
 
     def n_without_enough(self, rows: np.ndarray) -> np.ndarray:
-        """Tell which rows have fewer than N possible target words; shape (n,), bool."""
+        """Rows with fewer than N possible target words; shape (n,), bool."""
         short = np.zeros(len(rows), dtype=bool)
         for which, moves in self._parts(rows):
             short[which] = moves.n_without_enough(rows[which])

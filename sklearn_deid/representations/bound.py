@@ -381,7 +381,7 @@ def pair_slack(representer: Representer, batches: PairBatches) -> float:
 def pairs_bound(
     representer: Representer, batches: PairBatches, generator: torch.Generator, **options: Any
 ) -> PrivacyBound:
-    """Bound the best attacker on sentences and their moved twins.
+    """Bound the accuracy of the best attacker on sentences and their counterfactuals.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def centroid_digests(centroids: np.ndarray) -> list[str]:
 
 
 def holds_classes(origin: Provenance | None) -> bool:
-    """Tell whether vectors of this origin are word classes, without noise.
+    """Whether vectors of this origin are word classes, without noise.
 
     Examples
     --------

@@ -280,7 +280,7 @@ def same_vectors(embeddings: Any, checksum: str) -> WordVectors:
 
 
 def is_glove(embeddings: Any) -> bool:
-    """Tell whether a value of ``embeddings`` means the installed public vectors.
+    """Whether a value of ``embeddings`` means the installed public vectors.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def check_width(d: int, origin: Provenance) -> None:
 
 
 def holds_only_finite(data: np.ndarray) -> bool:
-    """Tell whether an array contains neither NaN nor infinity; reads the array block by block.
+    """Whether an array contains neither NaN nor infinity; reads the array block by block.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def tag_rows(names: Sequence[str], indices: np.ndarray, offsets: np.ndarray) -> 
 
 
 def has_keyed_noise(origin: Provenance | None) -> bool:
-    """Tell whether the noise was drawn from a cipher, as in all files since format 2."""
+    """Whether the noise was drawn from a cipher, as in all files since format 2."""
     return origin is not None and origin.noise.get("generator") == KEYED
 
 

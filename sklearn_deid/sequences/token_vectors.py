@@ -63,8 +63,8 @@ class TokenVectors(RaggedArray):
 
     @classmethod
     def concatenate(cls, parts: Sequence[TokenVectors]) -> TokenVectors:
-        """Join the sentences of several containers with the same d. A common origin of all containers is kept, and
-        so is a common tagger (the same object).
+        """Join the sentences of several containers with the same d. A common origin and a common tagger (the same
+        object) of all containers are kept.
 
         Examples
         --------

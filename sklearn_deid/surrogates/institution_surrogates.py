@@ -251,7 +251,7 @@ def _has_digit(part: str) -> bool:
 
 
 def _word_before(out: list[str]) -> str:
-    """Last word that was written, folded and without a full stop."""
+    """Last word of the name so far, folded and without a full stop."""
     return next((fold(part).rstrip(".") for part in reversed(out) if part[0].isalnum()), "")
 
 

@@ -39,10 +39,10 @@ _MOST_DRAWS = 21
 class PersonSurrogates:
     """Invented names for the people in one patient's notes, in the written form of the names of the notes.
 
-    Each given name and each surname of the patient's notes has one surrogate. Titles, particles, commas and casing are
-    kept, and so are the number and the order of the words. In English, a quarter of the surnames are in no list, and a
-    tenth of all names are also ordinary words (Day, Long, April). With ``keep_gender``, the surrogate of a given name
-    has the same sex. If the locale does not know the name, or both sexes have the name, the sex is drawn at random.
+    Each given name and each surname of the patient's notes has one surrogate. Titles, particles, commas, casing, and
+    the number and order of the words are kept. In English, a quarter of the surnames are in no list, and a tenth of all
+    names are also ordinary words (Day, Long, April). With ``keep_gender``, the surrogate of a given name has the same
+    sex. If the locale does not know the name, or both sexes have the name, the sex is drawn at random.
 
     Parameters
     ----------

@@ -47,7 +47,8 @@ def end_of_distance(text: str, words: LocaleWords) -> int:
 
 
 def year_behind(text: str, words: LocaleWords) -> tuple[int, int] | None:
-    """Position of words such as "last year" at the end of a date, and the years that they go back; None without them.
+    """Position of words such as "last year" at the end of a date, and the number of years before the date; None without
+    them.
 
     Examples
     --------

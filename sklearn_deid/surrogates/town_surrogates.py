@@ -26,7 +26,10 @@ _MAIN_CODE = re.compile(r"([A-Z]{1,2}-)?(\d{5}(?=\D|\d{4}$|$)|\d{4}(?=\D|$))(.*)
 
 
 class TownSurrogates:
-    """Towns for one patient. Towns beside codes of four digits lie in a neighbor of the country whose codes have five.
+    """Towns for one patient.
+
+    If postal codes have five digits in the patient's country, towns beside codes of four digits lie in a neighboring
+    country.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def copy_weights(
 ) -> bool:
     """Copy the weights of one network to another; tags are matched by name.
 
-    A tag that the source does not know keeps its new weights, and so does each transition from or to such a tag. A tag
+    A tag that the source does not know, and each transition from or to such a tag, keep their new weights. A tag
     that the target does not know is dropped. A network that reads several sentences together may start from a network
     that reads single sentences, and a network that reads lists of words from a network without lists. When the training
     starts, the inputs that mark sentences or listed words have no effect.

@@ -1,4 +1,4 @@
-"""The price of recall of a tagger, measured on held-out patients."""
+"""Recall, precision and hidden text of a tagger at each decision bias, measured on held-out patients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BIASES = tuple(np.arange(0.0, 10.01, 0.5).tolist())
 def recall_price(
     tagger: Any, X: Any, y: Any, *, groups: Any = None, level: str = "token", confidence: float = 0.95
 ) -> PriceCurve:
-    """Measure the price of recall on patients that a fitted tagger was not trained on.
+    """Measure recall, precision and hidden text at each bias, on patients that a fitted tagger was not trained on.
 
     Parameters
     ----------

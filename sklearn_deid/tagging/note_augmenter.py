@@ -57,8 +57,8 @@ class NoteAugmenter(SentenceTransformer):
         the parameter, because the method keeps the number of tokens.
     line_breaks : float in [0, 1], default=0.3
         Probability that the lines of a copied document end at other places, as in notes that were wrapped: sentences
-        are cut, inside of spans above all, and some are joined. `sample` ignores the parameter, and so does a tagger
-        that reads each sentence alone (``context="sentence"``).
+        are cut, inside of spans above all, and some are joined. `sample`, and a tagger that reads each sentence alone
+        (``context="sentence"``), ignore the parameter.
     random_state : int, RandomState or None, default=None
         Random seed. A `DeidTagger` sets the seed of its augmenter.
 

@@ -172,7 +172,8 @@ def _voting_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> Vot
 def _around_a_tagger(kind: type, state_of: Callable[[Any], dict[str, Any]], built: Callable[..., Any]) -> Composite:
     """Functions of a class with one fitted tagger, ``estimator_``, and with labels.
 
-    ``state_of(model)`` returns further JSON values, and ``built(tagger, state)`` a model with what these values say.
+    ``state_of(model)`` returns further JSON values, and ``built(tagger, state)`` builds a model from the tagger and
+    these values.
     """
 
     def apart(model: Any) -> tuple[dict[str, Any], list[Any]]:

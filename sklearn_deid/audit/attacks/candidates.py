@@ -37,7 +37,7 @@ class CandidateSet:
 
 
 class CandidateRanks:
-    """Ranks of true candidates. Ties count with the expected value of a random order.
+    """Ranks of true candidates. Tied candidates count as if they were ordered at random (expected value).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tests of what a saved release must have drawn at random: the order of its sentences, and its patient numbers."""
+"""Tests of the random draws behind a saved release: the order of its sentences, and its patient numbers."""
 
 from __future__ import annotations
 

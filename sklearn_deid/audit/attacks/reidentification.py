@@ -184,7 +184,7 @@ class ReidentificationAttack(AuditAttack):
     # ---- results that are computed from the mechanism
 
     def _computed(self) -> AttackResult:
-        """Result for the mechanism itself, without counting on a given text."""
+        """Result computed from the mechanism alone, without counts on a given text."""
         options: dict[str, Any] = {"n_releases": self.n_releases, "n_samples": max(100, self.n_trials)}
         found, open_text, blind = (
             bayes_reidentification(mechanism, self._prior, random_state=self.random_state, **options)

@@ -131,7 +131,7 @@ class ReleasedFile:
         return [*found, *self._wrong_parts()]
 
     def _wrong_parts(self) -> list[str]:
-        """Faults of the parts that go with the vectors: the public tagger, and the casing."""
+        """Faults of the parts that are saved with the vectors: the public tagger, and the casing."""
         found = []
         own, told = getattr(self.representer, "tagger_", None), self.shared.X.tagger
         # Weights that differ in their last bits work equally well, and can hide text.

@@ -16,8 +16,8 @@ from ...exceptions import AttackError
 def released_in_new_processes(estimators: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
     """Call a method of each estimator in a new process of its own, to which the estimator is sent as a pickle.
 
-    All copies in this process share its modules. A generator that a module made with a fixed seed goes on here, and
-    starts from its first state in each new process.
+    All copies in this process share its modules. A generator that a module created with a fixed seed continues in this
+    process, but starts from its first state in each new process.
 
     Parameters
     ----------

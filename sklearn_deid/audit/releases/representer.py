@@ -343,7 +343,7 @@ class ReleasedRepresenter(VectorRelease):
 
     @cached_property
     def _first(self) -> dict[str, np.ndarray]:
-        """For each part, its distinct sentences: equal sentences of one call share their noise on purpose."""
+        """For each part, its distinct sentences: equal sentences of one call are meant to share their noise."""
         return {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
 
     @property

@@ -60,10 +60,10 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about vectors that are not what the perturber states, without noise; None if there are none.
+        """Statement about vectors without noise that differ from the perturber's declaration; None if there are none.
 
         A token that the perturber does not move must have the vector of its word, to the last bit, and a token that
-        loses its vector must have zeros without a sign: other bits can tell anything.
+        loses its vector must have zeros without a sign, because any other bits can carry information.
         """
         if self._perturber is None or self._perturber.max_replacements is not None:
             return None
@@ -121,7 +121,7 @@ class ReleasedVectors(VectorRelease):
         return RepeatedReleases(found, pairs, has_size=True)
 
     def short_calls(self, n: int) -> np.ndarray | None:
-        """Release a sentence with a moved token in n calls; None for a seeded step, which repeats itself on purpose."""
+        """Release a sentence with a moved token in n calls; None for a seeded step, which always repeats its noise."""
         if self._perturber.random_state is not None:
             return None
         row = int(np.searchsorted(self.data.X.offsets, self._moved[0], side="right")) - 1

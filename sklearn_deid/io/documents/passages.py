@@ -48,7 +48,7 @@ class Passages:
             self._write(text)
 
     def edits(self, replacements: Iterable[Replacement]) -> dict[int, list[Edit]]:
-        """Edits of each piece. A replacement goes into its first piece; its characters in later pieces are removed."""
+        """Edits of each piece: the first piece of a span receives the replacement, and later pieces lose their part."""
         found: dict[int, list[Edit]] = {}
         for span, new, _ in replacements:
             start, end = span.start, span.end

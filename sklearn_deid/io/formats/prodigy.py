@@ -2,7 +2,7 @@
 
 The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as the tasks of the writer. A
 rejected or ignored task is an error: its spans are wrong, and without spans the note would look like a note without
-PHI. A second answer to one text is also an error, and so is a task of classification. Tokens and other keys of a task
+PHI. A second answer to one text and a task of classification are also errors. Tokens and other keys of a task
 are ignored.
 
 The writer puts confidences under ``score`` and categories under ``category`` of a span, and document id, patient id and
