@@ -134,4 +134,4 @@ def _of_source(exhibit: Exhibit, source: Source) -> str:
     if len(found) == 1:
         return f"{source.key}: {unit(abs(largest))} {way} the printed figure ({where})."
     median = unit(float(np.median(differences)))
-    return f"{source.key}: {many} (median {median}); farthest away is {where}, {unit(abs(largest))} {way}."
+    return f"{source.key}: {many} (median {median}); largest difference: {where}, {unit(abs(largest))} {way}."

@@ -285,7 +285,7 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
 def _changed_elsewhere(release: ReleasedText) -> str | None:
     """Statement about changed tokens outside of PHI; None if no such token was changed.
 
-    Pseudonymizers change PHI only. Originals can stand in any other token, and no attack reads these tokens.
+    Pseudonymizers change PHI only. Any other token can contain originals, and no attack reads these tokens.
     """
     data, released = release.data, release.released
     n = 0 if release.pseudonymizer is None else int((released.data != data.X.data)[~data.phi].sum())
