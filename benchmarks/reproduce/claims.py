@@ -106,7 +106,7 @@ def _of_source(claim: Claim, source: Source, sides: Mapping[int, tuple[float, fl
     unit = " points" if claim.scale == 100 else ""
     asked = f"{'at least' if at_least else 'at most'} {claim.margin:g}{unit}"
     width = f" ({low:.1f} to {high:.1f}, {len(sides)} seeds)" if len(sides) > 1 else " (one seed)"
-    sentence = f"{left:.1f} against {right:.1f}: difference {mean:.1f}{unit}{width}; the claim asks for {asked}."
+    sentence = f"{left:.1f} against {right:.1f}: difference {mean:.1f}{unit}{width}; the claim requires {asked}."
     if claim.note:
         sentence += f" ({claim.note[0].upper()}{claim.note[1:]}.)"
     if verdict in _AGAINST:

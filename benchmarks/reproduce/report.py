@@ -80,14 +80,14 @@ def _opening(command: str, used: Sequence[Source]) -> list[str]:
         f"Made by `{command}` on {made}{gpu}; Python {found['python']}, {versions}. Notes: {corpora}.",
         "",
         "Printed figures are typed from the papers, which measured on i2b2 2014, MIMIC-III and nursing notes. None of",
-        "these can be shared, so that what stands beside them was measured on other notes: compare directions and",
+        "these corpora can be shared, so that the figures beside them come from other notes: compare directions and",
         "orders, not levels. Generated notes are written by templates and are easier than real ones; MEDDOCAN's are",
         "Spanish case reports with invented PHI. F1 and other shares are in percent. Parentheses hold 95 % intervals",
         "over seeds (Student's t; a seed draws notes, noise and weights); figures without one are of one seed, from",
         "which nothing follows about small differences. `not run`: the plan of this size leaves it out.",
         "",
         "A claim *holds* or *does not hold* where the whole interval is on one side. With an interval on both sides it",
-        "is *undecided*, and one seed can only be *in favour* or *against*.",
+        "is *undecided*, and one seed is only *in favour* or *against*.",
         "",
     ]
 

@@ -32,7 +32,7 @@ def markdown_of(exhibit: Exhibit, sources: Sequence[Source]) -> list[str]:
         f"- No runs of `{exhibit.script}` are here."
     ]
     lines += ["", f"**Difference.** {computed_difference(exhibit, shown)} {exhibit.differs}"]
-    return [*lines, f"To measure the printed figures themselves: {exhibit.needs}", ""]
+    return [*lines, f"Needed to measure the printed figures: {exhibit.needs}", ""]
 
 
 def _beside(exhibit: Exhibit, shown: Sequence[Source]) -> list[str]:
