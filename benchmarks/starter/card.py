@@ -116,17 +116,17 @@ texts
 without PHI. Since then, the bias has been chosen in steps of 0.25 instead of 0.5, so that a smaller part of the \
 allowed
 errors is left unused. With a bias of 0.5, the model found fewer names. The model after these 9 stages hid 27 of the
-1,147 words, and missed 16 of 143 words of PHI (before: 13). It was made with these lines in mind. On sentences full of
-eponyms, the gain is small.
+1,147 words, and missed 16 of 143 words of PHI (before: 13). These lines influenced the training texts of the model. On
+sentences full of eponyms, the gain is small.
 
 The stages from {first_charts} on were tried in two forms, with one training each, and as means of their weights.
 Without the ordinary words, these models were no better than the model before with a smaller bias: they hid fewer words
 wrongly, and found fewer names. With the ordinary words, both figures improved. With the earlier limit of 5 of 1,000
-hidden words, the bias would have been 1.75, and only recall would have gained. The limit of 3.25 was chosen after
-figures of notes of visits, names and ASQ-PHI at several biases were known.
+hidden words, the bias would have been 1.75, and only recall would have improved. We chose the limit of 3.25 after we
+had seen figures of notes of visits, names and ASQ-PHI at several biases.
 
-At first, 58,076 ordinary words all had level 1. The levels of words were chosen after figures of ASQ-PHI, of other
-draws of the generated texts and of the notes of visits "read", "crowded" and "ordinary" (see below) were known. The
+At first, 58,076 ordinary words all had level 1. Before we chose the levels of words, we had seen figures of ASQ-PHI, of
+other draws of the generated texts, and of the notes of visits "read", "crowded" and "ordinary" (see below). The
 network and the rule for the bias stayed the same. The notes "later" were written before any figure of these notes was
 known, and do not confirm the gain: {later_before} of 1,000 words were hidden before the levels, and 34.1 with the
 levels. These notes have a term with a name in nearly every sentence, and the vectors of such names resemble those of

@@ -153,7 +153,7 @@ def combine_round(
         mean then leaves out as many values as possible.
     max_ratio : float or sequence of float, default=inf
         Largest norm of every or of each update as a multiple of the median norm. Longer updates are left out. The limit
-        has no effect on fewer than three updates, because nobody can tell which of two updates is unusual.
+        has no effect on fewer than three updates, because the server cannot decide which of two updates is unusual.
     max_norm : float, default=inf
         Largest norm of a combined update: longer updates are shrunk to this norm. Below the ratio, shrinking keeps
         every worker in the mean.
@@ -165,7 +165,8 @@ def combine_round(
     Returns
     -------
     ndarray of shape (n,), float32
-        Combined update. Zeros if fewer than two updates of several remain: nobody can then tell who is hostile.
+        Combined update. Zeros if fewer than two updates of several remain: the server cannot then decide which update
+        is hostile.
     list of int
         Places of the updates that were left out.
 

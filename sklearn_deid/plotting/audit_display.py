@@ -1,4 +1,4 @@
-"""Figure of an audit: success of each attack beside guessing and the controls."""
+"""Figure of an audit: success of each attack, of random guesses and of the controls."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class RawVectors(Representer):
 
 
 class BlindRepresenter(Representer):
-    """Control that reveals nothing: each token has a random direction, whatever the sentence.
+    """Control that reveals nothing: each token has a random direction, independent of the sentence.
 
     Parameters
     ----------

@@ -131,7 +131,8 @@ class MaskedExchangeService(ExchangeService):
             self.after_round()
 
     def _check_norm(self, update: SparseUpdate, number: int) -> None:
-        """Refuse a sum that is much longer than the earlier sums. Nobody can tell which site has caused the length."""
+        """Refuse a sum that is much longer than the earlier sums. The server cannot identify the site that caused the
+        length."""
         earlier, limits = self.server.norms(SUM), self.server.limits
         if not earlier:
             # The sum of one message of random bytes has more than a third of the norm of the first parameters. Later

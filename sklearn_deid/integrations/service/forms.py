@@ -44,7 +44,7 @@ class AnalyzeRequest(_Form):
 
     Fields of Presidio that are not listed here are accepted and ignored: none of them lets the analyzer find more PHI.
 
-    A request with recognisers of its own is refused, because these would find more PHI.
+    A request with its own recognisers is refused, because PHI would stay if the service ignored the recognisers.
     """
 
     text: str | list[str]
