@@ -55,7 +55,7 @@ class AuditedStep:
 
 
 def find_released_step(estimator: Any, path: str | None = None) -> AuditedStep | None:
-    """Find the only step that makes a release; return None if no step does so.
+    """Find the only step that makes a release; return None if no step makes a release.
 
     Parameters
     ----------

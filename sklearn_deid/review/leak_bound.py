@@ -167,7 +167,8 @@ def _most(weights: np.ndarray, cases: np.ndarray, confidence: float) -> float:
     """Number of cases of equal weight that bound a share without a leak as cases of these weights do.
 
     The bound is the largest weighted mean of the chances ``p`` of a leak for which no leak has a chance of at least
-    one minus the confidence. It has ``1 - p = min(1, c / weight)``: the leaks are where few notes were read.
+    one minus the confidence. At the bound, ``1 - p = min(1, c / weight)``: the leaks are in parts of which few notes
+    were read.
     """
     weights, cases = weights[cases > 0], cases[cases > 0]
     order = np.argsort(-weights)

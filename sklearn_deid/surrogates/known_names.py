@@ -22,7 +22,7 @@ class KnownNames:
 
     1. They are equal without case and accents (Alder, ALDER), also with two letters for one (M\u00fcller, Mueller), and
        without the s of a genitive in German and Norwegian (M\u00fcllers).
-    2. One slip of the pen turns one word into the other (Adler, Aldder), both words have at least five letters and the
+    2. One typing error turns one word into the other (Adler, Aldder), both words have at least five letters and the
        same first letter, and not both are names of the locale (Marina and Martina are two names).
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
        is known (J. Alder, John Alder).

@@ -28,7 +28,7 @@ def title_places(pieces: list[str], words: LocaleWords) -> set[int]:
     2. listed titles of several pieces, such as Dott.ssa, Sage-femme and h. c.,
     3. compounds of listed words with a full stop, such as Univ.-Prof. and Dipl.-Ing.,
     4. listed additions in their listed casing behind a title, such as "rer. nat." and "agr\u00e9g\u00e9",
-    5. listed degrees in their listed casing behind a name, such as MSc. Those of two letters could be initials, and
+    5. listed degrees in their listed casing behind a name, such as MSc. Degrees of two letters could be initials, and
        need another title: "FA Dr. Alder".
 
     Examples

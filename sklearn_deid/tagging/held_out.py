@@ -63,7 +63,7 @@ def training_data(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Tok
 
 
 def check_no_threshold(reader: Any, tagger: Any, name: str = "The tagger") -> None:
-    """Refuse a `RecallTunedTagger`, also inside of a tagger that passes its probabilities on, for a reader of these."""
+    """Refuse a `RecallTunedTagger`, also inside of another tagger, for a reader of the probabilities."""
     while tagger is not None and not getattr(tagger, "decides_by_threshold", False):
         if isinstance(tagger, Pipeline):
             tagger = tagger.steps[-1][1]

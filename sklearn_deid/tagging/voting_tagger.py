@@ -45,8 +45,8 @@ class VotingTagger(MarginalTagger, NamedEstimators):
 
     See Also
     --------
-    RecallTunedTagger : Tunes the decision threshold of a tagger, such as this estimator. It cannot be voted on.
-    HybridTagger : Combines a tagger with rules.
+    RecallTunedTagger : Tunes the decision threshold of a tagger, such as this estimator. A `VotingTagger` refuses a
+    `RecallTunedTagger`. HybridTagger : Combines a tagger with rules.
 
     Examples
     --------

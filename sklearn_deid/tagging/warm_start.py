@@ -274,9 +274,9 @@ def matched_tags(
 ) -> list[str]:
     """For each tag, the tag of another model from whose weights the tag starts; "" if there is none.
 
-    A label that also exists in the other model starts from the weights of this label there. A kept label does, too.
-    Any other label starts from the label that the other model most often assigns to its tokens. Without any tokens,
-    labels of known schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
+    A label that also exists in the other model, and a kept label, start from the weights of this label there. Any other
+    label starts from the label that the other model most often assigns to its tokens. Without any tokens, labels of
+    known schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Noise test: is the noise of released vectors the noise that the published network states?"""
+"""Noise test: compares the noise of released vectors with the noise that the published network states."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def _charset(data: bytes) -> str:
 
 
 def _split(new: str, n: int) -> list[str] | None:
-    """The lines of a new text; None if they are not n, or cannot be written."""
+    """The n lines of a new text; None if the text has another number of lines, or cannot be written."""
     lines = new.split("\n")
     unsafe = any(c in "\r\x0b\x1c" or "\ud800" <= c <= "\udfff" for c in new)
     return None if len(lines) != n or unsafe else lines
