@@ -56,7 +56,8 @@ class StrategyPlan:
         Mean delay of uploads (schedule "random-delay" only), see `plan_steps`.
     limits : ServerLimits, default=NO_LIMITS
         Limits of the server ("dssgd"). By default nothing is refused: all workers are in one process.
-        "fedavg" shrinks long updates to ``max_norm`` instead of refusing the updates; None means no shrinking.
+        "fedavg" shrinks long updates to ``max_norm`` instead of refusing the updates; ``max_norm=None`` means no
+        shrinking.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Noise on the uploads ("dssgd" only).
     delta : float, default=1e-5

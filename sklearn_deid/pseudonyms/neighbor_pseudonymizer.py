@@ -87,8 +87,8 @@ class NeighborPseudonymizer(TokenPerturber):
 
     **Limits.** The mechanism is neither differentially private nor metric-differentially private: an attacker can
     exclude with certainty every word that lacks the surrogate among its N neighbours. Tokens are drawn independently,
-    and the untouched surrounding text may reveal the rest. Several releases of a word narrow down the original. PHI
-    without a label is not replaced. In one of N cases the surrogate of a word is the word itself.
+    and the untouched surrounding text may reveal the rest. Each further release of a word excludes candidates for the
+    original. PHI without a label is not replaced. In one of N cases the surrogate of a word is the word itself.
 
     See Also
     --------

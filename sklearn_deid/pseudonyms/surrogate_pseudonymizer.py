@@ -41,7 +41,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
 
     Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
     surrogate, and all dates of a patient move by the same number of days. Two calls have different shifts: a recipient
-    of both results can narrow down the dates. A Pipeline with ``memory=...`` writes the result to the disk. When the
+    of both results can exclude possible dates. A Pipeline with ``memory=...`` writes the result to the disk. When the
     Pipeline runs again, it reads this result from the disk instead of drawing new surrogates.
 
     Parameters
@@ -201,7 +201,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         """Fit, and return copies of X with different surrogates, in random order; X is not part of the result.
 
         Sentences without annotated PHI are the same in X and in all copies. The dates of a patient move by the same
-        number of days in all copies: several shifts would narrow down the dates.
+        number of days in all copies: several shifts would exclude possible dates.
 
         Parameters
         ----------

@@ -9,11 +9,11 @@ attacker. The distance d' has a gradient, so d' can be a loss.
 What the bound covers
 ---------------------
 The bound covers noise that is exactly Gaussian and cannot be predicted. The attacker may compute without limit.
-Attackers own the network and its weights, know both candidate sentences, are told the input noise that was drawn, see
-one release, and consider both candidates equally likely. For the pair of candidate sentences, the accuracy of such an
-attacker is at most ``attack_accuracy(pair_distance(...))``. An attacker who is not told the input noise is at most as
-accurate as the average of this accuracy over the draws of the input noise. No later processing of the released vectors,
-such as scaling to unit length, can raise the accuracy.
+Attackers have the network and its weights, know both candidate sentences and the drawn input noise, see one release,
+and consider both candidates equally likely. For the pair of candidate sentences, the accuracy of such an attacker is at
+most ``attack_accuracy(pair_distance(...))``. An attacker who is not told the input noise is at most as accurate as the
+average of this accuracy over the draws of the input noise. No later processing of the released vectors, such as scaling
+to unit length, can raise the accuracy.
 
 What the bound does not cover
 -----------------------------

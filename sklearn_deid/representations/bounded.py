@@ -301,7 +301,7 @@ def fine_tune_tagger(
     Notes
     -----
     The fine-tuning is part P3a of the three-part training (Friedrich et al. 2019, section 5.4) without its adversary:
-    in P3a too, the tagger catches up with a representer whose weights do not change. Ctrl-C ends the fine-tuning, and
+    in P3a, the tagger also adapts to a representer whose weights do not change. Ctrl-C ends the fine-tuning, and
     the average of the weights up to that moment is kept.
     """
     tagger = model.tagger

@@ -130,7 +130,7 @@ def train_probe(
     continue_from : PairAdversaries, optional
         Adversaries of any kind whose copy is trained further with a new optimizer, as in the paper. By default the
         adversaries are fresh. Adversaries trained from scratch find more: an adversary that was trained together with
-        the representer may be stuck.
+        the representer may stop in a poor solution.
     rng, generator
         Random streams: ``rng`` for the order of sentences, ``generator`` for counterfactuals and noise, on the device
         of the batches.

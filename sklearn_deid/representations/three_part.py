@@ -21,7 +21,8 @@ from .private_model import PrivateModel, TrainingLog, noise_aware_groups, noise_
 
 
 class _Alternation(AdversarialRun):
-    """P3: the representer learns to fool the adversaries (b), then tagger and adversaries catch up (a)."""
+    """P3: the representer learns to mislead the adversaries (b), then tagger and adversaries adapt to the representer
+    (a)."""
 
     def start_rounds(self) -> None:
         self.restart_noise()
@@ -194,7 +195,7 @@ def reverse_gradient(x: Tensor, factor: float = 1.0) -> Tensor:
     """Return x unchanged, and send the gradient back multiplied by ``-factor``.
 
     Place this function between a representation and its adversary. A single step on the sum of the losses then trains
-    the adversary to win and the representer to make the adversary lose.
+    the adversary to distinguish the pairs, and the representer to prevent this distinction.
 
     Parameters
     ----------

@@ -42,5 +42,5 @@ class PatientChance:
 
     def of_all_copies(self, kind: str, *entity: str) -> KeyedChance:
         """Draws that are the same in all copies. Shifts of dates and ages are drawn here, since each further value
-        would narrow down the original."""
+        would exclude possible originals."""
         return KeyedChance(self._key, self._patient, "0", kind, *entity)

@@ -83,7 +83,7 @@ class SurrogateEngine:
         words the corpus does not contain.
     copy : int, default=0
         Number of the copy. Copies of the same notes under one key have different surrogates. Only dates and ages
-        move alike in all copies, because each further shift would narrow down the original.
+        move alike in all copies, because each further shift would exclude possible originals.
 
     Notes
     -----
