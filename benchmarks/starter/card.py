@@ -135,8 +135,8 @@ other names.
 The priors of notes, and level {top} for all names of medicines, were added after the errors on the notes of visits
 "read", "crowded", "later" and "ordinary" had been read. The strength of the prior and its limit were chosen after
 figures of these notes were known. The network and the rule for the bias stayed the same; the bias was 1.5 before. The
-notes "fresh" and the single sentences "lines" were written before these errors were read, and measured once. Single
-texts pay for the larger bias:
+notes "fresh" and the single sentences "lines" were written before these errors were read, and measured once. In
+single texts, the larger bias hides more words:
 
 | figure | before the priors of notes | now |
 |---|---|---|
