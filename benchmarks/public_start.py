@@ -27,10 +27,10 @@ from .environment import describe
 
 CARD = """# Start for private representers
 
-Weights of a `PrivateRepresenter` and its tagger for the word vectors "glove-6b-50d". They were trained on notes of
-`make_clinical_notes`, which are about nobody, and rounded to 16 bits.
+Weights of a `PrivateRepresenter` and its tagger for the word vectors "glove-6b-50d". The weights were trained on the
+notes of `make_clinical_notes`, which describe no real person, and rounded to 16 bits.
 `python -m benchmarks.public_start sklearn_deid/representations/generated_start` made this folder.
-`PrivateRepresenter(public="auto")` starts from it.
+`PrivateRepresenter(public="auto")` starts from these weights.
 """
 SEED, TEST_SEED = 20_190_728, 5_800
 

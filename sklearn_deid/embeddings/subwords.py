@@ -125,6 +125,8 @@ class SubwordTable:
         Whether the table was trained on public text only. A table trained on notes contains no word, but its vectors
         depend on the notes.
 
+    Notes
+    -----
     A SubwordTable object never changes. A copy is the object itself, and ``sklearn.base.clone`` costs nothing.
 
     Examples

@@ -46,7 +46,8 @@ class VotingTagger(MarginalTagger, NamedEstimators):
     See Also
     --------
     RecallTunedTagger : Tunes the decision threshold of a tagger, such as this estimator. A `VotingTagger` refuses a
-    `RecallTunedTagger`. HybridTagger : Combines a tagger with rules.
+        `RecallTunedTagger`.
+    HybridTagger : Combines a tagger with rules.
 
     Examples
     --------
