@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from ...surrogates import Replacement
 from ..checking import SourceLocation
-from ..files import decode, links_followed, open_regular
+from ..files import links_followed, open_regular, utf8_or_bytes
 from .document_file import DocumentFile
 from .docx_file import DocxFile
 from .html_file import HtmlFile
@@ -33,7 +33,10 @@ class PlainFile(DocumentFile):
 
     def _read(self, data: bytes) -> Passages:
         passages = Passages()
-        passages.add(decode(self._place, data, "utf-8"))
+        text = utf8_or_bytes(data)
+        if isinstance(text, bytes):
+            raise self._place.error("The text is not in UTF-8. Save it in UTF-8 first.")
+        passages.add(text)
         return passages
 
     def _written(self, replacements: Sequence[Replacement]) -> bytes:

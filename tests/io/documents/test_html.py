@@ -282,6 +282,8 @@ def test_large_files_are_refused(opened, monkeypatch):
 
 def test_other_kinds_of_files(opened, tmp_path):
     assert opened("Seen Zyxwvutski.\r\n", "note.txt").redacted([Span(5, 15, "N")]) == b"Seen [N].\r\n"
+    with pytest.raises(CorpusFormatError, match=r"not in UTF-8\. Save it in UTF-8 first\."):
+        opened("Señora Zyxwvutski.".encode("latin-1"), "note.txt")
     for name, reason in (("a.pdf", "cannot be replaced in"), ("a.doc", "not read"), ("a.xyz", "must end in")):
         with pytest.raises(CorpusFormatError, match=reason):
             opened("x", name)
