@@ -6,13 +6,12 @@
     python -m benchmarks.surrogates --forms --corpus meddocan --data DATA
     python -m benchmarks.surrogates --independence --corpus meddocan --data DATA --notes 500
 
-A tagger with default parameters is trained on the notes as they are ("raw"), on one copy or five copies with
-surrogates, on neighbours with N = 100, or on label placeholders, and scored on untouched notes of other patients. Five
-copies are trained for the same number of epochs, which is five times the steps. With ``--forms``, no tagger is trained:
-the notes are written with surrogates, broken forms are counted per 1,000 spans, and the merging and splitting of people
-is counted. With ``--independence``, the attackers of `sklearn_deid.audit` on surrogates run on the notes: half of the
-patients teach them. Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes on.
-Prints one JSON object.
+A tagger with default parameters is trained on the notes as they are ("raw"), on surrogates with the default number of
+copies, one copy or five copies, on neighbours with N = 100, or on label placeholders, and scored on untouched notes of
+other patients. With ``--forms``, no tagger is trained: the notes are written with surrogates, broken forms are counted
+per 1,000 spans, and the merging and splitting of people is counted. With ``--independence``, the attackers of
+`sklearn_deid.audit` on surrogates run on the notes: half of the patients teach them. Finished runs are kept in the file
+of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ from .official_scores import official_scores
 from .resumable import by_arm, finish_runs, interval
 from .surrogate_forms import broken_forms, one_person_one_surrogate
 
-ARMS = ("raw", "one-copy", "five-copies", "neighbors-100", "placeholders")
+ARMS = ("raw", "default", "one-copy", "five-copies", "neighbors-100", "placeholders")
 FIGURES = (("binary_token", "f1"), ("binary_token", "recall"), ("strict", "f1"))
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_corpus_options(parser, notes=100, test_notes=None)
-    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS[:3]))
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS[:4]))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--start", help="model that each tagger starts from, such as starter-en (default: none)")
     parser.add_argument("--jobs", type=int, default=1)
@@ -81,9 +80,8 @@ def training_data(arguments: argparse.Namespace, arm: str, train: SentenceData, 
     """Sentences, tags and patients to train on."""
     if arm == "raw":
         return train.X, train.y, train.groups
-    if arm in ("one-copy", "five-copies"):
-        copies = 1 if arm == "one-copy" else 5
-        return SurrogatePseudonymizer(random_state=seed).fit_resample(train.X, train.y, train.groups, n_copies=copies)
+    if n_copies := {"default": "auto", "one-copy": 1, "five-copies": 5}.get(arm):
+        return SurrogatePseudonymizer(random_state=seed).fit_resample(train.X, train.y, train.groups, n_copies=n_copies)
     if arm == "neighbors-100":
         vectors = "auto" if arguments.corpus != "meddocan" else train_fasttext(train.X, random_state=0)
         language = "es" if arguments.corpus == "meddocan" else "en"

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_deid import DeidTagger, PrivateRepresenter, SurrogatePseudonymizer, WordVectors, make_clinical_notes
 from sklearn_deid.exceptions import AlignmentWarning
+from sklearn_deid.sequences import TokenSequences
 from sklearn_deid.surrogates.token_surrogates import joined, n_tokens
 from sklearn_deid.text import tokenize
 
@@ -102,8 +103,16 @@ def test_copies_are_different_and_hold_no_sentence_of_X(data):
     names = [tuple(row) for row, tags in zip(X, y, strict=True) if any(tag.endswith("PATIENT") for tag in tags)]
     assert len(set(names)) > 0.8 * len(names)
     assert sorted(map(tuple, y)) == sorted(tuple(row) for row in data.y for _ in range(3))
-    with pytest.raises(ValueError, match="The 'n_copies' parameter must be a whole number above 0. Got 0 instead"):
-        pseudonymizer.fit_resample(data.X, data.y, n_copies=0)
+    for wrong in (0, True, 1.5, "all"):
+        with pytest.raises(ValueError, match=f"'n_copies' parameter must be 'auto' or a whole number .* Got {wrong!r}"):
+            pseudonymizer.fit_resample(data.X, data.y, n_copies=wrong)
+
+
+@pytest.mark.parametrize(("n_tokens", "n_copies"), [(20_000, 5), (20_001, 4), (50_000, 2), (50_001, 1), (200_000, 1)])
+def test_few_sentences_have_several_copies_by_default(n_tokens, n_copies):
+    X = TokenSequences.from_rows([["seen"] * (n_tokens - 1), ["Alder"]])
+    y = [["O"] * (n_tokens - 1), ["B-PATIENT"]]
+    assert len(SurrogatePseudonymizer(locale="en").fit_resample(X, y)[0]) == 2 * n_copies
 
 
 def test_originals_can_be_avoided():
