@@ -262,7 +262,7 @@ def bundle_digest(path: str | os.PathLike[str]) -> str:
 def check_nothing_else(path: str | os.PathLike[str]) -> None:
     """Raise BundleError if the folder of a bundle holds anything but the manifest and the arrays, or a link.
 
-    A recipient of the folder receives all its files, and no digest covers other files.
+    A recipient receives all files of the folder, and the digests cover only the manifest and the arrays.
     """
     items = list(Path(path).iterdir())
     if any(item.is_symlink() for item in items):

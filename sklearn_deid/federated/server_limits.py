@@ -1,4 +1,4 @@
-"""`ServerLimits`: the updates that a server accepts, and its step."""
+"""`ServerLimits`: the updates that a server accepts, and the step size of the server."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ServerLimits:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], none_means_no_limit: bool = False) -> ServerLimits:
-        """Build limits from the result of `to_state`. Limits of None take their defaults.
+        """Build limits from the result of `to_state`. A limit that is None has its default value.
 
         Parameters
         ----------

@@ -75,7 +75,7 @@ class Format:
 
 
 def document_or_error(read: Callable[..., Document], *arguments: Any) -> Item:
-    """Document that a function reads, or the CorpusFormatError of a broken document, as readers yield it."""
+    """Return the document that ``read`` returns, or the CorpusFormatError that ``read`` raises."""
     try:
         return read(*arguments)
     except CorpusFormatError as error:

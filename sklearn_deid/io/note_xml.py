@@ -3,8 +3,8 @@
 The name of a span element is the category of the span. The attributes of the element are id, start, end, text, TYPE
 (the label) and comment. The writer numbers the ids anew and drops the confidence of spans; the reader drops comments of
 annotators. A span without a category is written with the category of its label in the scheme of the corpus. The format
-has no place for some patient ids and metadata. The writer stores them in the attributes ``patient_id`` and ``meta``
-(JSON) of the root element; tools that read only TEXT and TAGS ignore these attributes.
+has no place for some patient ids and metadata. The writer stores these values in the attributes ``patient_id`` and
+``meta`` (JSON) of the root element; tools that read only TEXT and TAGS ignore these attributes.
 
 XML parsers convert CRLF and CR to LF, and XML cannot represent most control characters. The writer ends the CDATA
 section at each CR and writes ``&#13;``, so that the reader restores the same text. The writer refuses characters that

@@ -19,7 +19,7 @@ def rounded(value: float | None, digits: int = 4, scale: int = 1) -> str:
     digits : int, default=4
         Number of decimals.
     scale : int, default=1
-        Value that 1 is shown as: 100 for percentages.
+        Factor of the shown value, such as 100 for percentages.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class Certificate:
     max_sentences: int | None = 100
 
     def complete(self, bound: PrivacyBound, coverage: PhiCoverage | None) -> PrivacyBound:
-        """Return a bound on random pairs together with all other parts.
+        """Return the bound on random pairs, completed by all other parts of the certificate.
 
         Parameters
         ----------

@@ -52,13 +52,13 @@ class NetSurrogates:
         self._chance, self._words, self._names_in, self._initial_of = chance, words, names_in, initial_of
 
     def email(self, text: str) -> str | None:
-        """Mail addresses for the mail addresses in ``text``; None without addresses, or with words between them."""
+        """Surrogates of the mail addresses in ``text``; None without addresses, or with words between addresses."""
         if not _ADDRESS.search(text) or re.search(r"\w", _ADDRESS.sub("", text)):
             return None
         return _ADDRESS.sub(self._address, text)
 
     def url(self, text: str) -> str | None:
-        """Web address for a web address; None for other text."""
+        """Surrogate of a web address; None if ``text`` is not a web address."""
         found = _URL.fullmatch(text.strip())
         if found is None or "." not in found[2]:
             return None

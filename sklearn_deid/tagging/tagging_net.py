@@ -165,7 +165,7 @@ class TaggingNet(SequenceNet):
         return SentenceDataset(X.offsets, words=words, units=units), table
 
     def _check_like_training(self, X: Any) -> None:
-        """Refuse vectors after a training on words and the reverse, and vectors of another width or representer."""
+        """Refuse X if it is not like the training data: words or vectors, width of the vectors, representer."""
         check_like_training(X, None if self._reads_words else self.n_features_in_)
         check_representer(X, self._vectors_from)
 

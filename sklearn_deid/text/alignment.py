@@ -56,8 +56,8 @@ class AlignmentReport:
     collisions : tuple of Misfit
         Spans whose first token belongs to an earlier span. In the tags, a colliding span starts with its next token.
     overlapping : tuple of Misfit
-        Spans that share a character with a longer span (of two equally long spans the earlier counts as longer). In the
-        tags, an overlapping span has the tokens that the other spans leave free.
+        Spans that share a character with a longer span (of two equally long spans the earlier counts as longer). An
+        overlapping span is tagged only on tokens that belong to no other span.
     swallowed : tuple of Misfit
         Lost spans whose tokens all belong to other spans. The tokens of a lost span are tagged with the labels of the
         other spans.

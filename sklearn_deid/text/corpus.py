@@ -136,8 +136,8 @@ class Corpus(Sequence[Document]):
         tag_scheme : {"iob2", "bioes"}, default="iob2"
             Scheme of the tags.
         segmenter : object with a method ``segment(text)``, optional
-            Splits an unchanged note into tokens and sentences, such as a fitted `text.LearnedSegmenter`. By default
-            `text.segment` splits the normalised note.
+            Object that splits an unchanged note into tokens and sentences, such as a fitted `text.LearnedSegmenter`. By
+            default `text.segment` splits the normalised note.
 
         Returns
         -------

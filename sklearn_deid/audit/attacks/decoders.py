@@ -344,10 +344,10 @@ def _logits(
     among: Tensor,
     only_asked: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the scores of all tokens, or of the tokens to recover, for some words; the right words; the tokens to
-    recover.
+    """Return the scores of tokens for some words, the right word of each token, and whether to recover the token.
 
-    The right word of a token is its number among the words that have scores, which are the same in both cases.
+    With ``only_asked``, the results contain only the tokens to recover, else all tokens. The right word of a token is
+    its number among the words that have scores, which are the same in both cases.
     """
     guess, asked = _guess(decoder, batch, table.device)
     mask, words = batch.mask.to(table.device), words.to(table.device)

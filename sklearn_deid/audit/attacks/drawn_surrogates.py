@@ -65,14 +65,14 @@ class DrawnSurrogatesAttack(UntrainedAttack):
     """Compare the released surrogates with surrogates that the audit makes of the same notes with other keys.
 
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
-    the audit's own r releases. If the release follows the same law as the r own releases, its count is the single
+    the audit's own r releases. If the release has the same distribution as the r own releases, its count is the single
     largest count with probability at most 1 / (r + 1). The number of such cases is therefore binomial: over all
     patients, for each patient, for each label, and for words below or above a length, a frequency or a place in the
     release. In the same way, the attack counts the words that a second call repeats, and the surrogates that have the
     first letter, the last letter or the length of the original. The attack also pairs patients who share a word, counts
-    how often both patients have the same surrogate, and compares the count with the first of the audit's own releases.
-    All comparisons together raise a false alarm with probability .0005, if draws for different labels of a patient are
-    independent.
+    how often both patients have the same surrogate, and compares the count with the first of the audit's own r
+    releases. All comparisons together raise a false alarm with probability .0005, if draws for different labels of a
+    patient are independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
 

@@ -238,7 +238,7 @@ def _worst(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, floa
 
 
 def _worst_part(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, float]]:
-    """The part of the words by a property with the most extreme count."""
+    """Group of words of one property whose number of unchanged words is the most improbable, with its counts."""
     sums = np.concatenate([released.kept[:, None], chances.T], axis=1).astype(np.float64)  # shape: (n_draws, 1 + r)
     groups, ordered = word_properties([spellings[0] for spellings in released.spellings])
     found = []

@@ -95,12 +95,13 @@ class NoiseAttack(UntrainedAttack):
     The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation in
     each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. If the rest has
     these properties, the distribution of each test statistic is known. All tests together raise a false alarm with
-    probability .001. Vectors of length 1 are completed by a random length from its exact law (see ``noise_residuals``).
-    Whole numbers of grid steps must explain the vectors, and the low bits of these numbers must not depend on the
-    tokens (see ``noise_steps``).
+    probability .001. Vectors of length 1 are completed by a random length from its exact distribution (see
+    ``noise_residuals``). Whole numbers of grid steps must explain the vectors, and the low bits of these numbers must
+    not depend on the tokens (see ``noise_steps``).
 
-    For networks with noise at the input the law has no closed form. The attacker then makes a second release with the
-    published network, and compares sizes and neighbouring tokens of both releases sentence by sentence (t-tests).
+    For networks with noise at the input the distribution has no closed form. The attacker then makes a second release
+    with the published network, and compares sizes and neighbouring tokens of both releases sentence by sentence
+    (t-tests).
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
     ``fit`` takes the `NoiseTemplate` of the sentences.

@@ -1,7 +1,7 @@
 """Tests of standard normal residuals: size, independence over tokens and dimensions, and shape of the noise.
 
-Each test has a known law if the noise is as stated, so that a Bonferroni correction bounds the probability of any false
-alarm. All tests read residuals of shape (n_tokens, d) from `noise_residuals.standardised`.
+Each test statistic has a known distribution if the noise is as stated, so that a Bonferroni correction bounds the
+probability of any false alarm. All tests read residuals of shape (n_tokens, d) from `noise_residuals.standardised`.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ same direction as y. Given v, the length R of y has the density
 
     p(R | v)  proportional to  R^(d-1) exp(-(R - v'm)^2 / 2),   R > 0,
 
-since ``|R v - m|^2 = (R - v'm)^2 + |m|^2 - (v'm)^2``. A length drawn from this law therefore completes the direction
-to a vector ``R v`` with exactly the law of y, and ``z = R v - m`` is standard normal in all d dimensions, independently
-for each token. If the noise is not as stated, z is not standard normal: one dimension of d is drawn by the audit, and
-the other d - 1 are those of the release.
+since ``|R v - m|^2 = (R - v'm)^2 + |m|^2 - (v'm)^2``. A length drawn from this distribution therefore completes the
+direction to a vector ``R v`` with exactly the distribution of y, and ``z = R v - m`` is standard normal in all d
+dimensions, independently for each token. If the noise is not as stated, z is not standard normal: one dimension of d is
+drawn by the audit, and the other d - 1 are those of the release.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _log_lengths(along: np.ndarray, d: int, n_steps: int = _STEPS) -> tuple[np.n
 
 
 def _drawn_lengths(along: np.ndarray, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw each hidden length from its law, by the inverse of the distribution function on the grid."""
+    """Draw each hidden length from its distribution, by the inverse of the distribution function on the grid."""
     out = np.empty(len(along))
     for start in range(0, len(along), _CHUNK):
         rows = slice(start, start + _CHUNK)

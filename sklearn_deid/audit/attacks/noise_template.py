@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, repr=False)
 class NoiseTemplate:
-    """Vectors before the noise and the stated law of the noise, from the published network.
+    """Vectors before the noise and the stated distribution of the noise, from the published network.
 
     Attributes
     ----------

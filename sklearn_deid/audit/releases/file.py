@@ -235,8 +235,8 @@ def _numbers(values: np.ndarray) -> np.ndarray:
 
 
 def check_same_representer(shared: SharedRepresentation, representer: Any) -> None:
-    """Raise BundleError if a folder was not made by this representer, or states another law of the noise than the
-    representer."""
+    """Raise BundleError if a folder was not made by this representer, or states another distribution of the noise than
+    the representer."""
     origin = shared.origin
     kind = WordClassRepresenter if holds_classes(origin) else PrivateRepresenter
     if representer is not None and not isinstance(representer, kind):

@@ -53,7 +53,7 @@ class ReleasedVectors(VectorRelease):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the perturber states noise whose law can be tested."""
+        """Whether the perturber states noise whose distribution can be tested."""
         if self._perturber is None or self._perturber.max_replacements is not None:
             return False
         return self._noise_scale >= _SMALLEST_SCALE and len(self._moved) > 0
@@ -85,7 +85,7 @@ class ReleasedVectors(VectorRelease):
 
     @property
     def noise_template(self) -> NoiseTemplate:
-        """Vectors without noise of the tokens in ``noisy_vectors``, and the stated law of the noise."""
+        """Vectors without noise of the tokens in ``noisy_vectors``, and the stated distribution of the noise."""
         words, mechanism = self.data.X.data[self._moved].tolist(), self._perturber.mechanism_
         mean = mechanism.policy.vectors.vectors_for(words).astype(np.float64)
         if isinstance(mechanism, RandomVectors):

@@ -10,8 +10,8 @@ type that is not described is an error: a file with unknown annotations would lo
 describes its types itself, and needs the file only if it does not.
 
 Patient id, metadata, categories and confidences are one ``MetaDataStringField`` with the key ``sklearn-deid``. The
-details of a span apply as long as offsets and label are unchanged. A CAS counts UTF-16 units, which are converted. XML
-cannot hold most control characters, which the writer refuses.
+details of a span apply as long as offsets and label are unchanged. The offsets of a CAS count UTF-16 units; reader and
+writer convert the offsets. XML cannot hold most control characters, which the writer refuses.
 
 The reader refuses document type declarations before `cassis` sees the file, so that no entity is expanded. The format
 needs the extra ``uima`` (`dkpro-cassis`, Apache License 2.0).

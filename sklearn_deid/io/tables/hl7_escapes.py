@@ -53,7 +53,7 @@ class EscapedText:
     Raises
     ------
     CorpusFormatError
-        If an escape sequence is not read.
+        If an escape sequence is not supported.
 
     Examples
     --------

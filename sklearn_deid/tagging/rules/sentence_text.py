@@ -68,7 +68,7 @@ def rebuild_sentence(tokens: Sequence[str]) -> SentenceText:
 
 
 def _gap(before_left: str, left: str, right: str) -> str:
-    """Separator between two tokens, given also the token before the left token."""
+    """Separator between the tokens ``left`` and ``right``; ``before_left`` is the token before ``left``."""
     if left == "." and right[:1].islower() and not before_left[:1].islower() and not before_left.isupper():
         return "" if before_left[:1].isdigit() else "\x1d" if before_left[:1].isupper() else " "
     if left in _BOTH or right in _BOTH or left in _TO_RIGHT or right in _TO_LEFT:
