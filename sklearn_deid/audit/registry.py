@@ -190,7 +190,7 @@ def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
 def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> list[PlannedAttack]:
     """Plan the attacks of an audit. Presets leave out attacks that cannot run on the releases.
 
-    If the mechanism behind a text is unknown, quick attacks that need the mechanism are skipped, and block a pass.
+    If the mechanism behind a text is unknown, quick attacks that need the mechanism are skipped, and the audit fails.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
 
 
 def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> Iterator[PlannedAttack]:
-    """Plan the attacks that a folder requires but cannot run without its notes: they are skipped and block a pass."""
+    """Plan attacks that a folder requires but cannot run without its notes: they are skipped, and the audit fails."""
     kind = next((kind for kind in releases if kind in _BEHIND), "")
     if not kind or _BEHIND[kind] in releases or attacks not in list(PRESETS):
         return
@@ -263,10 +263,10 @@ def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
 def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResult]:
     """Return the results on a release. An attack whose requirements are not met is skipped with its reason.
 
-    Named attacks block a pass if they are skipped, or if they attack words that can be the originals. A preset instead
-    lists the attacks that could not run on such words. All attacks on text block a pass if the parameters of the
-    pseudonymizer leave PHI tokens as they are. Named attacks also block a pass if the mechanism cannot have made the
-    text, because only the checks of a preset detect such a text.
+    The audit fails if named attacks are skipped, or if they attack words that can be the originals. A preset instead
+    lists the attacks that could not run on such words. With attacks on text, the audit fails if the parameters of the
+    pseudonymizer leave PHI tokens as they are. With named attacks, the audit also fails if the mechanism cannot have
+    made the text, because only the checks of a preset detect such a text.
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:

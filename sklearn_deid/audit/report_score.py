@@ -1,4 +1,4 @@
-"""Score of an audit from the results of its attacks, and the reasons that block a pass."""
+"""Score of an audit from the results of its attacks, and the reasons why an audit cannot be passed."""
 
 from __future__ import annotations
 

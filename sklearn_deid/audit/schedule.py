@@ -44,7 +44,7 @@ class PlannedAttack:
     called_for: bool = True
 
     def left_out(self, reason: str) -> AttackResult:
-        """Result of the attack if it cannot be run; blocks a pass if the audit calls for the attack."""
+        """Result of the attack if it cannot be run. If the audit requires the attack, the audit fails."""
         skipped = self.attack.skip(reason)
         return replace(skipped, blocks=self.called_for) if isinstance(skipped, AttackResult) else skipped
 
