@@ -44,7 +44,7 @@ from sklearn_deid.text import casing_ids
 from ..representations.test_private_representer import TINY, VECTORS
 from .audited_toys import TAGGER, audited_sentences, auditor
 
-# Attacks that name the faults, without the slow ones of "quick".
+# Attacks that name the faults, and find none in intact releases, without the slow ones of "quick".
 CHECKS = {
     "estimator": ["bound", "noise", "replay", "seeds"],
     "folder": ["file", "noise", "seeds"],
@@ -84,7 +84,7 @@ def data():
     return (*together, np.array([f"patient-{i % 36}" for i in range(len(together[0]))]))
 
 
-def private(data, **more):
+def fitted_private(data, **more):
     """A representer without a seed, whose noise is about as large as its means."""
     unbounded = Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)
     options = {"n_components": 8, "max_epochs": 3, "lr": 1e-2, "noise": 0.5, "training": unbounded, **more}
@@ -92,27 +92,41 @@ def private(data, **more):
 
 
 @pytest.fixture(scope="module")
-def representer(data):
-    return private(data)
+def private(data):
+    """Function that returns a representer of given parameters, which is fitted once. Do not change it."""
+    fitted = {}
+
+    def of(**more):
+        if repr(more) not in fitted:
+            fitted[repr(more)] = fitted_private(data, **more)
+        return fitted[repr(more)]
+
+    return of
 
 
 @pytest.fixture(scope="module")
-def scene(representer, data):
+def representer(private):
+    return private()
+
+
+@pytest.fixture(scope="module")
+def scene(representer, private, data):
     X, y, groups = data
     tagger = DeidTagger(**TAGGER)
     ensemble = DSSGDEnsemble(tagger, strategy="dssgd", n_workers=3, n_epochs=2, keep_exchange=True)
     ensemble.fit(X, y, groups=groups)
-    return Scene(representer, X, y, groups, ensemble, private(data, casing=False))
+    return Scene(representer, X, y, groups, ensemble, private(casing=False))
 
 
-def checks_of(audited):
+def check_of(name, audited):
+    """The one check that names a fault."""
     if isinstance(audited.released, DSSGDEnsemble):
         return CHECKS["exchange"]
     if isinstance(audited.released, (NeighborPseudonymizer, SurrogatePseudonymizer)):
         return CHECKS["text" if isinstance(audited.released, NeighborPseudonymizer) else "surrogates"]
-    if isinstance(audited.released, GaussianNoisePerturber):
-        return ["noise"]
-    return CHECKS["estimator" if isinstance(audited.released, PrivateRepresenter) else "folder"]
+    own = {"replay": "replay", "some_calls": "replay", "bound_of_more_noise": "bound", "seeded_release": "seeds"}
+    is_estimator = isinstance(audited.released, (GaussianNoisePerturber, PrivateRepresenter))
+    return [own.get(name, "noise" if is_estimator else "file")]
 
 
 def test_the_checks_are_quick():
@@ -136,7 +150,7 @@ def test_planted_faults_are_named(name, scene, tmp_path, monkeypatch):
     if name == "seeded_release":
         monkeypatch.setitem(SeedSearch.__init__.__kwdefaults__, "n_seeds", 4096)
     planted = FAULTS[name](scene, tmp_path / "release")
-    report, _ = audit(planted, attacks=checks_of(planted))
+    report, _ = audit(planted, attacks=check_of(name, planted))
     assert is_named(planted, report.blocking_issues), report.blocking_issues
     assert report.score == 0.0 and not report.passed(0.01)
 
@@ -175,10 +189,10 @@ def of_some_dimensions_of_late_tokens(X, y):
     [of_late_tokens, of_long_sentences, of_a_label, of_the_end_of_the_release, of_some_dimensions_of_late_tokens],
 )
 @pytest.mark.parametrize("unit_norm", [True, False])
-def test_less_noise_by_a_property_is_named(data, scene, quiet, unit_norm):
+def test_less_noise_by_a_property_is_named(data, scene, private, quiet, unit_norm):
     """The sizes of all tokens together hardly show it."""
     X, y, groups = data
-    one = scene.representer if unit_norm else private(data, unit_norm=False)
+    one = scene.representer if unit_norm else private(unit_norm=False)
     tags = {tuple(row): tags for row, tags in zip(X, y, strict=True)}
 
     def planted(one, X):
@@ -198,8 +212,8 @@ def test_less_noise_by_a_property_is_named(data, scene, quiet, unit_norm):
         {"noise": "trainable"},
     ],
 )
-def test_intact_estimators_have_no_fault(data, more):
-    report, _ = audit(Audited(private(data, **more), data), attacks=CHECKS["estimator"])
+def test_intact_estimators_have_no_fault(data, private, more):
+    report, _ = audit(Audited(private(**more), data), attacks=CHECKS["estimator"])
     assert [r.faults for r in report.results] == [()] * 4
     assert [r.status for r in report.results] == ["ok"] * 4, [r.failures for r in report.results]
 
@@ -208,7 +222,7 @@ def test_intact_noise_at_the_input_has_no_fault(data):
     some = tuple(part[:60] for part in data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnsafeToShareWarning)  # its adversaries learn too little here
-        one = private(some, training=ThreePart(pretrain_epochs=1), noise="trainable", max_epochs=1)
+        one = fitted_private(some, training=ThreePart(pretrain_epochs=1), noise="trainable", max_epochs=1)
     report, _ = audit(Audited(one, some), attacks=CHECKS["estimator"])
     assert one.network_.input_noise.kind == "trainable" and [r.faults for r in report.results] == [()] * 4
 
@@ -247,17 +261,17 @@ def test_the_report_of_a_folder_needs_no_estimator_in_memory(representer, data, 
     assert [r.status for r in report.results] == ["ok"] * 3
 
 
-def test_a_folder_with_drawn_casing_is_matched_to_its_notes(data, tmp_path):
+def test_a_folder_with_drawn_casing_is_matched_to_its_notes(data, private, tmp_path):
     """Casing classes that were drawn are not those of the notes: intact folders were refused."""
     X, y, groups = data
-    one = private(data, casing="randomized")
+    one = private(casing="randomized")
     save_representation(tmp_path / "release", one.transform(X), y, groups)
     report = auditor(["noise", "file", "casing_lengths"]).audit(tmp_path / "release", *data, representer=one)
     assert [r.faults for r in report.results] == [()] * 3
 
 
-def test_casing_that_is_said_to_be_drawn_is_named_if_it_is_not(data):
-    one = private(data, casing="randomized")
+def test_casing_that_is_said_to_be_drawn_is_named_if_it_is_not(data, private):
+    one = private(casing="randomized")
 
     def open_casing(one, X):
         vectors = noisy(one, X)
