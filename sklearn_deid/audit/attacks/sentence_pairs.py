@@ -122,11 +122,11 @@ def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Genera
     for p in with_pairs:
         own, others = np.flatnonzero(patients == p), usable[patients[usable] != p]
         for _ in range(each):
-            a = int(rng.choice(own))
+            a = own[rng.integers(len(own))]  # the number that `choice` draws, in a third of its time
             mine = own[documents[own] != documents[a]]
             if len(mine):
                 first += [a, a]
-                second += [int(rng.choice(mine)), int(rng.choice(others))]
+                second += [mine[rng.integers(len(mine))], others[rng.integers(len(others))]]
                 same += [True, False]
                 owner += [p, p]
     return SentencePairs(np.array(first), np.array(second), np.array(same), np.array(owner))
@@ -168,6 +168,7 @@ class PairFeatures:
             self._counts.append(_row_counts(sentences.casing.tolist(), bounds, _N_CASINGS))
         if isinstance(X, TokenVectors):
             self._vectors = [_unit(X.data[start:stop].astype(np.float64)) for start, stop in bounds]
+            self._means = _unit(np.array([one.sum(0) for one in self._vectors]) / self._lengths[:, None])
             # Vectors without noise repeat exactly, and are as good as words.
             folded = np.unique(X.data, axis=0, return_inverse=True)[1].reshape(-1).tolist()
         else:
@@ -212,9 +213,8 @@ class PairFeatures:
             return [0.0, 0.0, 0.0, 0.0]
         # shape: (n_tokens of i, n_tokens of j)
         cosine = u @ v.T
-        means = _unit(np.stack([u.mean(0), v.mean(0)]))
-        best = cosine.max(1)
-        return [float(means[0] @ means[1]), float(best.max()), float(best.mean()), float((best > 0.999).sum())]
+        best, mean = cosine.max(1), self._means[i] @ self._means[j]
+        return [float(mean), float(best.max()), float(best.mean()), float((best > 0.999).sum())]
 
 
 def _row_counts(numbers: list[int], bounds: list[tuple[int, int]], n_kinds: int) -> np.ndarray:
