@@ -1,7 +1,10 @@
 """Generators that a module makes with a fixed seed show in new processes alone."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from joblib.externals.loky import ProcessPoolExecutor
 
 from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, from_module, is_named, with_transform
 from sklearn_deid import MadlibPseudonymizer, PrivateRepresenter
@@ -23,6 +26,37 @@ class OfModule(MadlibPseudonymizer):
         return super().sample(X, y, groups)
 
 
+class Kept:
+    """Pools whose processes end with the tests of this module.
+
+    A process imports all modules, which takes seconds, and each audit asks for two. The first numbers of a generator of
+    a module are those behind the first audit in the next one, and both processes still have the same.
+    """
+
+    def __init__(self):
+        self.idle, self.all = [], []
+
+    def pool(self, max_workers):
+        if not self.idle:
+            self.all.append(ProcessPoolExecutor(max_workers=max_workers))
+            self.idle.append(self.all[-1])
+        return SimpleNamespace(submit=(one := self.idle.pop()).submit, shutdown=lambda **_: self.idle.append(one))
+
+
+@pytest.fixture(scope="module")
+def kept():
+    pools = Kept()
+    yield pools
+    assert len(pools.all) == 2
+    for pool in pools.all:
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+@pytest.fixture
+def kept_processes(kept, monkeypatch):
+    monkeypatch.setattr("sklearn_deid.audit.releases.new_processes.ProcessPoolExecutor", kept.pool)
+
+
 @pytest.fixture(scope="module")
 def data():
     return audited_sentences()
@@ -34,18 +68,21 @@ def scene(data):
     return Scene(representer, *data)
 
 
+@pytest.mark.usefixtures("kept_processes")
 def test_noise_of_a_generator_of_a_module_is_named(scene):
     planted = FAULTS["module_generator"](scene, None)
     report, _ = audit(planted, attacks=["replay"])
     assert is_named(planted, report.blocking_issues), report.blocking_issues
 
 
+@pytest.mark.usefixtures("kept_processes")
 def test_processes_of_an_intact_representer_are_not_named(scene):
     intact = Audited(scene.representer, scene.notes, ("share noise",))
     report, _ = audit(intact, attacks=["replay"])
     assert not is_named(intact, report.blocking_issues)
 
 
+@pytest.mark.usefixtures("kept_processes")
 def test_words_of_a_generator_of_a_module_are_named(data):
     X, y, groups = data
     report = auditor([DrawnWordsAttack(random_state=0)]).audit(

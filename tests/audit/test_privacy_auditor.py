@@ -220,7 +220,7 @@ class Silent(PrivateRepresenter):
 
 
 def test_a_broken_release_never_gets_the_report_of_the_intact_one(leaky, some, monkeypatch):
-    intact = auditor("linkage_bare").audit(leaky, *some)
+    intact = auditor("bound").audit(leaky, *some)
     subclass, patched, weights = (copy.copy(leaky) for _ in range(3))
     subclass.__class__ = Silent
     patched.transform = leaky.noise_free
@@ -228,11 +228,11 @@ def test_a_broken_release_never_gets_the_report_of_the_intact_one(leaky, some, m
     weights.network_.output_noise.scale(2.0)
     for broken in (subclass, patched, weights):
         broken._noise_seeds = np.random.default_rng(0)  # copies have none
-        assert auditor("linkage_bare").audit(broken, *some) is not intact
-    assert auditor("linkage_bare").audit(leaky, *some) is intact
+        assert auditor("bound").audit(broken, *some) is not intact
+    assert auditor("bound").audit(leaky, *some) is intact
     with monkeypatch.context() as patch:
         patch.setattr(PrivateRepresenter, "transform", PrivateRepresenter.noise_free)
-        assert auditor("linkage_bare").audit(leaky, *some) is not intact
+        assert auditor("bound").audit(leaky, *some) is not intact
 
 
 def test_an_audit_leaves_the_estimator_and_its_stream_as_they_were(leaky, some):
