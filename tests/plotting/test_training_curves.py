@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -58,13 +59,21 @@ HISTORIES = {
 }
 
 
+@pytest.fixture(scope="module")
+def plotted():
+    """Function that returns the display of a history, which is plotted once. Do not change it."""
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib (extra 'plot') is not installed")
+    matplotlib.use("Agg")  # this fixture is set up before the one of all tests of figures
+    return cache(lambda name: TrainingCurvesDisplay(HISTORIES[name]).plot())
+
+
 def epochs_of(history):
     return [r for r in history if r["phase"] not in ("control", "probe")]
 
 
 @pytest.mark.parametrize("name", HISTORIES)
-def test_lines_are_the_rows(name):
-    display = TrainingCurvesDisplay(HISTORIES[name]).plot()
+def test_lines_are_the_rows(name, plotted):
+    display = plotted(name)
     drawn = [key for key in display.lines_ if not key.startswith(("control", "probe"))]
     assert drawn
     for key in drawn:
@@ -83,8 +92,8 @@ def test_lines_are_the_rows(name):
         ("bounded", {"bounded": (0.5, 4.5)}),
     ],
 )
-def test_phases_are_shaded_in_each_of_the_axes_and_named(name, phases):
-    display = TrainingCurvesDisplay(HISTORIES[name]).plot()
+def test_phases_are_shaded_in_each_of_the_axes_and_named(name, phases, plotted):
+    display = plotted(name)
     assert list(display.axes_) == ["loss", "f1", "accuracy"]
     found = {phase: {(p.get_x(), p.get_x() + p.get_width()) for p in ps} for phase, ps in display.phases_.items()}
     assert found == {phase: {ends} for phase, ends in phases.items()}
@@ -108,8 +117,8 @@ def test_names_of_phases_do_not_overlap(lengths):
     assert all(box.y0 >= display.axes_["loss"].bbox.y1 for box in boxes)
 
 
-def test_no_line_joins_two_phases_that_are_apart():
-    x = TrainingCurvesDisplay(HISTORIES["paper"]).plot().lines_["deid_loss"].get_xdata()
+def test_no_line_joins_two_phases_that_are_apart(plotted):
+    x = plotted("paper").lines_["deid_loss"].get_xdata()
     assert np.isnan(x[3]) and x[[2, 4]].tolist() == [3, 6]
 
 
@@ -121,27 +130,27 @@ def test_control_and_probes_stand_where_they_were_measured():
     assert "control_t1" not in display.lines_
 
 
-def test_the_adversary_that_judges_is_shown_while_it_learns():
-    paper = TrainingCurvesDisplay(HISTORIES["paper"]).plot().lines_
+def test_the_adversary_that_judges_is_shown_while_it_learns(plotted):
+    paper = plotted("paper").lines_
     assert "average_accuracy" in paper and "valid_t2_accuracy" in paper and "t2_accuracy" not in paper
-    assert "t2_accuracy" in TrainingCurvesDisplay(HISTORIES["strong"]).plot().lines_
+    assert "t2_accuracy" in plotted("strong").lines_
 
 
-def test_chance_and_what_was_asked_for_are_lines():
+def test_chance_and_what_was_asked_for_are_lines(plotted):
     display = TrainingCurvesDisplay(bounded(), max_attack_accuracy=0.54, quantile_attack_accuracy=0.6).plot()
     levels = {line.get_label(): set(line.get_ydata()) for line in display.axes_["accuracy"].lines}
     assert levels["chance"] == {0.5}
     assert levels["mean asked for: 0.54"] == {0.54}
     assert levels["quantile asked for: 0.6"] == {0.6}
-    losses = TrainingCurvesDisplay(HISTORIES["paper"]).plot().axes_["loss"]
+    losses = plotted("paper").axes_["loss"]
     assert any(set(line.get_ydata()) == {math.log(2)} for line in losses.lines)
 
 
 @pytest.mark.parametrize(("name", "selected", "place"), [("paper", 2, 8), ("strong", 2, 9), ("dann", 3, 8)])
-def test_the_round_that_was_kept_is_marked(name, selected, place):
+def test_the_round_that_was_kept_is_marked(name, selected, place, plotted):
     display = TrainingCurvesDisplay(HISTORIES[name], selected_round=selected).plot()
     assert [set(line.get_xdata()) for line in display.selected_] == [{place}] * 3
-    assert TrainingCurvesDisplay(HISTORIES[name]).plot().selected_ == []
+    assert plotted(name).selected_ == []
 
 
 def test_without_held_out_patients_there_is_no_f1():

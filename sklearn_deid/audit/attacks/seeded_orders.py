@@ -51,15 +51,15 @@ def seeded_order(original: np.ndarray, same_as: np.ndarray) -> tuple[str, float]
     same_as : ndarray of int, shape (n_notes,)
         Row of the first equal sentence, for each sentence of the notes.
     """
-    known, distinct = original >= 0, np.unique(same_as)
-    ours = np.where(known, same_as[original], -1)
+    ours, distinct = np.where(original >= 0, same_as[original], -1), np.unique(same_as)
 
     def orders(begun: Callable[[], _Permute]) -> Iterator[np.ndarray]:
         permute = begun()
-        kept = _first_of_each(same_as[permute(len(same_as))])
+        kept = same_as[permute(len(same_as))]
+        if len(distinct) < len(same_as):
+            kept = kept[np.sort(np.unique(kept, return_index=True)[1])]  # the first of each
+            yield distinct[begun()(len(distinct))]  # otherwise this is the first way
         yield from (kept, kept[permute(len(kept))])
-        if len(distinct) < len(same_as):  # otherwise this is the first way
-            yield distinct[begun()(len(distinct))]
 
     return _best(ours, orders, 3, len(same_as))
 
@@ -97,8 +97,3 @@ def _best(ours: np.ndarray, orders: Callable[..., Iterator[np.ndarray]], n_ways:
     # A random permutation has at least k places in common with a given one with probability at most 1 / k!.
     n_tried = n_ways * len(_GENERATORS) * len(seeds)
     return named, float(min(1.0, n_tried * np.exp(-lgamma(most + 1))))
-
-
-def _first_of_each(items: np.ndarray) -> np.ndarray:
-    first = np.unique(items, return_index=True)[1]
-    return items[np.sort(first)]
