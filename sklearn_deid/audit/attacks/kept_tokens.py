@@ -288,11 +288,11 @@ def tail_of_sum(at_least: int, probabilities: np.ndarray) -> float:
     # Distribution of the sum below ``at_least``; the last entry collects all larger sums, so nothing is subtracted.
     # shape: (at_least + 1,)
     below = np.zeros(at_least + 1)
-    below[0] = 1.0
+    below[0], lower, upper = 1.0, below[:-1], below[1:]
     for p in probabilities[probabilities != 0.0].tolist():
-        moved = p * below[:-1]
-        below[:-1] *= 1.0 - p
-        below[1:] += moved
+        moved = p * lower
+        lower *= 1.0 - p
+        upper += moved
     return float(below[-1])
 
 

@@ -129,7 +129,7 @@ def test_quick_audit_names_the_fault(bare, data):
     assert "casing_lengths" in dict(named_attacks("quick", ["representation"]))
     broken = copy.copy(bare)
     broken.__class__ = Shouting
-    some = tuple(part[:150] for part in data)
+    some = tuple(part[:80] for part in data)
     for one, attacks, sentences in ((bare, "quick", some), (bare, ["casing_lengths"], data)):
         intact = auditor(attacks).audit(one, *sentences)
         assert not [issue for issue in intact.blocking_issues if "casing" in issue]

@@ -20,9 +20,10 @@ def made(unit_norm=True, n_sentences=80, d=6, seed=0, size=2.0):
     return NoiseTemplate(mean, std, unit_norm, 2.0**-7, False), offsets, rng
 
 
-def checked(template, offsets, eps, **more):
+def checked(template, offsets, eps, controls=False, **more):
+    """Result of the noise test; the controls, which are drawn after the faults, are half of its time."""
     released = NoisyVectors(released_with(template, eps), offsets, **more)
-    return NoiseAttack(random_state=0).fit(template).attack(released)
+    return NoiseAttack(controls=controls, random_state=0).fit(template).attack(released)
 
 
 @pytest.mark.parametrize("unit_norm", [True, False])
@@ -65,7 +66,7 @@ def test_noise_that_a_second_call_moves_far_is_named():
 @pytest.mark.parametrize("unit_norm", [True, False])
 def test_intact_noise_has_no_fault(unit_norm):
     template, offsets, rng = made(unit_norm)
-    found = checked(template, offsets, rng.standard_normal(template.mean.shape))
+    found = checked(template, offsets, rng.standard_normal(template.mean.shape), controls=True)
     assert found.status == "ok" and found.faults == () and found.positive_control.value == 1.0
     assert found.details["size of the noise, relative to the stated"] == pytest.approx(1.0, abs=0.1)
     assert found.details["control finds half the noise"] and found.settings["level"] == 0.001

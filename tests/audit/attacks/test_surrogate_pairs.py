@@ -127,7 +127,7 @@ def test_words_that_no_surrogate_has_are_spotted(notes):
 
 
 def test_an_audit_of_surrogates(notes):
-    data = notes[:36].to_sentences()
+    data = notes[:20].to_sentences()
     auditor = AdversarialPrivacyAuditor("quick", n_releases=2, random_state=0)
     pseudonymizer = SurrogatePseudonymizer(locale="en", random_state=0).fit(data.X, data.y, data.groups)
     report = auditor.audit(pseudonymizer, data.X, data.y, data.groups)

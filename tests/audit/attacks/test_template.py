@@ -48,7 +48,7 @@ def test_open_vectors_are_read():
 def test_vectors_without_the_stated_noise_are_found_by_the_cosine(unit_norm):
     """Stated: noise in one dimension that drowns it. What left has none, and the likelihood looks elsewhere."""
     stated, quiet = network(1.0, unit_norm), network(1e-6, unit_norm)
-    loud, shown = found(stated, left(stated)), left(quiet)
+    loud, shown = found(stated, left(stated, 100)), left(quiet, 100)
     open_ = found(stated, shown)
     assert open_["cosine"].attack.low > 0.9 > 2 * loud["cosine"].attack.high
     attack = TemplateAttack(random_state=0).fit(LookupKnowledge(stated))
