@@ -47,6 +47,10 @@ def result(left, n_simulated=0, seed=2):
 )
 def test_words_with_a_property_that_were_left_are_named(left, name, n_simulated):
     assert name in result(left, n_simulated).failures[0]
+
+
+@pytest.mark.parametrize("n_simulated", [0, 3])
+def test_words_that_were_drawn_are_not_named(n_simulated):
     assert result(0.0, n_simulated).status == "ok"
 
 
