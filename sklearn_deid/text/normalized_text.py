@@ -75,19 +75,18 @@ class NormalizedText:
         starts = np.arange(n, dtype=np.int64) if self._starts is None else self._starts
         ends = np.arange(1, n + 1, dtype=np.int64) if self._ends is None else self._ends
         pieces: list[str] = []
-        new_starts: list[np.ndarray] = []
-        new_ends: list[np.ndarray] = []
+        # For kept text and for replacements in turn: first and last old character, number of new characters, and
+        # whether they map character by character.
+        parts: list[tuple[int, int, int, bool]] = []
         position = 0
-        for edit in (*edits, Edit(n, n)):
-            pieces += [self.text[position : edit.start], edit.replacement]
-            new_starts.append(starts[position : edit.start])
-            new_ends.append(ends[position : edit.start])
-            size = len(edit.replacement)
-            if size and size == edit.end - edit.start:
-                new_starts.append(starts[edit.start : edit.end])
-                new_ends.append(ends[edit.start : edit.end])
-            elif size:
-                new_starts.append(np.full(size, starts[edit.start]))
-                new_ends.append(np.full(size, ends[edit.end - 1]))
-            position = edit.end
-        return NormalizedText("".join(pieces), np.concatenate(new_starts), np.concatenate(new_ends))
+        for start, end, replacement in (*edits, Edit(n, n)):
+            size = len(replacement)
+            pieces += [self.text[position:start], replacement]
+            parts += [(position, position, start - position, True)]
+            parts += [(start, start, size, True) if size == end - start else (start, end - 1, size, False)]
+            position = end
+        first, last, sizes, by_character = np.array(parts, dtype=np.int64).T
+        within = np.arange(sizes.sum()) - np.repeat(sizes.cumsum() - sizes, sizes)
+        within *= np.repeat(by_character, sizes)
+        new_starts, new_ends = starts[np.repeat(first, sizes) + within], ends[np.repeat(last, sizes) + within]
+        return NormalizedText("".join(pieces), new_starts, new_ends)

@@ -338,9 +338,8 @@ ORIGINALS = {
 
 def information(secret, seen):
     """Mutual information of two arrays of classes in nats."""
-    table = np.zeros((secret.max() + 1, seen.max() + 1))
-    np.add.at(table, (secret, seen), 1)
-    joint = table / table.sum()
+    width = seen.max() + 1
+    joint = np.bincount(secret * width + seen, minlength=(secret.max() + 1) * width).reshape(-1, width) / len(secret)
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     positive = joint > 0
     return float((joint[positive] * np.log(joint[positive] / independent[positive])).sum())
