@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.stats import beta
 from scipy.stats import t as student
 
 CONFIDENCE = 0.95  # of one-sided limits
+_quantile = cache(lambda freedom: float(student.ppf(CONFIDENCE, freedom)))  # of Student's t, by degrees of freedom
 
 
 def mean_limit(values: np.ndarray, groups: np.ndarray) -> float:
@@ -32,7 +35,7 @@ def mean_limit(values: np.ndarray, groups: np.ndarray) -> float:
     True
     """
     error, freedom = _standard_error(values, groups)
-    return float(values.mean()) + (float(student.ppf(CONFIDENCE, freedom)) * error if freedom else 0.0)
+    return float(values.mean()) + (_quantile(freedom) * error if freedom else 0.0)
 
 
 def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
@@ -72,7 +75,7 @@ def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
     n_events = min(share * (1.0 - share) / max(error, 1e-9) ** 2, n_draws * n) if share else n
     # The error is an estimate, too. The squared ratio of quantiles makes the trials fewer if there are few patients
     # (Korn & Graubard 1998).
-    n_events *= float(student.ppf(CONFIDENCE, n - 1) / student.ppf(CONFIDENCE, freedom)) ** 2
+    n_events *= (_quantile(n - 1) / _quantile(freedom)) ** 2
     return float(beta.ppf(CONFIDENCE, share * n_events + 1.0, (1.0 - share) * n_events))
 
 

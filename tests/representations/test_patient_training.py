@@ -91,9 +91,9 @@ def test_scaled_noise_keeps_both_bounds(quantile):
 
 def test_training_keeps_the_bound_on_patients():
     # What the tagger learns afterwards leaves the representer alone.
-    short = {"n_epochs": 30, "n_finish_epochs": 0, "lr": 1e-2, "prices": (0.05, 0.05)}
+    short = {"n_epochs": 10, "n_finish_epochs": 0, "lr": 2e-2, "prices": (0.05, 0.05)}
     model, settings = small_model(noise=0.5), dataclasses.replace(SETTINGS, **short)
-    train, valid = (PairBatches(patient_pairs(n, seed, n_patients=20), 32) for n, seed in ((150, 0), (100, 1)))
+    train, valid = (PairBatches(patient_pairs(n, seed, n_patients=20), 64) for n, seed in ((150, 0), (100, 1)))
     result = train_bounded(model, train, valid, settings=settings, **chance())
     generator = torch.Generator().manual_seed(1)
     patients = twin_distances(model.representer, valid, generator, twins="all").over_patients(valid)

@@ -19,20 +19,20 @@ from .toy_pairs import SIZE, toy_pairs
 
 
 def probe(representer, train_and_valid, seed=0, **options):
-    settings = AdversarySettings(hidden_size=16, lr=5e-3, **options)
+    settings = AdversarySettings(hidden_size=16, lr=1e-2, **options)
     return train_probe(representer, *train_and_valid, settings=settings, **chance(seed))
 
 
 @pytest.mark.parametrize("template", ["noisy", "noise_free"])
 def test_strong_probe_reads_a_representer_that_copies(template):
-    result = probe(Copying(), toy_batches(300), n_epochs=30, template=template)
+    result = probe(Copying(), toy_batches(300, batch_size=64), n_epochs=20, template=template)
     assert result.accuracies["t2"].value > 0.97
     assert result.accuracies["t1"].value > 0.9
     assert result.strongest.n == 2 * len(toy_batches(300)[1].pair_rows)
 
 
 def test_paper_probe_reads_a_representer_that_copies():
-    result = probe(Copying(), toy_batches(300), kind="paper", n_epochs=30)
+    result = probe(Copying(), toy_batches(300, batch_size=64), kind="paper", n_epochs=30)
     assert set(result.accuracies) == {"t1", "t2", "average"}
     assert result.accuracies["average"].value > 0.9
     assert len(set(result.epochs.values())) == 1 and set(result.epochs) == set(result.accuracies)
@@ -48,8 +48,9 @@ def test_probe_of_pure_noise_is_at_chance(kind):
 
 def test_noise_free_template_reads_what_a_noisy_one_cannot():
     """Where noise hides half, an attacker without noise of his own sees more."""
+    data = toy_batches(300, 300, batch_size=64)
     seen = {
-        template: probe(NoisyCopy(0.7), toy_batches(300, 300), n_epochs=25, template=template, tasks=("t2",)).strongest
+        template: probe(NoisyCopy(0.7), data, n_epochs=15, template=template, tasks=("t2",)).strongest
         for template in ("noisy", "noise_free")
     }
     assert seen["noise_free"].value > seen["noisy"].value > 0.5
@@ -73,7 +74,7 @@ def test_representer_and_adversaries_to_continue_from_stay_as_they_are():
 @pytest.fixture(scope="module")
 def found():
     """Probe that tells pairs apart where nothing is hidden."""
-    return probe(Copying(), toy_batches(300), n_epochs=30, tasks=("t2",))
+    return probe(Copying(), toy_batches(300, batch_size=64), n_epochs=20, tasks=("t2",))
 
 
 def test_continuing_keeps_what_was_found(found):
@@ -122,8 +123,8 @@ def test_log_has_a_row_for_each_epoch_and_patience_ends_them():
 
 
 def test_control_reads_what_noise_hides():
-    data = toy_batches(300)
-    settings = AdversarySettings(hidden_size=16, lr=5e-3, n_epochs=30, tasks=("t2",))
+    data = toy_batches(300, batch_size=64)
+    settings = AdversarySettings(hidden_size=16, lr=1e-2, n_epochs=20, tasks=("t2",))
     noisy = small_model(noise=30.0, hidden=16).representer
     result = train_probe(noisy, *data, settings=settings, **chance())
     assert positive_control(noisy, *data, settings=settings, **chance()).accuracies["t2"].value > 0.97

@@ -241,7 +241,7 @@ def test_interruption_inside_the_first_round_goes_back_to_the_end_of_p1():
 @weak_control
 def test_same_seeds_same_weights_whatever_ran_before():
     def final(seed):
-        model, result = train(seed=seed, stopping="robust", probe_every=1, probe=AdversarySettings(n_epochs=3))
+        model, result = train(seed=seed, stopping="robust", probe_every=1, probe=AdversarySettings(n_epochs=2))
         return {**weights(model), **weights(result.adversaries)}
 
     first = final(0)
@@ -254,12 +254,13 @@ def test_control_passes_where_the_adversary_is_strong_and_nothing_is_hidden():
     log = TrainingLog()
     _, result = train(
         model,
-        toy_batches(300),
+        toy_batches(300, batch_size=64),
         log,
         adversary="strong",
         adversary_hidden_size=16,
+        lr=2e-2,
         n_epochs_tagger=1,
-        n_epochs_adversary=25,
+        n_epochs_adversary=12,
         n_rounds=1,
     )
     assert result.control_accuracy >= 0.9
@@ -309,7 +310,7 @@ def test_data_without_pairs_are_refused(which):
 
 @weak_control
 def test_batches_without_pairs_or_without_others_are_fine():
-    data = (PairBatches(toy_pairs(60, phi_share=0.1), 2), PairBatches(toy_pairs(30, phi_share=1.0), 2))
+    data = (PairBatches(toy_pairs(30, phi_share=0.1), 2), PairBatches(toy_pairs(12, phi_share=1.0), 2))
     model, _ = train(data=data, max_pairs=3)
     assert all(v.isfinite().all() for v in weights(model).values())
 
