@@ -144,7 +144,7 @@ def test_training_learns_the_tags_and_keeps_the_bound(trained):
 
 
 def test_equal_seeds_give_equal_weights():
-    (train, valid), models = toy_batches(), [small_model() for _ in range(3)]
+    (train, valid), models = toy_batches(60, 40), [small_model() for _ in range(3)]
     for model, seed in zip(models, (0, 0, 1), strict=True):
         with torch.random.fork_rng([]):
             torch.manual_seed(seed)
@@ -250,14 +250,14 @@ def test_noise_is_drawn_anew_in_each_epoch():
 
 
 def test_after_bounded_training_it_reads_all_notes_and_leaves_bound_and_streams_alone():
-    train, valid = toy_batches()
-    every = PairBatches(toy_pairs(200, seed=2))
+    train, valid = toy_batches(60, 40)
+    every = PairBatches(toy_pairs(100, seed=2))
     models, results, next_numbers = [], [], []
     for n_epochs, notes in ((0, None), (2, None), (2, every)):
         model, streams = small_model(), chance()
         with torch.random.fork_rng([]):
             torch.manual_seed(0)
-            settings = dataclasses.replace(SETTINGS, n_finish_epochs=n_epochs)
+            settings = dataclasses.replace(SETTINGS, n_epochs=2, n_finish_epochs=n_epochs)
             results.append(train_bounded(model, train, valid, settings=settings, notes=notes, **streams))
         models.append(model)
         next_numbers.append(streams["rng"].random())

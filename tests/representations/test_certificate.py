@@ -188,10 +188,8 @@ def test_numbers_give_the_bound_back_and_old_numbers_load(model, casing):
     assert PrivacyBound.from_dict(plain).patients is None
 
 
-def test_saved_statistics_do_not_identify_a_sentence(data, tmp_path):
+def test_saved_statistics_do_not_identify_a_sentence(fitted, tmp_path):
     """The largest d' is that of one sentence, and who owns the network computes it for each sentence of a list."""
-    X, y, groups = data
-    fitted = PrivateRepresenter(**TINY).fit(X, y, groups)
     fitted.save(tmp_path / "rep")
     saved = json.loads((tmp_path / "rep" / "manifest.json").read_text())["state"]["bound"]
     for part, own in ((saved, fitted.bound_), (saved["worst_neighbor"], fitted.bound_.worst_neighbor)):
@@ -278,12 +276,18 @@ def test_casing_of_no_kind(values, message):
 
 @pytest.fixture(scope="module")
 def data():
-    return make_sentences(120)
+    return make_sentences(60)
 
 
-def test_fit_and_certify_state_all_parts(data):
+@pytest.fixture(scope="module")
+def fitted(data):
+    """Not to be changed, nor asked for vectors: whose are the first depends on the order of the tests."""
     X, y, groups = data
-    fitted = PrivateRepresenter(**TINY).fit(X, y, groups)
+    return PrivateRepresenter(**TINY).fit(X, y, groups)
+
+
+def test_fit_and_certify_state_all_parts(data, fitted):
+    X, y, groups = data
     for bound in (fitted.bound_, fitted.certify(X, y, groups, random_state=0)):
         parts = (bound.patients, bound.patients_repeated, bound.worst_neighbor, bound.unknown_word, bound.coverage)
         assert None not in parts and bound.has_patients and bound.casing.kind == "open"
@@ -298,7 +302,6 @@ def test_fit_and_certify_state_all_parts(data):
 def test_parts_leave_the_noise_of_a_seeded_representer_alone(data):
     """Held-out sentences of any number give parts of any length, from a stream of their own."""
     X, y, groups = data
-    fitted = PrivateRepresenter(**TINY).fit(X, y, groups)
-    again = PrivateRepresenter(**TINY).fit(X, y, groups)
+    fitted, again = (PrivateRepresenter(**{**TINY, "max_epochs": 1}).fit(X, y, groups) for _ in range(2))
     again.certify(X, y, groups)
     assert fitted.transform(X) == again.transform(X) and fitted.bound_ == again.bound_

@@ -51,17 +51,21 @@ def test_a_twin_differs_in_exactly_one_eligible_token():
 
 
 def test_token_and_alternative_are_uniform_and_drawn_anew():
-    """Two movable tokens, three other words each: six twins, equally likely."""
+    """Two movable tokens, three other words each: six twins, equally likely; the same sentence many times."""
+    n = 100
     data = PairData(
         torch.eye(6),
-        np.array([0, 4, 1]),
-        np.array([0, 3]),
-        np.zeros(3, dtype=int),
-        np.array([0, 2]),
-        np.array([[0, 1, 2, 3], [3, 2, 1, 0]]),
+        np.tile([0, 4, 1], n),
+        np.arange(0, 3 * n + 1, 3),
+        np.zeros(3 * n, dtype=int),
+        np.arange(3 * n).reshape(n, 3)[:, [0, 2]].ravel(),
+        np.tile([[0, 1, 2, 3], [3, 2, 1, 0]], (n, 1)),
     )
-    batches, generator = PairBatches(data), torch.Generator().manual_seed(0)
-    twins = [tuple(next(batches.epoch(None, generator)).moved_words[0].tolist()) for _ in range(3000)]
+    batches, generator = PairBatches(data, batch_size=n), torch.Generator().manual_seed(0)
+    epochs = [next(batches.epoch(None, generator)).moved_words.tolist() for _ in range(30)]
+    assert len(set(map(str, epochs))) == 30
+    twins = [tuple(twin) for epoch in epochs for twin in epoch]
+    assert len(twins) == 3000
     counts = {twin: twins.count(twin) for twin in set(twins)}
     expected = {(w, 4, 1) for w in (1, 2, 3)} | {(0, 4, w) for w in (0, 2, 3)}
     assert set(counts) == expected

@@ -155,8 +155,8 @@ def test_training_draws_the_casing_as_a_release_does(data, fitted):
 
 def test_bound_states_the_epsilon_and_what_the_casing_adds(data, fitted):
     X, y, groups = data
-    openly = PrivateRepresenter(**TINY).fit(X, y, groups)
-    without = PrivateRepresenter(**{**TINY, "casing": False}).fit(X, y, groups)
+    openly = PrivateRepresenter(**{**TINY, "max_epochs": 1}).fit(X, y, groups)
+    without = PrivateRepresenter(**{**TINY, "max_epochs": 1, "casing": False}).fit(X, y, groups)
     kinds = [r.certify(X, y, groups, random_state=0).casing for r in (fitted, openly, without)]
     assert [(c.kind, c.epsilon) for c in kinds] == [("randomized", 1.0), ("open", None), ("left out", None)]
     assert kinds[0].sentence_accuracy.value < kinds[1].sentence_accuracy.value and kinds[2].sentence_accuracy is None
@@ -175,7 +175,9 @@ def test_it_is_saved_with_its_epsilon(data, fitted, tmp_path):
 
 def test_a_seed_repeats_the_casing(data):
     X, y, groups = data
-    first, again = (PrivateRepresenter(**{**TINY, "casing": "randomized"}).fit(X, y, groups) for _ in range(2))
+    first, again = (
+        PrivateRepresenter(**{**TINY, "max_epochs": 1, "casing": "randomized"}).fit(X, y, groups) for _ in range(2)
+    )
     assert first.transform(X) == again.transform(X)
     assert first.set_params(casing__epsilon=4.0).casing.epsilon == 4.0
 

@@ -284,7 +284,8 @@ def test_what_a_representer_makes(tmp_path, parameters, message):
     words = ["alder", "birch", "maple", "dr", "pain"]
     vectors = WordVectors(words, np.random.default_rng(0).normal(size=(5, 4)), is_public=True)
     X, y = [["Dr", "Alder"], ["Maple"], ["Dr", "Birch"]] * 6, [["O", "B-DOCTOR"], ["B-DOCTOR"], ["O", "B-DOCTOR"]] * 6
-    small = {"n_neighbors": 2, "n_components": 4, "max_epochs": 1, "hidden_size": 4, "device": "cpu", **parameters}
+    small = {"n_neighbors": 2, "n_components": 4, "max_epochs": 1, "hidden_size": 4, "device": "cpu"}
+    small |= {"tagger_hidden_size": 4, **parameters}
     with warnings.catch_warnings():
         # Without a seed an adversary of one epoch is sometimes too weak, and fit says so.
         warnings.simplefilter("ignore", UnsafeToShareWarning)

@@ -119,7 +119,7 @@ def test_search_over_the_bound(data):
     X, y, groups = data
     pipe = Pipeline(
         [
-            ("rep", short(training=Bounded(), validation_fraction=None)),
+            ("rep", short(training=Bounded(), validation_fraction=None, hidden_size=2, tagger_hidden_size=2)),
             ("tag", DeidTagger(**{**SMALL, "max_epochs": 1})),
         ]
     )
