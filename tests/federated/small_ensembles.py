@@ -19,7 +19,7 @@ TINY = {
     # To invent spans takes a worker longer than its epochs here.
     "span_swap": SpanSwap(invented=0),
 }
-INVENTING = SpanSwap()  # the default
+INVENTING = SpanSwap(invented=20)
 FEW = {"n_workers": 2, "n_epochs": 2, "random_state": 0}
 ALL = {"upload_fraction": 1.0, "download_fraction": 1.0, "threshold": 0.0, "clip": math.inf}
 

@@ -1,16 +1,19 @@
 """Training together: which inputs can be shared, and what the privacy options promise."""
 
 import math
+import pickle
 import sys
+from functools import partial
 from types import ModuleType
 
+import joblib
 import numpy as np
 import pytest
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, WordVectors
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError, SequenceError
-from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
+from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload, tagger_learner
 from sklearn_deid.federated.privacy_ledger import spent_epsilon
 from sklearn_deid.federated.worker_data import WorkerData, common_language, listed_ngram_vectors
 from sklearn_deid.sequences import TokenSequences, TokenVectors
@@ -134,11 +137,16 @@ class TestInputs:
             DSSGDEnsemble(DeidTagger(**{name: value})).fit([["a"]], [["O"]], groups=[1])
 
     @pytest.mark.parametrize("n_jobs", [None, 2])
-    def test_divergence_names_the_worker(self, data, n_jobs):
+    def test_divergence_names_the_worker(self, data, n_jobs, monkeypatch):
+        # An error ends the processes of joblib, and the next test would have to start others. What a process raises
+        # arrives as a pickled copy.
+        tasks_here = partial(joblib.Parallel, 2, "sequential", return_as="generator")
+        monkeypatch.setattr(tagger_learner, "Parallel", lambda **options: tasks_here())
         X, y, groups = data
         wild = DeidTagger(**{**TINY, "lr": 1e38, "gradient_clip": None, "weight_average": 0.0})
-        with pytest.raises(ExchangeError, match="Worker worker-0: .*not finite.*learning rate"):
+        with pytest.raises(ExchangeError, match="Worker worker-0: .*not finite.*learning rate") as caught:
             DSSGDEnsemble(wild, **{**FEW, "n_workers": 4}, n_jobs=n_jobs).fit(X, y, groups=groups)
+        assert repr(pickle.loads(pickle.dumps(caught.value))) == repr(caught.value)
 
 
 class TestPrivacy:

@@ -241,7 +241,8 @@ def test_interruption_inside_the_first_round_goes_back_to_the_end_of_p1():
 @weak_control
 def test_same_seeds_same_weights_whatever_ran_before():
     def final(seed):
-        model, result = train(seed=seed, stopping="robust", probe_every=1, probe=AdversarySettings(n_epochs=1, hidden_size=4))
+        probe = AdversarySettings(n_epochs=1, hidden_size=4)
+        model, result = train(seed=seed, stopping="robust", probe_every=1, probe=probe)
         return {**weights(model), **weights(result.adversaries)}
 
     first = final(0)
