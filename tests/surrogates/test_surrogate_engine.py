@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import os
 import pickle
 import subprocess
 import sys
@@ -86,14 +87,13 @@ def test_same_key_same_surrogates_in_another_process(notes):
         "texts = [new.text for new in SurrogateEngine(key=bytes(range(32))).rewrite_all(notes)]\n"
         "print(hashlib.sha256('\\0'.join(texts).encode()).hexdigest())"
     )
-    out = [
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    # Strings have other hashes there than here.
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+    ).stdout
     here = hashlib.sha256("\0".join(new.text for new in engine().rewrite_all(notes)).encode()).hexdigest()
-    assert [line.strip() for line in out] == [here, here]
+    assert out.strip() == here
 
 
 def test_each_run_without_a_key_and_each_copy_is_another(notes):
@@ -369,10 +369,11 @@ def drawn_pairs(label):
 def test_letters_and_surrogates_share_no_information(label):
     secret, texts = (drawn[:1500] for drawn in drawn_pairs(label))
     rng = np.random.default_rng(1)
+    others = [rng.permutation(secret) for _ in range(199)]
     for look in (lambda t: ord(t[0]) % 16, first_class, lambda t: sum(map(ord, t)) % 8, len):
         seen = np.array([look(text) for text in texts])
         observed = information(secret, seen)
-        permuted = [information(rng.permutation(secret), seen) for _ in range(199)]
+        permuted = [information(other, seen) for other in others]
         assert observed <= max(permuted)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sklearn_deid import make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError
 from sklearn_deid.federated import ExchangeRecord, MaskingSite, ParameterServer, SparseUpdate
 from sklearn_deid.federated.sites import (
@@ -25,6 +24,8 @@ from sklearn_deid.federated.sites import (
 )
 from sklearn_deid.text import I2B2_2014
 
+from .short_notes import write_short_notes
+
 pytest.importorskip("cryptography", reason="the extra 'mapping' is not installed")
 
 SITES = ["a", "b", "c"]
@@ -37,7 +38,7 @@ MODEL, SIZE = "0" * 32, 400
 def notes(tmp_path_factory):
     root = tmp_path_factory.mktemp("notes")
     for seed, site in enumerate(SITES, start=1):
-        write_corpus(make_clinical_notes(2, random_state=seed), root / site, "brat")
+        write_short_notes(root / site, 2, seed)
     return root
 
 

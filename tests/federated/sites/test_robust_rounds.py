@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sklearn_deid import make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError
 from sklearn_deid.federated import (
     ParameterServer,
@@ -39,6 +38,8 @@ from sklearn_deid.federated.sites import (
 from sklearn_deid.federated.sites.asking import granted
 from sklearn_deid.federated.sites.flare_kits import AGREEMENT_FILE
 from sklearn_deid.text import I2B2_2014
+
+from .short_notes import write_short_notes
 
 SITES = ["a", "b", "c"]
 FOUR = [*SITES, "d"]  # the step of averaging is 2: no rounding in the last round
@@ -387,7 +388,7 @@ def test_a_federation_of_three_cannot_exclude_a_site(tmp_path):
 def notes(tmp_path_factory):
     root = tmp_path_factory.mktemp("notes")
     for seed, site in enumerate(FOUR, start=1):
-        write_corpus(make_clinical_notes(1, random_state=seed), root / site, "brat")
+        write_short_notes(root / site, 1, seed)
     return root
 
 

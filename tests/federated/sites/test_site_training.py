@@ -33,7 +33,10 @@ from sklearn_deid.federated.sites import (
     unpack,
 )
 from sklearn_deid.federated.state_file import read_state, write_state
+from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.text import I2B2_2014, Document, Span
+
+from .short_notes import short_notes, write_short_notes
 
 LABELS = list(I2B2_2014.labels)
 TAGGER = {"hidden_size": 4, "embeddings": None, "batch_size": 300}
@@ -48,7 +51,16 @@ class Killed(BaseException):
 def notes(tmp_path_factory):
     root = tmp_path_factory.mktemp("notes")
     for seed, site in enumerate(SITES, start=1):
-        write_corpus(make_clinical_notes(2, random_state=seed), root / site, "brat")
+        write_short_notes(root / site, 2, seed)
+    return root
+
+
+@pytest.fixture(scope="module")
+def own_notes(tmp_path_factory):
+    """Notes of several patients."""
+    root = tmp_path_factory.mktemp("own notes")
+    for seed, site in enumerate(SITES, start=1):
+        write_short_notes(root / site, 6, seed)
     return root
 
 
@@ -199,7 +211,7 @@ def test_ten_kills_of_sites_and_host_at_random_lose_nothing_and_count_nothing_tw
 def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     notes_of_more_patients = tmp_path / "notes"
     for seed, site in enumerate(SITES, start=1):
-        write_corpus(make_clinical_notes(6, random_state=seed), notes_of_more_patients / site, "brat")
+        write_short_notes(notes_of_more_patients / site, 6, seed)
     federation = Federation(tmp_path, notes_of_more_patients, n_epochs=3, validation_fraction=0.5, report_f1=True)
     (tmp_path / "site-1").mkdir(mode=0o755)  # a folder that is there already
     federation.session(2)
@@ -339,12 +351,6 @@ class TestHeldOutPatients:
 
     OWN = {"validation_fraction": 0.5, "report_f1": True}
 
-    @pytest.fixture
-    def own_notes(self, tmp_path):
-        for seed, site in enumerate(SITES, start=1):
-            write_corpus(make_clinical_notes(6, random_state=seed), tmp_path / "own notes" / site, "brat")
-        return tmp_path / "own notes"
-
     def test_same_notes_go_on(self, tmp_path, own_notes):
         federation = Federation(tmp_path, own_notes, **self.OWN)
         federation.session(1)
@@ -365,9 +371,10 @@ class TestHeldOutPatients:
             SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
 
     def test_changed_notes_are_refused(self, tmp_path, own_notes):
+        own_notes = shutil.copytree(own_notes, tmp_path / "own notes")
         federation = Federation(tmp_path, own_notes, **self.OWN)
         federation.session(1)
-        write_corpus(make_clinical_notes(6, random_state=9), tmp_path / "more", "brat")
+        write_short_notes(tmp_path / "more", 6, 9)
         for path in (tmp_path / "more").iterdir():
             changed = path.read_text(encoding="utf-8").replace("patient-000", "patient-900")
             (own_notes / "site-1" / f"more-{path.name}").write_text(changed, encoding="utf-8")
@@ -491,8 +498,9 @@ def test_notes_are_read_as_they_will_be_redacted(tmp_path, monkeypatch):
 def test_learner_goes_on_bit_by_bit(weight_average):
     from sklearn_deid import DeidTagger
 
-    data = make_clinical_notes(2, random_state=1).to_sentences()
-    tagger = DeidTagger(hidden_size=4, embeddings=None, weight_average=weight_average, random_state=3)
+    data = short_notes(2, 1).to_sentences()
+    few = SpanSwap(invented=20)
+    tagger = DeidTagger(hidden_size=4, embeddings=None, weight_average=weight_average, span_swap=few, random_state=3)
 
     def new():
         return make_learner(tagger, data.X, data.y, data.groups, LABELS, n_epochs=3)
@@ -584,7 +592,7 @@ class TestPatientPrivacy:
 
     def test_notes_of_unknown_patients_are_refused(self, tmp_path, notes):
         """Each of them counted as a patient: a patient with two notes had more than the promised epsilon."""
-        nameless = [replace(note, patient_id=None) for note in make_clinical_notes(4, n_patients=2, random_state=1)]
+        nameless = [replace(note, patient_id=None) for note in short_notes(4, 1, n_patients=2)]
         write_corpus(Corpus(nameless), tmp_path / "nameless", "brat")
         own = {"corpus": str(tmp_path / "nameless"), "state": str(tmp_path / "s"), "format": "brat"}
         with pytest.raises(DeidError, match="The patient of 4 notes is unknown"):
