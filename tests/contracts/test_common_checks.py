@@ -41,7 +41,14 @@ from .two_dimensions import WORDS, NearestTag, RowsAsSentences, RowsAsWords
 TINY = {"max_epochs": 1, "hidden_size": 2, "device": "cpu", "random_state": 0}
 MOVER = {"embeddings": WORDS, "random_state": 0}
 RULES = RuleTagger(label_scheme={"DATE": "C0"})
-SMALL_REPRESENTER = {"n_components": 2, "n_neighbors": 3, "hidden_size": 2, "tagger_hidden_size": 2, "max_epochs": 1}
+SMALL_REPRESENTER = {
+    "n_components": 2,
+    "n_neighbors": 3,
+    "hidden_size": 2,
+    "tagger_hidden_size": 2,
+    "max_epochs": 1,
+    "batch_size": 400,
+}
 
 ADAPTED = {
     "DeidTagger": RowsAsSentences(DeidTagger(**TINY)),

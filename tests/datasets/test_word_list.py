@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 import numpy as np
-import pytest
 
 from sklearn_deid.datasets import make_clinical_notes
 from sklearn_deid.text import Corpus
@@ -36,9 +35,8 @@ def token_f1(gold: np.ndarray, predicted: np.ndarray) -> float:
     return 2 * hits / ((gold != "O").sum() + (predicted != "O").sum())
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_word_list_fails_on_other_patients(seed):
-    tokens, labels, patients = labelled_tokens(make_clinical_notes(400, random_state=seed))
+def test_word_list_fails_on_other_patients():
+    tokens, labels, patients = labelled_tokens(make_clinical_notes(400, random_state=0))
     train_patients = set(sorted(set(patients))[::2])
     is_train = [p in train_patients for p in patients]
     train = [(t, label) for t, label, known in zip(tokens, labels, is_train, strict=True) if known]
