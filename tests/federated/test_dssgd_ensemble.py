@@ -41,11 +41,11 @@ class TestPlainTraining:
 
     def plain(self, ensemble, X, y, **changed):
         settings = {**TINY, "augmenter": None, "span_swap": INVENTING, **changed}
-        return DeidTagger(**settings, max_epochs=4, random_state=ensemble.estimators_[0].random_state)
+        return DeidTagger(**settings, max_epochs=2, random_state=ensemble.estimators_[0].random_state)
 
     def test_centralized_is_fit(self):
         X, y, groups = both_prefixes()
-        ensemble = ensemble_of(span_swap=INVENTING, strategy="centralized", n_epochs=4).fit(X, y, groups=groups)
+        ensemble = ensemble_of(span_swap=INVENTING, strategy="centralized", n_epochs=2).fit(X, y, groups=groups)
         plain = self.plain(ensemble, X, y).fit(X, y, groups=groups)
         for tagger in (ensemble.estimators_[0], ensemble.global_estimator_):
             np.testing.assert_array_equal(weights(tagger), weights(plain))
@@ -55,7 +55,7 @@ class TestPlainTraining:
     @pytest.mark.parametrize("strategy", ["dssgd", "fedavg", "round_robin", "local"])
     def test_one_worker_is_fit(self, strategy):
         X, y, groups = both_prefixes()
-        settings = {"n_workers": 1, "n_epochs": 4, "predict_with": "vote", "span_swap": INVENTING, **ALL}
+        settings = {"n_workers": 1, "n_epochs": 2, "predict_with": "vote", "span_swap": INVENTING, **ALL}
         ensemble = ensemble_of(strategy=strategy, **settings)
         ensemble.fit(X, y, groups=groups)
         plain = self.plain(ensemble, X, y).fit(X, y, groups=groups)
@@ -123,8 +123,8 @@ class TestStrategies:
         ids=str,
     )
     def test_learns(self, parameters):
-        X, y, groups = make_sentences(60)
-        ensemble = ensemble_of(lr=0.05, n_epochs=10, **parameters).fit(X, y, groups=groups)
+        X, y, groups = make_sentences(40)
+        ensemble = ensemble_of(lr=0.08, n_epochs=8, **parameters).fit(X, y, groups=groups)
         assert ensemble.score(*make_sentences(60, seed=1)[:2]) > 0.8
 
     def test_rounds(self, data):
@@ -152,7 +152,7 @@ class TestStrategies:
         third = len(X) // 3
         parts = [(X, y), (X, y), (X[:third], wrong[:third])]
         f1 = {
-            aggregation: ensemble_of(strategy=FederatedAveraging(aggregation), lr=0.03, n_epochs=8)
+            aggregation: ensemble_of(strategy=FederatedAveraging(aggregation), lr=0.06, n_epochs=5)
             .fit_workers(parts)
             .score(X, y)
             for aggregation in ("median", "trimmed_mean")
