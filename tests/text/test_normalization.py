@@ -287,7 +287,7 @@ def test_the_time_is_linear(piece):
     normalize("\uff21")  # builds the table of characters
     start = time.process_time()
     normalize(text)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 3
 
 
 def test_entities_that_were_escaped_twice_are_letters():

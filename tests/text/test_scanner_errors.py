@@ -63,7 +63,7 @@ def test_rules_find_scanned_dates_and_phone_numbers():
 def test_the_time_grows_with_the_length(piece):
     start = time.process_time()
     normalize(piece * 50_000)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 3
 
 
 @given(st.text(st.sampled_from("aZl0oO15\u00bd\u00b2\u0662\u00e9I .-/:_,\n("), max_size=20))

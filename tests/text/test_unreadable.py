@@ -148,7 +148,7 @@ def test_the_time_is_linear(piece):
     text = piece * (500_000 // len(piece))
     start = time.process_time()
     unreadable_reason(text)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 3
 
 
 def test_a_long_run_beside_a_percent_sign_is_read_once():

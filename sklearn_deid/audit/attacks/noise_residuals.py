@@ -21,8 +21,8 @@ from ..._randomness import FINEST_STEP, to_grid
 from .noise_template import NoiseTemplate
 
 _STEPS, _REACH, _CHUNK = 240, 9.0, 4096
-# With this number of steps, sums over 1,000 tokens are exact to half a unit if the density is flat enough at length 0.
-_FEW_STEPS, _FLAT_D = 32, 5
+# With this number of steps, the integral is exact to many digits if the density is flat enough at length 0.
+_FEW_STEPS, _FLAT_D = 60, 5
 # Sizes of the noise, relative to the stated size, among which the most likely size is searched.
 _SIZES = np.geomspace(0.02, 4.0, 64)
 
