@@ -189,7 +189,7 @@ def peak_of_reading(path, name):
 @pytest.mark.parametrize("name", ["jsonl", "brat", "i2b2", "conll"])
 def test_iterating_holds_one_document_at_a_time(name, tmp_path):
     for n_documents, path in ((3, tmp_path / "few"), (30, tmp_path / "many")):
-        write_corpus([Document(f"d{n}", f"{'word' * 7}  " * 200) for n in range(n_documents)], path, format=name)
+        write_corpus([Document(f"d{n}", "word " * 1200) for n in range(n_documents)], path, format=name)
     peak_of_reading(tmp_path / "few", name)  # fills caches
     # The files and ids of 27 more documents, but not their 162,000 characters.
     assert peak_of_reading(tmp_path / "many", name) < peak_of_reading(tmp_path / "few", name) + 60_000
