@@ -125,10 +125,11 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     >>> X, y = [["Dr", "Alder"], ["Dr", "Birch"], ["Dr", "Maple"]] * 10, [["O", "B-DOCTOR"]] * 30
     >>> pseudonymizer = NeighborPseudonymizer(embeddings=vectors, n_neighbors=1).fit(X, y)
     >>> auditor = AdversarialPrivacyAuditor("reidentification", random_state=0)
-    >>> round(auditor(pseudonymizer, X, y), 2)  # n_neighbors=1 moves nothing
-    0.0
-    >>> sorted(auditor.audit(pseudonymizer, X, y).verdicts)
+    >>> report = auditor.audit(pseudonymizer, X, y)
+    >>> sorted(report.verdicts)
     ['pseudonymised text']
+    >>> round(report.score, 2)  # as auditor(pseudonymizer, X, y) returns it; n_neighbors=1 moves nothing
+    0.0
     """
 
     # ``estimator`` is not metadata. Because of `score`, the auditor has ``set_score_request``, which passes groups to a

@@ -6,6 +6,14 @@ import pytest
 
 from sklearn_deid.audit.attacks import SeedSearch
 
+from .audited_toys import audited_sentences, leaky_representer
+
+
+@pytest.fixture(scope="session")
+def trained_leaky():
+    """A representer with hardly any noise, for all tests here; they copy it, because each release moves its stream."""
+    return leaky_representer(audited_sentences())
+
 
 @pytest.fixture(autouse=True)
 def _known_keys(known_keys):

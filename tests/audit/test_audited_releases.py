@@ -23,7 +23,7 @@ from sklearn_deid.federated import ExchangeRecord, SparseUpdate
 from sklearn_deid.representations import pair_distances
 
 from ..representations.test_private_representer import TINY, VECTORS
-from .audited_toys import TAGGER, audited_sentences, auditor, leaky_representer
+from .audited_toys import TAGGER, audited_sentences, auditor
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +37,8 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def leaky(data):
-    return leaky_representer(data)
+def leaky(trained_leaky):
+    return copy.deepcopy(trained_leaky)  # a copy has no seed
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 12])

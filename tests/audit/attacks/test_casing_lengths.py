@@ -112,9 +112,8 @@ def data():
 
 @pytest.fixture(scope="module")
 def bare(data):
-    return copy.deepcopy(
-        PrivateRepresenter(**{**TINY, "casing": False, "max_epochs": 1}).fit(*data)
-    )  # a copy has no seed
+    fitted = PrivateRepresenter(**{**TINY, "casing": False, "max_epochs": 1}).fit(*data)
+    return copy.deepcopy(fitted)  # a copy has no seed
 
 
 class Shouting(PrivateRepresenter):
