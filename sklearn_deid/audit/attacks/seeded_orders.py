@@ -98,10 +98,8 @@ def _best(ours: np.ndarray, orders: Callable[..., Iterator[np.ndarray]], n_ways:
         of_seed = made()
         for seed in seeds:
             for order in orders(partial(of_seed, seed)):
-                m = min(len(order), len(ours))
-                agreeing = int(np.count_nonzero(order[:m] == ours[:m]))
+                agreeing = int(np.count_nonzero(order[: len(ours)] == ours[: len(order)]))
                 if agreeing > most:
                     most, named = agreeing, f"{name} with seed {seed}"
     # A random permutation has at least k places in common with a given one with probability at most 1 / k!.
-    n_tried = n_ways * len(_GENERATORS) * len(seeds)
-    return named, float(min(1.0, n_tried * np.exp(-lgamma(most + 1))))
+    return named, float(min(1.0, n_ways * len(_GENERATORS) * len(seeds) * np.exp(-lgamma(most + 1))))
