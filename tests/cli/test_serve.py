@@ -1,6 +1,7 @@
 """``serve``: who can reach it, and how it ends."""
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -22,6 +23,72 @@ from sklearn_deid.tagging.warm_start import starter_folder
 pytest.importorskip("uvicorn")
 pytest.importorskip("fastapi")
 PATIENCE = 300  # seconds, until a service hangs: on a busy machine a worker loads its model for a minute
+
+
+# Starts services from a process that has loaded their modules, and says when they end. Workers load theirs themselves.
+FORKING = """
+import json, os, signal, sys, time
+import sklearn_deid.integrations.service.connection, sklearn_deid.integrations.service.worker, torch, uvicorn
+from sklearn_deid.cli import main
+for line in sys.stdin:
+    errors, patience, *arguments = json.loads(line)
+    end = time.monotonic() + patience
+    if pid := os.fork():
+        print(pid, flush=True)
+        while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
+        print(os.waitstatus_to_exitcode(ended[1]), flush=True)
+        continue
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(0, 1)
+    os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
+    sys.exit(main(arguments))
+"""
+
+
+class Service:
+    """A service in a process of its own."""
+
+    def __init__(self, forking, errors, arguments):
+        self._forking, self._errors, self._code = forking, errors, None
+        forking.stdin.write(json.dumps([str(errors), PATIENCE, "serve", *map(str, arguments)]) + "\n")
+        forking.stdin.flush()
+        self.pid = int(forking.stdout.readline())
+
+    def kill(self, number=signal.SIGKILL):
+        if self._code is None:
+            os.kill(self.pid, number)
+
+    def ended(self):
+        """Wait for the end; exit code and standard error."""
+        if self._code is None:
+            self._code = int(self._forking.stdout.readline())
+        return self._code, self._errors.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def forking():
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def serve(forking, tmp_path):
+    """Start a service; it is killed where it outlives its test."""
+    with ExitStack() as stack:
+
+        def serve(*arguments):
+            service = Service(forking, tmp_path / "errors", arguments)
+            stack.callback(service.ended)
+            stack.callback(service.kill)
+            return service
+
+        yield serve
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +130,13 @@ def answer(connection, rest):
     return b"".join(iter(lambda: connection.recv(10_000), b""))
 
 
+def wait_until_there(path):
+    """Wait until the socket has its name."""
+    end = time.monotonic() + PATIENCE
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def wait_until_closed(path):
     """Wait until the service takes no new connections."""
     end = time.monotonic() + PATIENCE
@@ -77,36 +151,32 @@ def wait_until_closed(path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix sockets in Python")
-def test_service_on_a_socket_answers_accepted_requests_and_ends(rules, tmp_path):
+def test_service_on_a_socket_answers_accepted_requests_and_ends(serve, rules, tmp_path):
     path, note, found = tmp_path / "socket", b'{"text": "Zyxwvutski, roe@example.org"}', b"Zyxwvutski, [EMAIL]"
     line = b'{"id": 1, ' + note[1:]
     chunk, size = b"%x\r\n%b\n\r\n" % (len(line) + 1, line), f"content-length: {len(note)}"
-    command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(rules), "--socket", str(path)]
-    with ExitStack() as stack, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        stack.callback(process.kill)
-        while not path.exists() and process.poll() is None:
-            time.sleep(0.05)
+    with ExitStack() as stack:
+        service = serve("--model", rules, "--socket", path)
+        wait_until_there(path)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         # The socket listens before the model is loaded: the first request waits.
         whole = [begun(stack, path, "/redact", size, note[:20]) for _ in range(8)]
         batches = [begun(stack, path, "/v1/batch", "transfer-encoding: chunked", chunk) for _ in range(8)]
-        process.send_signal(signal.SIGTERM)
+        service.kill(signal.SIGTERM)
         wait_until_closed(path)
         answers = [answer(connection, note[20:]) for connection in whole]
         assert [(b" 200 OK" in one, one.count(found)) for one in answers] == [(True, 1)] * 8
         answers = [answer(connection, chunk + b"0\r\n\r\n") for connection in batches]
         assert [(one.endswith(b"0\r\n\r\n"), one.count(found)) for one in answers] == [(True, 2)] * 8
-        _, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, path.exists()) == (0, False)
+        code, err = service.ended()
+    assert (code, path.exists()) == (0, False)
     assert "Zyxwvutski" not in err and err.count("/redact 200") == err.count("/v1/batch 200") == 8
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix sockets in Python")
-def test_workers_share_one_socket_and_end_together(rules, tmp_path):
+def test_workers_share_one_socket_and_end_together(serve, rules, tmp_path):
     path, token = tmp_path / "socket", "a-secret-of-the-test"
     (tmp_path / "token").write_text(token)
-    command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(rules), "--socket", str(path)]
-    command += ["--token-file", str(tmp_path / "token"), "--workers", "2"]
 
     def ask(route, body=b""):
         with ExitStack() as own:
@@ -115,41 +185,38 @@ def test_workers_share_one_socket_and_end_together(rules, tmp_path):
             lines += [f"authorization: Bearer {token}", "content-type: application/json"]
             return answer(connection, "\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode() + body)
 
-    with ExitStack() as stack, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        stack.callback(process.kill)
-        while not path.exists() and process.poll() is None:
-            time.sleep(0.05)
-        workers, end = set(), time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            assert b"Zyx, [EMAIL]" in ask("/redact", b'{"text": "Zyx, roe@example.org"}')
-            workers |= set(re.findall(rb'worker="(\d+)"', ask("/metrics")))
-            if len(workers) == 2:
-                break
-            time.sleep(0.05)
-        assert len(workers) == 2
-        environments = [Path(f"/proc/{int(worker)}/environ") for worker in workers]
-        assert not any(token.encode() in one.read_bytes() for one in environments if one.exists())
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, path.exists()) == (0, False)
+    service = serve("--model", rules, "--socket", path, "--token-file", tmp_path / "token", "--workers", "2")
+    wait_until_there(path)
+    workers, end = set(), time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        assert b"Zyx, [EMAIL]" in ask("/redact", b'{"text": "Zyx, roe@example.org"}')
+        workers |= set(re.findall(rb'worker="(\d+)"', ask("/metrics")))
+        if len(workers) == 2:
+            break
+        time.sleep(0.05)
+    assert len(workers) == 2
+    environments = [Path(f"/proc/{int(worker)}/environ") for worker in workers]
+    assert not any(token.encode() in one.read_bytes() for one in environments if one.exists())
+    service.kill(signal.SIGTERM)
+    code, err = service.ended()
+    assert (code, path.exists()) == (0, False)
     assert token not in err and "Zyx" not in err
     # Nobody is left who could answer.
     assert not any(Path(f"/proc/{int(worker)}").exists() for worker in workers)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
-def test_workers_end_with_a_killed_service(rules, tmp_path):
+def test_workers_end_with_a_killed_service(serve, rules, tmp_path):
     """They went on to listen, with the model and the token of their start."""
     path = tmp_path / "socket"
-    command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(rules), "--socket", str(path)]
-    with ExitStack() as stack, subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.DEVNULL) as process:
-        stack.callback(process.kill)
+    service = serve("--model", rules, "--socket", path, "--workers", "2")
+    with ExitStack() as stack:
         head = b"GET /recognizers HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
         assert b" 200 OK" in answer(connected(stack, path), head)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        process.kill()
-        process.wait()
-        wait_until_closed(path)
+    children = Path(f"/proc/{service.pid}/task/{service.pid}/children").read_text().split()
+    service.kill()
+    service.ended()
+    wait_until_closed(path)
     end = time.monotonic() + PATIENCE
     while any(map(is_running, children)) and time.monotonic() < end:
         time.sleep(0.05)
@@ -157,21 +224,20 @@ def test_workers_end_with_a_killed_service(rules, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
-def test_a_changed_model_ends_the_service(rules, tmp_path):
+def test_a_changed_model_ends_the_service(serve, rules, tmp_path):
     """uvicorn started one worker after the other for ever, and the exit code was that of a signal."""
     path, model = tmp_path / "socket", tmp_path / "model"
     shutil.copytree(rules, model)
-    command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(model), "--socket", str(path)]
-    with ExitStack() as stack, subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE) as process:
-        stack.callback(process.kill)
+    service = serve("--model", model, "--socket", path, "--workers", "2")
+    with ExitStack() as stack:
         head = b"GET /recognizers HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
         assert b" 200 OK" in answer(connected(stack, path), head)
-        save(RuleTagger(recognizers=["email"]).fit([]), model, overwrite=True)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        workers = [one for one in children if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
-        os.kill(int(workers[0]), signal.SIGKILL)
-        err = process.communicate(timeout=PATIENCE)[1].decode()
-    assert (process.returncode, path.exists(), "The model has changed" in err) == (2, False, True)
+    save(RuleTagger(recognizers=["email"]).fit([]), model, overwrite=True)
+    children = Path(f"/proc/{service.pid}/task/{service.pid}/children").read_text().split()
+    workers = [one for one in children if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    os.kill(int(workers[0]), signal.SIGKILL)
+    code, err = service.ended()
+    assert (code, path.exists(), "The model has changed" in err) == (2, False, True)
     assert "Traceback" not in err
 
 

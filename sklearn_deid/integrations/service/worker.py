@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -129,14 +130,14 @@ def make_worker() -> Guard:
 
     If the worker cannot start, the whole service ends. uvicorn would start one worker after the other for ever.
     """
-    import torch
-
     _end_with_parent()
     settings = ServiceSettings.from_environment(os.environ)
-    torch.set_num_threads(settings.threads)
     log_to_standard_error()
     try:
-        return settings.make()
+        application = settings.make()
+        if "torch" in sys.modules:  # a model of rules does without it, and the worker starts in half the time
+            sys.modules["torch"].set_num_threads(settings.threads)
+        return application
     except (DeidError, OSError) as error:
         _LOG.error("A worker cannot start: %s", error)
     if (parent := parent_process()) is not None and parent.pid is not None:
@@ -151,11 +152,10 @@ def _end_with_parent() -> None:
 
     The process would otherwise continue to listen with an old model and an old token, unnoticed.
     """
-    parent = parent_process()
 
     def wait(first: Any) -> None:
         first.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
-    if parent is not None:
+    if (parent := parent_process()) is not None:
         threading.Thread(target=wait, args=(parent,), daemon=True).start()
