@@ -20,7 +20,7 @@ def one_parser():
 
 @pytest.fixture(scope="session")
 def notes():
-    return make_clinical_notes(18, n_patients=6, random_state=0)
+    return make_clinical_notes(12, n_patients=6, random_state=0)
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,7 @@ def raw(notes, tmp_path_factory):
 def model(gold, tmp_path_factory):
     """A model of the command line: good enough to find something."""
     folder = tmp_path_factory.mktemp("trained") / "model"
-    assert main(["train", str(gold), "--model", str(folder), "--epochs", "10", "--quiet"]) == 0
+    assert main(["train", str(gold), "--model", str(folder), "--epochs", "2", "--quiet"]) == 0
     return folder
 
 

@@ -32,7 +32,7 @@ def test_what_is_found_is_counted(run, redacted, tmp_path):
 
 def test_a_model_can_attack(run, raw, model, notes):
     code, out, err = run("audit", "--redacted", raw, "--model", model)
-    assert (code, "model: found in 18 of 18 notes" in out) == (1, True)
+    assert (code, f"model: found in {len(notes)} of {len(notes)} notes" in out) == (1, True)
     assert_no_note_text(out + err, notes)
 
 

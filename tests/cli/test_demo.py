@@ -4,7 +4,7 @@ import pytest
 
 from sklearn_deid import load, read_corpus
 
-QUICK = ("--notes", "18", "--epochs", "2", "--quiet")
+QUICK = ("--notes", "12", "--epochs", "2", "--quiet")
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ def test_the_best_notes_are_written_in_order(run, raw, model, notes, tmp_path):
 
 
 def test_annotated_notes_are_not_chosen_again(run, raw, model, notes, tmp_path):
-    write_corpus(notes[:15], tmp_path / "known.jsonl")
+    write_corpus(notes[:9], tmp_path / "known.jsonl")
     command = ["suggest", raw, "--model", model, "--output", tmp_path / "next.jsonl"]
     assert run(*command, "--exclude", tmp_path / "known.jsonl")[0] == 0
-    assert sorted(n.doc_id for n in read_corpus(tmp_path / "next.jsonl")) == [n.doc_id for n in notes[15:]]
+    assert sorted(n.doc_id for n in read_corpus(tmp_path / "next.jsonl")) == [n.doc_id for n in notes[9:]]
 
 
 def test_broken_notes_are_listed(run, with_broken, model, tmp_path):
@@ -29,7 +29,7 @@ def test_broken_notes_are_listed(run, with_broken, model, tmp_path):
 
 
 def test_the_work_of_a_reader_is_not_replaced(run, raw, model, notes, tmp_path):
-    write_corpus(notes[:15], tmp_path / "reviewed.jsonl")
+    write_corpus(notes[:9], tmp_path / "reviewed.jsonl")
     before = (tmp_path / "reviewed.jsonl").read_bytes()
     known = ["--exclude", tmp_path / "reviewed.jsonl", "--output", tmp_path / "reviewed.jsonl", "--overwrite"]
     assert run("suggest", raw, "--model", model, *known)[0] == 2

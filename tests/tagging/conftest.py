@@ -1,8 +1,14 @@
 """Small annotated sentences, and settings of taggers that learn them in a second."""
 
-import numpy as np
+import gc
+import pickle
+import signal
+from concurrent.futures import BrokenExecutor, Future
 
-from sklearn_deid.tagging import SpanSwap
+import numpy as np
+import pytest
+
+from sklearn_deid.tagging import SpanSwap, note_processes
 
 SMALL = {
     "max_epochs": 10,
@@ -17,7 +23,7 @@ SMALL = {
 }
 
 # Learns from half of the sentences of the fixture what the settings above learn from all of them.
-QUICK = {**SMALL, "lr": 0.06}
+QUICK = {**SMALL, "max_epochs": 5, "lr": 0.06}
 
 SURNAMES = ["Alder", "Birch", "Cedar", "Damson", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper"]
 TOWNS = ["Northwick", "Eastham", "Southby", "Westerley"]
@@ -44,3 +50,36 @@ def assert_rows_equal(a, b):
     assert len(a) == len(b)
     for left, right in zip(a, b, strict=True):
         np.testing.assert_array_equal(left, right)
+
+
+class LocalPool:
+    """Stands for the processes: the tagger travels as bytes, and batches are tagged when they are submitted."""
+
+    shut = 0
+
+    def __init__(self, n_jobs, initializer, initargs):
+        initializer(*pickle.loads(pickle.dumps(initargs)))
+
+    def submit(self, function, batch):
+        future = Future()
+        if "end" in batch.texts:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(batch))))))
+        return future
+
+    def shutdown(self, wait, kill_workers):
+        assert wait and kill_workers
+        LocalPool.shut += 1
+
+
+@pytest.fixture
+def local_processes(monkeypatch):
+    """Several jobs without processes, each of which would import torch."""
+    monkeypatch.setattr(LocalPool, "shut", 0)
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", LocalPool)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(note_processes, "_end_with", lambda *_: None)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    yield
+    note_processes._taggers.clear()

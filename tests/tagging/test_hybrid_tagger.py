@@ -94,7 +94,7 @@ def test_laws(sides, on_conflict):
 
 @pytest.fixture(scope="module")
 def data():
-    return make_clinical_notes(12, random_state=0).to_sentences()
+    return make_clinical_notes(6, random_state=0).to_sentences()  # of two patients
 
 
 FAST = {**SMALL, "max_epochs": 1}
@@ -119,10 +119,10 @@ class TestComposition:
             copy.predict(data.X)
         assert_rows_equal(pickle.loads(pickle.dumps(fitted)).predict(data.X), fitted.predict(data.X))
 
-    def test_search(self):
-        data = make_clinical_notes(6, random_state=0).to_sentences()  # of two patients
+    def test_search(self, data):
         united_tagger = HybridTagger(RuleTagger(), DeidTagger(**FAST))
-        grid = {"on_conflict": ["rules_first", "union"], "rules__recognizers": [["date"], None]}
+        choices = {"rules_first": ["date"], "union": None}
+        grid = [{"on_conflict": [one], "rules__recognizers": [names]} for one, names in choices.items()]
         search = GridSearchCV(united_tagger, grid, cv=GroupKFold(2), error_score="raise")
         search.fit(data.X, data.y, groups=data.groups)
         assert search.best_params_["rules__recognizers"] is None

@@ -212,7 +212,7 @@ def places(found):
     return [[(span.start, span.end, span.label) for span in spans] for spans in found]
 
 
-def test_spans_depend_on_the_run_of_a_patient_and_on_nothing_else(fitted):
+def test_spans_depend_on_the_run_of_a_patient_and_on_nothing_else(fitted, local_processes):
     """Oracle: the tagger reads all notes at once, with the numbers of their patients."""
     texts = [note.text for note in make_clinical_notes(6, random_state=1)]
     notes = [Document(str(i), text, patient_id="pqqqrr"[i]) for i, text in enumerate(texts)]

@@ -1,10 +1,6 @@
 """Several processes give what one gives, in the same order, and what fails in a process is not lost."""
 
-import gc
-import pickle
-import signal
 import warnings
-from concurrent.futures import BrokenExecutor, Future
 from itertools import count, islice
 
 import numpy as np
@@ -16,6 +12,8 @@ from sklearn_deid.exceptions import DeidError, WithheldWarning
 from sklearn_deid.tagging import note_processes
 from sklearn_deid.tagging.note_processes import tag_batches
 from sklearn_deid.tagging.note_tagger import NoteTagger
+
+from .conftest import LocalPool
 
 
 class TableTagger(BaseEstimator):
@@ -47,38 +45,6 @@ def deidentify(notes, n_jobs, **settings):
         return deidentifier.redact(notes), [str(w.message) for w in caught]
 
 
-class LocalPool:
-    """Stands for the processes: the tagger travels as bytes, and batches are tagged when they are submitted."""
-
-    shut = 0
-
-    def __init__(self, n_jobs, initializer, initargs):
-        initializer(*pickle.loads(pickle.dumps(initargs)))
-
-    def submit(self, function, batch):
-        future = Future()
-        if "end" in batch.texts:
-            future.set_exception(BrokenExecutor())
-        else:
-            future.set_result(pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(batch))))))
-        return future
-
-    def shutdown(self, wait, kill_workers):
-        assert wait and kill_workers
-        LocalPool.shut += 1
-
-
-@pytest.fixture
-def local(monkeypatch):
-    monkeypatch.setattr(LocalPool, "shut", 0)
-    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", LocalPool)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(note_processes, "_end_with", lambda *_: None)
-    monkeypatch.setattr(gc, "freeze", lambda: None)
-    yield
-    note_processes._taggers.clear()
-
-
 def test_two_processes_give_the_same_as_one_and_share_large_arrays():
     one, two = (deidentify([*MIXED, "shared"], n_jobs) for n_jobs in (1, 2))
     assert (one[0][-1], two[0][-1]) == ("shared", "[PATIENT]")
@@ -89,12 +55,12 @@ def test_two_processes_give_the_same_as_one_and_share_large_arrays():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2, 4, 50])
-def test_number_of_processes_changes_nothing(local, n_jobs):
+def test_number_of_processes_changes_nothing(local_processes, n_jobs):
     assert deidentify(MIXED, n_jobs) == deidentify(MIXED, 1)
     assert LocalPool.shut == (n_jobs is not None)
 
 
-def test_process_that_ends_is_an_error_and_earlier_notes_are_kept(local):
+def test_process_that_ends_is_an_error_and_earlier_notes_are_kept(local_processes):
     found = NoteDeidentifier(TableTagger().fit([]), batch_size=1, on_error="withhold", n_jobs=2).iter_annotate(
         [*NOTES, "end", *NOTES]
     )
@@ -104,7 +70,7 @@ def test_process_that_ends_is_an_error_and_earlier_notes_are_kept(local):
     assert (done, caught.value.__context__, LocalPool.shut) == (NOTES, None, 1)
 
 
-def test_error_names_the_note_and_holds_no_text(local):
+def test_error_names_the_note_and_holds_no_text(local_processes):
     deidentifier = NoteDeidentifier(TableTagger().fit([]), batch_size=1, n_jobs=2)
     with pytest.raises(DeidError, match=r"ValueError\. \[document n2\]") as caught:
         deidentifier.annotate([Document(f"n{n}", text) for n, text in enumerate(["Fine.", "Fine.", "Dr. Gorse"])])
@@ -112,7 +78,7 @@ def test_error_names_the_note_and_holds_no_text(local):
     assert caught.value.__cause__ is None
 
 
-def test_few_notes_are_read_ahead_and_processes_end_with_the_iterator(local):
+def test_few_notes_are_read_ahead_and_processes_end_with_the_iterator(local_processes):
     read = []
     notes = (read.append(n) or f"Note {n}." for n in count())
     found = NoteDeidentifier(RuleTagger().fit([]), batch_size=2, n_jobs=2).iter_annotate(notes)

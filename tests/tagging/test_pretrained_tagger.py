@@ -112,7 +112,7 @@ class TestTraining:
             def on_batch_end(self, net, training=False, **kwargs):
                 self.seen.append([group["lr"] for group in net.optimizer_.param_groups])
 
-        X, y, _ = make_sentences(60)
+        X, y, _ = make_sentences(24)
         settings = PretrainedEncoder(tiny, lr=0.004, layer_decay=0.5, overlap=8)
         tagger = DeidTagger(**SETTINGS, encoder=settings, callbacks=[("rates", Rates())]).fit(X, y)
         groups = tagger.optimizer_.param_groups

@@ -33,8 +33,9 @@ class TestFitAndPredict:
         rows = np.empty(len(X), dtype=object)
         rows[:] = X
         assert_rows_equal(fitted.predict(rows), expected)
-        other = DeidTagger(**SMALL).fit(rows, TokenSequences.from_rows(y))
-        assert_rows_equal(other.predict(X), expected)
+        one, other = (DeidTagger(**SMALL).set_params(max_epochs=1) for _ in range(2))
+        one.fit(X, y)
+        assert_rows_equal(other.fit(rows, TokenSequences.from_rows(y)).predict_proba(X), one.predict_proba(X))
 
     def test_order_and_batch_do_not_matter(self, fitted, sentences):
         X, _, _ = sentences
@@ -128,7 +129,7 @@ class TestParameters:
     )
     def test_variants_learn(self, sentences, parameters):
         X, y, _ = sentences
-        tagger = DeidTagger(**{**QUICK, **parameters}).fit(X[:60], y[:60])
+        tagger = DeidTagger(**{**QUICK, "lr": 0.1, **parameters}).fit(X[:60], y[:60])
         assert tagger.score(X, y) > 0.6
 
     def test_bfloat16_is_refused_where_the_processor_has_none(self, sentences, monkeypatch):
@@ -278,8 +279,8 @@ class TestTraining:
 
     def test_warm_start_continues(self, sentences):
         X, y, _ = sentences
-        tagger = DeidTagger(**{**SMALL, "warm_start": True, "max_epochs": 2}).fit(X, y)
-        assert len(tagger.fit(X, y).history) == 4
+        tagger = DeidTagger(**{**SMALL, "warm_start": True, "max_epochs": 2}).fit(X[:20], y[:20])
+        assert len(tagger.fit(X[:20], y[:20]).history) == 4
 
     def test_interrupted_training_leaves_a_usable_tagger(self, sentences):
         from skorch.callbacks import Callback

@@ -75,9 +75,10 @@ def test_planted_name_is_nowhere(saved):
 def test_no_training_token_is_anywhere(saved, notes, words_of_the_library):
     tokens = {token.lower() for token in notes.to_sentences().X.data if re.fullmatch(r"[A-Za-z]{6,}", token)}
     assert len(tokens) > 400 and PLANTED.lower() in tokens
-    runs = letters_in(saved) - words_of_the_library
-    assert {token for token in tokens if any(token in run for run in runs)} == set()
+    runs = " ".join(letters_in(saved) - words_of_the_library)
+    assert {token for token in tokens if token in runs} == set()
     # Words that the files hold in any case, such as "patient" in the labels, are no names.
-    told = {token for token in tokens if any(token in run for run in words_of_the_library)}
+    known = " ".join(words_of_the_library)
+    told = {token for token in tokens if token in known}
     names = {d.text[s.start : s.end].lower() for d in notes for s in d.spans if s.category == "NAME"}
     assert not told & names
