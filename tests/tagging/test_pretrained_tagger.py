@@ -114,7 +114,9 @@ class TestTraining:
 
         X, y, _ = make_sentences(24)
         settings = PretrainedEncoder(tiny, lr=0.004, layer_decay=0.5, overlap=8)
-        tagger = DeidTagger(**SETTINGS, encoder=settings, callbacks=[("rates", Rates())]).fit(X, y)
+        tagger = DeidTagger(**{**SETTINGS, "batch_size": 24}, encoder=settings, callbacks=[("rates", Rates())]).fit(
+            X, y
+        )
         groups = tagger.optimizer_.param_groups
         assert [g["lr"] for g in groups] == pytest.approx([0.02, 0.001, 0.002, 0.004])
         assert sum(len(g["params"]) for g in groups) == len(list(tagger.module_.parameters()))

@@ -46,6 +46,11 @@ def saved(notes, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def runs(saved):
+    return letters_in(saved)
+
+
+@pytest.fixture(scope="module")
 def words_of_the_library(notes, tmp_path_factory):
     """What the files of a model hold that was trained on other words, with the same labels."""
     labels = sorted({(span.label, span.category) for document in notes for span in document.spans})
@@ -63,8 +68,8 @@ def test_search_finds_what_is_there(tmp_path):
         assert any(PLANTED.lower() in run for run in letters_in(tmp_path)), number
 
 
-def test_planted_name_is_nowhere(saved):
-    assert [run for run in letters_in(saved) if PLANTED.lower() in run] == []
+def test_planted_name_is_nowhere(saved, runs):
+    assert [run for run in runs if PLANTED.lower() in run] == []
     for path in saved.iterdir():
         data = path.read_bytes()
         for written in (PLANTED, PLANTED.lower(), PLANTED.upper(), PLANTED[::-1]):
@@ -72,11 +77,11 @@ def test_planted_name_is_nowhere(saved):
                 assert written.encode(encoding) not in data
 
 
-def test_no_training_token_is_anywhere(saved, notes, words_of_the_library):
+def test_no_training_token_is_anywhere(runs, notes, words_of_the_library):
     tokens = {token.lower() for token in notes.to_sentences().X.data if re.fullmatch(r"[A-Za-z]{6,}", token)}
     assert len(tokens) > 400 and PLANTED.lower() in tokens
-    runs = " ".join(letters_in(saved) - words_of_the_library)
-    assert {token for token in tokens if token in runs} == set()
+    found = " ".join(runs - words_of_the_library)
+    assert {token for token in tokens if token in found} == set()
     # Words that the files hold in any case, such as "patient" in the labels, are no names.
     known = " ".join(words_of_the_library)
     told = {token for token in tokens if token in known}
