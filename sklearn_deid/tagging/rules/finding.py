@@ -152,10 +152,11 @@ def find_phi(
 def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
     """Spans of the rules in a normalised text."""
     # `needs` skips most rules without running their regular expressions.
+    characters = set(text)
     found = [
         (-rule.priority, start - end, start, end, number)
         for number, rule in enumerate(chosen)
-        if any(c in text for c in rule.needs)
+        if not characters.isdisjoint(rule.needs)
         for start, end in _matches(rule, text)
     ]
     # Sorted order: highest priority, then longest span, then first span. A span is dropped if a character is taken.
@@ -170,10 +171,8 @@ def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
 
 def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
     """Spans of one rule, without surrounding spaces and without punctuation at the end."""
-    pattern = compiled(rule.pattern)
-    group = "phi" if "phi" in pattern.groupindex else 0
-    for match in pattern.finditer(text):
-        start, end = match.span(group)
+    for match in compiled(rule.pattern).finditer(text):
+        start, end = match.span("phi" if "phi" in match.re.groupindex else 0)
         if rule.measure is not None:
             end = start + rule.measure(text[start:end])
         after = _AROUND if rule.keeps_stop else _AFTER
