@@ -10,7 +10,7 @@ from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.tagging import NoteAugmenter, SpanSwap
 from sklearn_deid.tagging.note_augmenter import default_augmenter
 
-from .conftest import SMALL, make_sentences
+from .conftest import QUICK, SMALL, make_sentences
 
 OFF = {"lower_case": 0, "capitals": 0, "title_case": 0, "typing_errors": 0, "ocr_errors": 0}
 X = TokenSequences.from_rows([["Mr", "Alder", "was", "SEEN", "3"]] * 2000).with_documents(np.arange(2000) // 5)
@@ -84,7 +84,7 @@ def test_wrong_parameters_and_vectors():
 
 
 def test_a_tagger_learns_names_in_lower_case(tmp_path):
-    rows, tags, groups = make_sentences(150)
+    rows, tags, groups = make_sentences(60)
     lower = [[token.lower() for token in row] for row in rows]
     gold = [tag for row in tags for tag in row]
 
@@ -92,8 +92,8 @@ def test_a_tagger_learns_names_in_lower_case(tmp_path):
         predicted = [tag for row in tagger.predict(lower) for tag in row]
         return sum(a == b != "O" for a, b in zip(predicted, gold, strict=True))
 
-    plain = DeidTagger(**SMALL, augmenter=None).fit(rows, tags, groups=groups)
-    tagger = DeidTagger(**SMALL, augmenter=NoteAugmenter(lower_case=0.4)).fit(rows, tags, groups=groups)
+    plain = DeidTagger(**QUICK, augmenter=None).fit(rows, tags, groups=groups)
+    tagger = DeidTagger(**QUICK, augmenter=NoteAugmenter(lower_case=0.4)).fit(rows, tags, groups=groups)
     assert found(tagger) > found(plain)
     assert clone(tagger).augmenter.lower_case == 0.4
     save(tagger, tmp_path / "m")

@@ -39,7 +39,11 @@ def test_a_manifest_that_could_not_be_read_is_not_written(tmp_path, value):
     assert read_bundle(tmp_path / "a")[0]["x"] == 1
 
 
-def test_any_changed_byte_of_the_manifest_is_noticed(bundle):
+def test_any_changed_byte_of_the_manifest_is_noticed(tmp_path):
+    bundle = tmp_path / "model"
+    values = [None, True, 7, -0.5, 1e-05, 1e300, "", "Caf\u00e9 \\", [], {}]
+    write_bundle(bundle, {"class": "A", "state": {"values": values}}, {"a": np.arange(3.0)})
+    assert read_bundle(bundle)[0]["state"]["values"] == values
     data = (bundle / MANIFEST).read_bytes()
     for position in range(len(data)):
         (bundle / MANIFEST).write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
