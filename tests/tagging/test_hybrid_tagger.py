@@ -97,7 +97,7 @@ def data():
     return make_clinical_notes(6, random_state=0).to_sentences()  # of two patients
 
 
-FAST = {**SMALL, "max_epochs": 1}
+FAST = {**SMALL, "max_epochs": 1, "batch_size": 400}
 
 
 @pytest.fixture(scope="module")

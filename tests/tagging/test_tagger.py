@@ -246,7 +246,7 @@ class TestTraining:
 
     def test_held_out_patients(self, sentences):
         X, y, groups = sentences
-        tagger = DeidTagger(**{**SMALL, "validation_fraction": 0.25, "patience": 10, "max_epochs": 100})
+        tagger = DeidTagger(**{**QUICK, "validation_fraction": 0.25, "patience": 5, "max_epochs": 100})
         tagger.fit(X, y, groups=groups)
         f1 = [row["valid_f1"] for row in tagger.history]
         assert max(f1) > 0.9
@@ -255,7 +255,7 @@ class TestTraining:
     def test_best_epoch_is_restored(self, sentences):
         from sklearn.model_selection import PredefinedSplit
 
-        X, y, _ = sentences
+        X, y = (rows[:60] for rows in sentences[:2])
         valid = range(0, len(X), 4)
         split = PredefinedSplit([0 if i in valid else -1 for i in range(len(X))])
 

@@ -35,6 +35,11 @@ def source():
     return tagger
 
 
+@pytest.fixture(scope="module")
+def starter():
+    return start_tagger("starter-en")
+
+
 def renamed(tags):
     return [[tag if tag == "O" else f"{tag[:2]}{SPANISH[tag[2:]]}" for tag in row] for row in tags]
 
@@ -157,13 +162,12 @@ def test_notes_without_annotations_are_refused_with_a_start_too(source):
         still(source).fit(X, [["O"] * len(row) for row in X])
 
 
-def test_labels_that_the_start_lets_stand_are_not_kept():
-    found = unseen_labels("starter-en", start_tagger("starter-en"), [["B-MINE"]], [["B-PATIENT"]])
+def test_labels_that_the_start_lets_stand_are_not_kept(starter):
+    found = unseen_labels("starter-en", starter, [["B-MINE"]], [["B-PATIENT"]])
     assert {"EMAIL", "PHONE", "DOCTOR", "DATE"} <= set(found)
     assert not {"PROFESSION", "COUNTRY", "STATE", "DEPARTMENT", "PATIENT"} & set(found)
     # A model without a choice of labels hides all that it finds.
-    tagger = start_tagger("starter-en")
-    assert {"PROFESSION", "COUNTRY"} <= set(unseen_labels(tagger, tagger, [["B-MINE"]], [["B-PATIENT"]]))
+    assert {"PROFESSION", "COUNTRY"} <= set(unseen_labels(starter, starter, [["B-MINE"]], [["B-PATIENT"]]))
 
 
 @pytest.mark.parametrize(
@@ -179,25 +183,24 @@ def test_labels_that_the_start_lets_stand_are_not_kept():
         ("USERNAME", {"EMAIL": "EMAIL"}),
     ],
 )
-def test_kept_labels_have_the_names_of_the_notes_scheme(own, names):
-    kept = unseen_labels("starter-en", start_tagger("starter-en"), [[f"B-{own}"]], [["B-USERNAME"]])
+def test_kept_labels_have_the_names_of_the_notes_scheme(starter, own, names):
+    kept = unseen_labels("starter-en", starter, [[f"B-{own}"]], [["B-USERNAME"]])
     named = {label: name for name, label in kept.items()}
     assert names.items() <= named.items()
     # No two labels have one name, and none is lost but those that the notes have.
-    plain = unseen_labels("starter-en", start_tagger("starter-en"), [["B-MINE"]], [["B-USERNAME"]])
+    plain = unseen_labels("starter-en", starter, [["B-MINE"]], [["B-USERNAME"]])
     assert set(kept.values()) == {label for label in plain.values() if names_of_i2b2([own]).get(label, label) != own}
 
 
-def test_a_label_is_not_kept_if_the_notes_have_its_name():
-    tagger = start_tagger("starter-en")
+def test_a_label_is_not_kept_if_the_notes_have_its_name(starter):
     own, found = [["B-GEOGRAPHIC_LOCATION", "B-NAME"]], [["B-STREET", "B-DOCTOR"]]
-    kept = unseen_labels("starter-en", tagger, own, found)
+    kept = unseen_labels("starter-en", starter, own, found)
     assert "CITY" not in kept.values() and "PATIENT" not in kept.values() and "ZIP" not in kept.values()
     # Where the notes have no such name, the first label has it, and the others keep their own.
-    kept = unseen_labels("starter-en", tagger, [["B-NAME"]], [["B-DOCTOR"]])
+    kept = unseen_labels("starter-en", starter, [["B-NAME"]], [["B-DOCTOR"]])
     assert (kept["GEOGRAPHIC_LOCATION"], kept["ZIP"]) == ("CITY", "ZIP")
     # In a scheme of one's own, nobody knows that towns are meant.
-    assert "CITY" in unseen_labels("starter-en", tagger, [[*own[0], "B-MINE"]], [[*found[0], "O"]]).values()
+    assert "CITY" in unseen_labels("starter-en", starter, [[*own[0], "B-MINE"]], [[*found[0], "O"]]).values()
 
 
 def test_kept_labels_under_another_name_have_their_weights(source):
