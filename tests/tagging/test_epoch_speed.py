@@ -42,7 +42,7 @@ def test_written_notes_hold_text_spans_and_patients(tmp_path: Path):
 def test_a_process_trains_and_tags_with_the_package_of_the_checkout(tmp_path: Path):
     notes = make_clinical_notes(2, random_state=0)
     write_notes(notes[:1], notes[1:], tmp_path / "notes.json")
-    assert min(measured(HERE, tmp_path / "notes.json", n_epochs=1, seed=0, hidden_size=8).values()) > 0
+    assert min(measured(HERE, tmp_path / "notes.json", n_epochs=1, seed=0).values()) > 0
 
 
 def test_a_process_with_the_package_of_another_folder_ends_at_once(tmp_path: Path, capfd: pytest.CaptureFixture):
