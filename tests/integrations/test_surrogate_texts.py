@@ -124,8 +124,13 @@ def test_a_doc_that_no_component_marked_is_refused():
         surrogate_doc(spacy.blank("en")("Ann Roe"), engine())
 
 
-@given(st.text("ab \n\t\u00a0", max_size=20))
-def test_a_doc_without_phi_keeps_its_text(text):
-    doc = spacy.blank("en").make_doc(text)
+@pytest.fixture(scope="module")
+def blank():
+    return spacy.blank("en")
+
+
+@given(text=st.text("ab \n\t\u00a0", max_size=20))
+def test_a_doc_without_phi_keeps_its_text(blank, text):
+    doc = blank.make_doc(text)
     doc.spans["phi"] = []
     assert surrogate_doc(doc, engine()).text == text
