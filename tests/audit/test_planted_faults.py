@@ -118,6 +118,13 @@ def scene(representer, private, data):
     return Scene(representer, X, y, groups, ensemble, private(casing=False))
 
 
+def with_rare_words(scene):
+    """Every tenth token is a word that occurs once: 16 of 2,400 tokens would be too few for a finding."""
+    words = scene.X.data.astype(object)
+    words[::10] = [f"rare{i}" for i in range(len(words[::10]))]
+    return Scene(scene.representer, TokenSequences(words, scene.X.offsets), scene.y, scene.groups)
+
+
 def check_of(name, audited):
     """The one check that names a fault."""
     if isinstance(audited.released, DSSGDEnsemble):
@@ -149,6 +156,8 @@ OF_MORE_NOTES = (
 def test_planted_faults_are_named(name, scene, tmp_path, monkeypatch):
     if name == "seeded_release":
         monkeypatch.setitem(SeedSearch.__init__.__kwdefaults__, "n_seeds", 4096)
+    if name == "rare_words":
+        scene = with_rare_words(scene)
     planted = FAULTS[name](scene, tmp_path / "release")
     report, _ = audit(planted, attacks=check_of(name, planted))
     assert is_named(planted, report.blocking_issues), report.blocking_issues
