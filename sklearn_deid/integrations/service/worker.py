@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -130,14 +129,14 @@ def make_worker() -> Guard:
 
     If the worker cannot start, the whole service ends. uvicorn would start one worker after the other for ever.
     """
+    import torch
+
     _end_with_parent()
     settings = ServiceSettings.from_environment(os.environ)
+    torch.set_num_threads(settings.threads)  # before the model is loaded and checked
     log_to_standard_error()
     try:
-        application = settings.make()
-        if "torch" in sys.modules:  # a model of rules does without it, and the worker starts in half the time
-            sys.modules["torch"].set_num_threads(settings.threads)
-        return application
+        return settings.make()
     except (DeidError, OSError) as error:
         _LOG.error("A worker cannot start: %s", error)
     if (parent := parent_process()) is not None and parent.pid is not None:
