@@ -283,11 +283,11 @@ def test_no_text_in_the_repr():
     ],
 )
 def test_the_time_is_linear(piece):
-    text = piece * (100_000 // len(piece))
+    text = piece * (400_000 // len(piece))
     normalize("\uff21")  # builds the table of characters
     start = time.process_time()
     normalize(text)
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 8
 
 
 def test_entities_that_were_escaped_twice_are_letters():

@@ -62,8 +62,8 @@ def test_rules_find_scanned_dates_and_phone_numbers():
 @pytest.mark.parametrize("piece", ["1-", "a1", "1a ", "l", "Al", "0O", "12/l2 ", "1l/", "(1", "x1"])
 def test_the_time_grows_with_the_length(piece):
     start = time.process_time()
-    normalize(piece * 50_000)
-    assert time.process_time() - start < 3
+    normalize(piece * 200_000)
+    assert time.process_time() - start < 5
 
 
 @given(st.text(st.sampled_from("aZl0oO15\u00bd\u00b2\u0662\u00e9I .-/:_,\n("), max_size=20))

@@ -145,10 +145,10 @@ def test_no_note_of_meddocan_is_refused():
     ],
 )
 def test_the_time_is_linear(piece):
-    text = piece * (500_000 // len(piece))
+    text = piece * (2_000_000 // len(piece))
     start = time.process_time()
     unreadable_reason(text)
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 5
 
 
 def test_a_long_run_beside_a_percent_sign_is_read_once():
