@@ -129,7 +129,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--notes", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=8)
     parser.add_argument("--mixed-precision", choices=["auto", "training"], default="auto")
     arguments = parser.parse_args(argv)
     torch.set_num_threads(1)

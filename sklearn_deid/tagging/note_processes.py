@@ -14,10 +14,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future
 from itertools import chain, islice, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib.externals.loky import ProcessPoolExecutor
@@ -48,7 +48,7 @@ def tag_batches(tagger: NoteTagger, batches: Iterable[NoteBatch], n_jobs: int) -
     batches : iterable of NoteBatch
         Texts. This process reads the batches.
     n_jobs : int
-        Number of processes, at least 1.
+        Number of processes with this one, at least 1.
 
     Raises
     ------
@@ -72,19 +72,48 @@ def tag_batches(tagger: NoteTagger, batches: Iterable[NoteBatch], n_jobs: int) -
 
 
 def _in_processes(tagger: NoteTagger, batches: Iterator[NoteBatch], n_jobs: int) -> Iterator[list[Any]]:
+    n_threads = _threads(n_jobs)
     with tempfile.TemporaryDirectory(prefix="sklearn-deid-") as folder:
-        settings = (_packed(tagger, Path(folder)), _threads(n_jobs), os.getpid(), folder)
+        packed = _packed(tagger, Path(folder))
         # joblib's processes need no guard of the main module and take classes that a notebook defines.
-        pool = ProcessPoolExecutor(n_jobs, initializer=_start, initargs=settings)
+        pool = ProcessPoolExecutor(n_jobs - 1, initializer=_start, initargs=(packed, n_threads, os.getpid(), folder))
         try:
-            waiting = deque(pool.submit(_tag, batch) for batch in islice(batches, _BATCHES_A_PROCESS * n_jobs))
-            while waiting:
-                result = _result(waiting.popleft())
-                waiting.extend(pool.submit(_tag, batch) for batch in islice(batches, 1))
-                yield result
+            yield from _in_order(tagger, batches, pool, n_jobs, n_threads)
         finally:
             # Also after an error and an interruption: results that are not yielded are not needed.
             pool.shutdown(wait=True, kill_workers=True)
+
+
+def _in_order(
+    tagger: NoteTagger, batches: Iterator[NoteBatch], pool: ProcessPoolExecutor, n_jobs: int, n_threads: int | None
+) -> Iterator[list[Any]]:
+    # This process is one of the jobs. With all batches in other processes, one more process has to start, and takes
+    # turns with this one, which reads and writes, on the same core.
+    waiting: deque[Any] = deque()
+    for batch in batches:
+        n_sent = sum(not found.done() for found in waiting)
+        if n_sent < _BATCHES_A_PROCESS * (n_jobs - 1):
+            waiting.append(pool.submit(_tag, batch))
+        else:
+            waiting.append(_tag_here(tagger, batch, n_threads))
+        while waiting and (waiting[0].done() or len(waiting) > _BATCHES_A_PROCESS * n_jobs):
+            yield _result(waiting.popleft())
+    yield from map(_result, waiting)
+
+
+def _tag_here(tagger: NoteTagger, batch: NoteBatch, n_threads: int | None) -> Future[list[Any]]:
+    """Tag a batch in this process, with as many threads as each of the other processes has."""
+    found: Future[list[Any]] = Future()
+    torch = sys.modules.get("torch") if n_threads is not None else None
+    n_before = None if torch is None else torch.get_num_threads()
+    try:
+        if torch is not None:
+            torch.set_num_threads(n_threads)
+        found.set_result(tagger(*batch))
+    finally:
+        if torch is not None:
+            torch.set_num_threads(n_before)
+    return found
 
 
 def _result(future: Any) -> list[Any]:
@@ -137,17 +166,29 @@ def _tag(batch: NoteBatch) -> list[Any]:
     return _taggers[0](*batch)
 
 
-# ---- large arrays of the model, as files that all processes map
+# ---- the tagger, as a file beside the files of its large arrays, which all processes map
 
 
-class _Packed:
-    """Bytes of an object that become the object when they arrive in another process of this program."""
+class _Packed(NamedTuple):
+    """Bytes of an object in a file. They become the object when they arrive in another process of this program.
 
-    def __init__(self, content: bytes) -> None:
-        self.content = content
+    The bytes themselves would delay the start: each process is started only when the process before has loaded its
+    modules and then read its arguments.
+    """
+
+    path: str
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (pickle.loads, (self.content,))
+        return (pickle.loads, (_ArrayFile(self.path),))
+
+
+class _ArrayFile(NamedTuple):
+    """File of an array. It arrives in another process as the mapped array."""
+
+    path: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_mapped_array, (self.path,))
 
 
 class _ArrayFiles:
@@ -159,7 +200,7 @@ class _ArrayFiles:
     def array(self, array: np.ndarray) -> Any:
         if array.dtype.kind not in "fiub" or array.nbytes < _LEAST_SHARED_BYTES:
             return array.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
-        return _mapped_array, (self._file(array),)
+        return _mapped_array, (self.write(array),)
 
     def tensor(self, tensor: Any) -> Any:
         import torch
@@ -169,9 +210,9 @@ class _ArrayFiles:
         is_known = is_plain and tensor.dtype in (torch.float32, torch.float64, torch.int64)
         if not is_known or tensor.nbytes < _LEAST_SHARED_BYTES:
             return tensor.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
-        return _mapped_tensor, (self._file(tensor.contiguous().numpy()),)
+        return _mapped_tensor, (self.write(tensor.contiguous().numpy()),)
 
-    def _file(self, array: np.ndarray) -> str:
+    def write(self, array: np.ndarray) -> str:
         path = self.folder / f"{self.n_files}.npy"
         self.n_files += 1
         np.save(path, array, allow_pickle=False)
@@ -184,7 +225,7 @@ def _packed(tagger: NoteTagger, folder: Path) -> _Packed:
     if "torch" in sys.modules:
         reducers[sys.modules["torch"].Tensor] = files.tensor
     get_loky_pickler()(stream, reducers=reducers).dump(tagger)
-    return _Packed(stream.getvalue())
+    return _Packed(files.write(np.frombuffer(stream.getbuffer(), np.uint8)))
 
 
 def _mapped_array(path: str) -> np.ndarray:

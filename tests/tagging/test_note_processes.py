@@ -5,11 +5,13 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import BaseEstimator
 
 from sklearn_deid import Document, NoteDeidentifier, RuleTagger
 from sklearn_deid.exceptions import DeidError, WithheldWarning
 from sklearn_deid.tagging import note_processes
+from sklearn_deid.tagging.note_batches import NoteBatch
 from sklearn_deid.tagging.note_processes import tag_batches
 from sklearn_deid.tagging.note_tagger import NoteTagger
 
@@ -46,11 +48,13 @@ def deidentify(notes, n_jobs, **settings):
 
 
 def test_two_processes_give_the_same_as_one_and_share_large_arrays():
-    one, two = (deidentify([*MIXED, "shared"], n_jobs) for n_jobs in (1, 2))
-    assert (one[0][-1], two[0][-1]) == ("shared", "[PATIENT]")
-    assert (one[0][:-1], one[1]) == (two[0][:-1], two[1])
-    assert [n for n, text in enumerate(one[0]) if text is None] == [10, 11, 13, 14, 16]
-    assert one[0][0] == "Note 0. Dr. [PATIENT] came, mail to roe0@example.org."
+    # The first batches go to the other process.
+    one, two = (deidentify(["shared", *MIXED], n_jobs) for n_jobs in (1, 2))
+    assert (one[0][0], two[0][0]) == ("shared", "[PATIENT]")
+    assert one[0][1:] == two[0][1:]
+    assert one[1] == two[1]
+    assert [n for n, text in enumerate(one[0][1:]) if text is None] == [10, 11, 13, 14, 16]
+    assert one[0][1] == "Note 0. Dr. [PATIENT] came, mail to roe0@example.org."
     assert len(one[1]) == 5
 
 
@@ -58,6 +62,45 @@ def test_two_processes_give_the_same_as_one_and_share_large_arrays():
 def test_number_of_processes_changes_nothing(local_processes, n_jobs):
     assert deidentify(MIXED, n_jobs) == deidentify(MIXED, 1)
     assert LocalPool.shut == (n_jobs is not None)
+
+
+class BusyPool(LocalPool):
+    """Processes that have tagged a batch only when somebody waits for the result."""
+
+    def submit(self, function, batch):
+        found = super().submit(function, batch)
+        found.done = lambda: False
+        return found
+
+
+def test_this_process_tags_while_the_others_are_busy(local_processes, monkeypatch):
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", BusyPool)
+    tagger = NoteTagger(TableTagger().fit([]), {})
+    batches = [NoteBatch([f"Note {n}, shared."], None) for n in range(20)]
+    n_threads = torch.get_num_threads()
+    found = [bool(spans) for (spans,) in tag_batches(tagger, batches, 2)]
+    assert len(found) == 20
+    # Two batches are always with the other process, whose large table is a file.
+    assert found[:5] == [True, True, False, False, False]
+    assert 4 < sum(found) < 16
+    assert (torch.get_num_threads(), LocalPool.shut) == (n_threads, 1)
+    assert deidentify(MIXED, 3) == deidentify(MIXED, 1)
+
+
+def test_threads_of_this_process_come_back_after_an_interruption(local_processes, monkeypatch):
+    def interrupted(*batch):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", BusyPool)
+    asked = []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    monkeypatch.setattr(NoteTagger, "__call__", interrupted)
+    monkeypatch.setattr(note_processes, "_tag", lambda batch: [])
+    with pytest.raises(KeyboardInterrupt):
+        list(tag_batches(NoteTagger(TableTagger().fit([]), {}), [NoteBatch(["Fine."], None)] * 5, 2))
+    # First the process of the pool, which the test runs here, then this process and its own number again.
+    assert (asked, LocalPool.shut) == ([2, 2, 4], 1)
 
 
 def test_process_that_ends_is_an_error_and_earlier_notes_are_kept(local_processes):
