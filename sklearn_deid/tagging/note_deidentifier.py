@@ -86,8 +86,8 @@ class NoteDeidentifier(BaseEstimator):
     n_jobs : int, optional
         Number of processes that tag batches at the same time, this process included; -1 means all processor cores.
         None means 1, unless a ``joblib.parallel_config`` sets another number. The other processes start with the second
-        batch of a call and share large arrays of the model. Each of ``n_jobs`` processes has the threads of this process divided by ``n_jobs``;
-        spans and their order do not depend on ``n_jobs``. `fit` ignores the parameter.
+        batch of a call and share large arrays of the model. Each of ``n_jobs`` processes has the threads of this
+        process divided by ``n_jobs``; spans and their order do not depend on ``n_jobs``. `fit` ignores the parameter.
 
     Attributes
     ----------

@@ -29,8 +29,8 @@ from .note_tagger import NoteTagger
 
 # Smaller arrays are sent with the model: a file for each small array would cost more than it saves.
 _LEAST_SHARED_BYTES = 2**16
-# Batches for each process: one to tag, and one that waits, so that the process never waits.
-_BATCHES_A_PROCESS = 2
+# Batches for each other process: one to tag, and two that wait, so that the process never waits.
+_BATCHES_A_PROCESS = 3
 # Seconds after which a process notices that its parent was killed.
 _PARENT_SECONDS = 1.0
 
@@ -38,8 +38,8 @@ _PARENT_SECONDS = 1.0
 def tag_batches(tagger: NoteTagger, batches: Iterable[NoteBatch], n_jobs: int) -> Generator[list[Any], None, None]:
     """Yield the results of the batches in their order.
 
-    At most two batches for each process are read ahead. With one process or a single batch, this process tags the
-    notes.
+    This process tags batches as well, and alone until another process has started. At most three batches for each other
+    process are read ahead, and two for this process.
 
     Parameters
     ----------
@@ -90,15 +90,25 @@ def _in_order(
     # This process is one of the jobs. With all batches in other processes, one more process has to start, and takes
     # turns with this one, which reads and writes, on the same core.
     waiting: deque[Any] = deque()
+    most = _BATCHES_A_PROCESS * (n_jobs - 1)
+    started = pool.submit(os.getpid)
     for batch in batches:
-        n_sent = sum(not found.done() for found in waiting)
-        if n_sent < _BATCHES_A_PROCESS * (n_jobs - 1):
-            waiting.append(pool.submit(_tag, batch))
-        else:
-            waiting.append(_tag_here(tagger, batch, n_threads))
-        while waiting and (waiting[0].done() or len(waiting) > _BATCHES_A_PROCESS * n_jobs):
+        # A process takes seconds to start. Until then, no result is waited for.
+        n_free = most - sum(not found.done() for found in waiting) if started.done() else 0
+        waiting.append(_sent(pool, batch) if n_free > 0 else _tag_here(tagger, batch, n_threads))
+        while waiting and (waiting[0].done() or len(waiting) > most + 1):
             yield _result(waiting.popleft())
     yield from map(_result, waiting)
+
+
+def _sent(pool: ProcessPoolExecutor, batch: NoteBatch) -> Any:
+    try:
+        return pool.submit(_tag, batch)
+    except BrokenExecutor as error:
+        # The error is raised in the turn of the batch: the results before are not lost.
+        broken: Future[list[Any]] = Future()
+        broken.set_exception(error)
+        return broken
 
 
 def _tag_here(tagger: NoteTagger, batch: NoteBatch, n_threads: int | None) -> Future[list[Any]]:

@@ -60,12 +60,12 @@ class LocalPool:
     def __init__(self, n_jobs, initializer, initargs):
         initializer(*pickle.loads(pickle.dumps(initargs)))
 
-    def submit(self, function, batch):
+    def submit(self, function, *batches):
         future = Future()
-        if "end" in batch.texts:
+        if any("end" in batch.texts for batch in batches):
             future.set_exception(BrokenExecutor())
         else:
-            future.set_result(pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(batch))))))
+            future.set_result(pickle.loads(pickle.dumps(function(*pickle.loads(pickle.dumps(batches))))))
         return future
 
     def shutdown(self, wait, kill_workers):

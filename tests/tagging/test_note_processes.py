@@ -1,6 +1,7 @@
 """Several processes give what one gives, in the same order, and what fails in a process is not lost."""
 
 import warnings
+from concurrent.futures import BrokenExecutor, Future
 from itertools import count, islice
 
 import numpy as np
@@ -47,14 +48,26 @@ def deidentify(notes, n_jobs, **settings):
         return deidentifier.redact(notes), [str(w.message) for w in caught]
 
 
-def test_two_processes_give_the_same_as_one_and_share_large_arrays():
-    # The first batches go to the other process.
-    one, two = (deidentify(["shared", *MIXED], n_jobs) for n_jobs in (1, 2))
-    assert (one[0][0], two[0][0]) == ("shared", "[PATIENT]")
-    assert one[0][1:] == two[0][1:]
+def test_two_processes_give_the_same_as_one_and_share_large_arrays(monkeypatch):
+    # The last notes arrive when the other process has started, and therefore go to that process.
+    started = []
+    submit = note_processes.ProcessPoolExecutor.submit
+    monkeypatch.setattr(
+        note_processes.ProcessPoolExecutor, "submit", lambda *a: started.append(submit(*a)) or started[-1]
+    )
+
+    def notes():
+        yield from MIXED
+        _ = started and started[0].result()
+        yield from ["shared"] * 6
+
+    one, two = (deidentify(notes(), n_jobs) for n_jobs in (1, 2))
+    assert one[0][-6:] == ["shared"] * 6
+    assert two[0][-1] == "[PATIENT]"
+    assert one[0][: len(MIXED)] == two[0][: len(MIXED)]
     assert one[1] == two[1]
-    assert [n for n, text in enumerate(one[0][1:]) if text is None] == [10, 11, 13, 14, 16]
-    assert one[0][1] == "Note 0. Dr. [PATIENT] came, mail to roe0@example.org."
+    assert [n for n, text in enumerate(one[0]) if text is None] == [10, 11, 13, 14, 16]
+    assert one[0][0] == "Note 0. Dr. [PATIENT] came, mail to roe0@example.org."
     assert len(one[1]) == 5
 
 
@@ -65,40 +78,74 @@ def test_number_of_processes_changes_nothing(local_processes, n_jobs):
 
 
 class BusyPool(LocalPool):
-    """Processes that have tagged a batch only when somebody waits for the result."""
+    """Processes that have started, and have tagged a batch only when somebody waits for the result."""
 
-    def submit(self, function, batch):
-        found = super().submit(function, batch)
-        found.done = lambda: False
+    def submit(self, function, *batches):
+        found = super().submit(function, *batches)
+        if batches:
+            found.done = lambda: False
         return found
 
 
-def test_this_process_tags_while_the_others_are_busy(local_processes, monkeypatch):
+class SlowPool(LocalPool):
+    """Processes that start only when somebody waits for them."""
+
+    def submit(self, function, *batches):
+        assert not batches
+        return Future()
+
+
+class EndedPool(LocalPool):
+    """Processes that end while they start."""
+
+    def submit(self, function, *batches):
+        if batches:
+            raise BrokenExecutor
+        return super().submit(function)
+
+
+def spans_found(n_batches, n_jobs=2):
+    """Whether each batch had a span: those of other processes have one, since their table is a file."""
+    batches = (NoteBatch([f"Note {n}, shared."], None) for n in range(n_batches))
+    return [bool(spans) for (spans,) in tag_batches(NoteTagger(TableTagger().fit([]), {}), batches, n_jobs)]
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_this_process_tags_while_the_others_are_busy(local_processes, monkeypatch, n_jobs):
     monkeypatch.setattr(note_processes, "ProcessPoolExecutor", BusyPool)
-    tagger = NoteTagger(TableTagger().fit([]), {})
-    batches = [NoteBatch([f"Note {n}, shared."], None) for n in range(20)]
-    n_threads = torch.get_num_threads()
-    found = [bool(spans) for (spans,) in tag_batches(tagger, batches, 2)]
-    assert len(found) == 20
-    # Two batches are always with the other process, whose large table is a file.
-    assert found[:5] == [True, True, False, False, False]
-    assert 4 < sum(found) < 16
+    n_threads, most = torch.get_num_threads(), 3 * (n_jobs - 1)
+    found = spans_found(40, n_jobs)
+    assert len(found) == 40
+    assert found[: most + 2] == [True] * most + [False] * 2
+    assert most < sum(found) < 40 - 5
     assert (torch.get_num_threads(), LocalPool.shut) == (n_threads, 1)
     assert deidentify(MIXED, 3) == deidentify(MIXED, 1)
+
+
+def test_this_process_waits_for_no_start(local_processes, monkeypatch):
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", SlowPool)
+    assert spans_found(10) == [False] * 10
+    assert LocalPool.shut == 1
+
+
+def test_processes_that_end_while_they_start(local_processes, monkeypatch):
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", EndedPool)
+    with pytest.raises(DeidError, match="Use fewer jobs") as caught:
+        spans_found(10)
+    assert (caught.value.__context__, LocalPool.shut) == (None, 1)
 
 
 def test_threads_of_this_process_come_back_after_an_interruption(local_processes, monkeypatch):
     def interrupted(*batch):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", BusyPool)
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", SlowPool)
     asked = []
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
     monkeypatch.setattr(torch, "set_num_threads", asked.append)
     monkeypatch.setattr(NoteTagger, "__call__", interrupted)
-    monkeypatch.setattr(note_processes, "_tag", lambda batch: [])
     with pytest.raises(KeyboardInterrupt):
-        list(tag_batches(NoteTagger(TableTagger().fit([]), {}), [NoteBatch(["Fine."], None)] * 5, 2))
+        spans_found(10)
     # First the process of the pool, which the test runs here, then this process and its own number again.
     assert (asked, LocalPool.shut) == ([2, 2, 4], 1)
 
