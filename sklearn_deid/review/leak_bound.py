@@ -34,13 +34,14 @@ class LeakBound:
 
     Notes
     -----
-    Cases of one patient depend on each other, and strata may be read at different rates. The bound is the one-sided
-    Clopper-Pearson bound for the effective number of cases, which follows from the variance between patients, with
-    Student's quantile (Korn & Graubard 1998). Without any leak, or with leaks only, the variance cannot be estimated.
-    The effective number is then at most the number of patients, and smaller if a few of them have most cases (Kish's
-    formula). The same number is used for few leaks whose bound would be lower than the bound without a leak. With one
-    case for each patient and equal weights, the bound is the exact Clopper-Pearson bound. With other weights, the
-    effective number is at most the number for which the bound without a leak holds wherever the leaks are.
+    Cases of one patient are not independent, and a sample may contain different proportions of each type of notes. The
+    bound is therefore the one-sided Clopper-Pearson bound for the effective number of cases. This number is computed
+    from the variance between patients, with Student's quantile (Korn & Graubard 1998). Without any leak, or with leaks
+    only, the variance cannot be estimated. The effective number is then at most the number of patients, and smaller if
+    a few patients have most cases (Kish's formula). A few leaks can give a lower bound than no leak; Kish's formula is
+    then used, too. With one case for each patient and equal weights, the bound is the exact Clopper-Pearson bound. With
+    other weights, the effective number is limited, so that the bound for a sample without leaks holds for any
+    distribution of the leaks over the types of notes.
 
     References
     ----------
@@ -150,7 +151,7 @@ class LeakBound:
 
 
 def upper_bound(hits: float, n: float, confidence: float) -> float:
-    """Return the one-sided Clopper-Pearson bound; both counts may be fractions, like the effective number of cases.
+    """Return the one-sided Clopper-Pearson bound; both counts may be fractional.
 
     Examples
     --------
@@ -164,11 +165,11 @@ def upper_bound(hits: float, n: float, confidence: float) -> float:
 
 
 def _most(weights: np.ndarray, cases: np.ndarray, confidence: float) -> float:
-    """Number of cases of equal weight that bound a share without a leak as cases of these weights do.
+    """Number of cases of equal weight with the same bound for a sample without leaks as cases of these weights.
 
-    The bound is the largest weighted mean of the chances ``p`` of a leak for which no leak has a chance of at least
-    one minus the confidence. At the bound, ``1 - p = min(1, c / weight)``: the leaks are in parts of which few notes
-    were read.
+    Let ``p`` be the probability of a leak in each case. The bound is the largest weighted mean of ``p`` for which a
+    sample without leaks has a probability of at least one minus the confidence. At the bound, ``1 - p = min(1, c /
+    weight)``: leaks are in types of notes of which few notes were read.
     """
     weights, cases = weights[cases > 0], cases[cases > 0]
     order = np.argsort(-weights)

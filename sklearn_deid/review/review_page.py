@@ -1,4 +1,5 @@
-"""Page for the review of notes in a browser: one HTML file that holds the notes, and loads and sends nothing.
+"""Page for the review of notes in a browser: one HTML file that contains the notes, loads no other files and sends no
+data.
 
 The page is built from the files of the folder ``page``. The content security policy of the page allows the script and
 the style of this library by their digests and forbids everything else: requests, images, frames, forms, and scripts in
@@ -41,8 +42,8 @@ def make_review_page(
 ) -> str:
     """Return a page in which a reader corrects the spans of notes.
 
-    The page shows the notes in the given order. The reader saves a file in the format JSON lines that holds the notes
-    that are finished, with the corrected spans. `read_corpus` reads this file.
+    The page shows the notes in the given order. The reader saves the finished notes, with the corrected spans, as a
+    file in JSON Lines format. `read_corpus` reads this file.
 
     Parameters
     ----------
@@ -51,11 +52,11 @@ def make_review_page(
     labels : mapping of str to str or None
         Labels that the reader can choose, with their categories. Labels of the spans are added.
     mode : {"review", "signoff"}, default="review"
-        ``"review"`` shows a note beside its redacted version. ``"signoff"`` shows the note alone, for notes that are
+        ``"review"`` shows a note next to its redacted version. ``"signoff"`` shows only the note, for notes that are
         redacted already.
     surrogates : SurrogateEngine, optional
         Engine that invents a surrogate for each span. With ``surrogates``, the page also shows redacted notes with
-        surrogates. By default labels only.
+        surrogates. By default, redacted notes contain labels only.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def make_review_page(
     Raises
     ------
     ValueError
-        If ``mode`` is unknown, two notes have one id, or a reader could choose no label.
+        If ``mode`` is unknown, two notes have the same id, or there is no label to choose.
 
     Examples
     --------

@@ -71,9 +71,11 @@ class SignOff:
     notes_ : LeakBound
         Share of notes with at least one leak.
     items_ : LeakBound or None
-        Share of leaking items among all PHI items. None if the hidden items of a release with leaks cannot be counted.
+        Share of leaking items among all PHI items. None if `assess` was called without ``hidden`` and no note of the
+        sample has a mask or label, as in a release with surrogates.
     by_type_ : dict of LeakBound
-        Share of leaking notes for each type of notes. Each bound has the confidence level on its own.
+        Share of leaking notes for each type of notes. The confidence level holds for each bound separately, not for all
+        bounds together.
     leaks_by_label_ : dict of int
         Number of leaks of each label.
     more_notes_ : dict
@@ -113,8 +115,8 @@ class SignOff:
         doc_ids : iterable of str
             Ids of all notes of the release. The sample does not depend on the order of the ids.
         types : mapping, optional
-            Type of each note, such as "discharge summary". With ``types``, the sample holds each type in proportion,
-            and at least one note of each type.
+            Type of each note, such as "discharge summary". With ``types``, the number of notes of a type in the sample
+            is proportional to the number in the release, and at least one.
 
         Returns
         -------
@@ -159,16 +161,16 @@ class SignOff:
         read : sequence of Document
             All notes of the sample, redacted, with the leaks as spans. Spans that touch are one leak.
         n_release : int or mapping, optional
-            Number of notes of the release; with ``types``, the number of each type. By default the release is much
-            larger than the sample, and types are read in proportion.
+            Number of notes of the release; with ``types``, the number of each type. By default, the bounds assume a
+            release that is much larger than the sample, with the same proportions of types.
         types : mapping, optional
             Type of each note, as in `draw`.
         patients : mapping, optional
             Patient of each note. By default, the patient id of the document; a note without an id counts as a patient
             of its own.
         hidden : mapping, optional
-            Number of PHI items that were hidden in each note. By default the masks of the text are counted, and the
-            labels of the known label schemes in brackets (`count_hidden`).
+            Number of PHI items that were hidden in each note. By default, `count_hidden` counts the masks and the
+            bracketed labels of known label schemes in the text.
 
         Returns
         -------
@@ -177,7 +179,8 @@ class SignOff:
         Raises
         ------
         DeidError
-            If no note was read, a note lacks a type or was read twice, or the notes are not those of `draw`.
+            If no note was read, a note lacks a type or was read twice, or the notes are not the notes that `draw`
+            chose.
         """
         if not read:
             raise DeidError("No note was read.")
@@ -279,7 +282,7 @@ def _strata(ids: Sequence[str], types: Mapping[str, Hashable] | None) -> dict[Ha
 
 
 def _allocation(sizes: list[int], n: int) -> list[int]:
-    """Split a sample over strata in proportion to their sizes, by largest remainders, at least one each."""
+    """Number of notes to draw of each type: in proportion to the sizes (largest remainders), at least one."""
     shares = [n * size / sum(sizes) for size in sizes]
     # A stratum without a note would not be covered by the bound at all.
     given = [max(1, math.floor(share)) for share in shares]

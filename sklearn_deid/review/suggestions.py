@@ -1,4 +1,4 @@
-"""Which notes to review next: notes on which the model is uncertain, and which differ from each other."""
+"""Choice of the notes to review next: notes that differ from each other and on which the model is uncertain."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ class Provenance:
         step of the noisy vectors. ``released_grid`` is the step of all released numbers. Word classes have no noise:
         ``class_size`` is the size of the smallest class, and ``centroids`` holds digests of the class vectors.
     casing : bool
-        Whether a one-hot encoding of the token's casing follows each vector. The encoding has no noise,
-        unless ``settings`` name randomised casing.
+        Whether a one-hot encoding of the token's casing follows each vector. The encoding has no noise, unless
+        ``settings`` contain randomised casing.
     public_embeddings : bool
         Whether the underlying word vectors were trained on public text. If the word vectors were trained on private
         text, sharing the vectors is unsafe.

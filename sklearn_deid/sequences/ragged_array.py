@@ -32,7 +32,8 @@ class RaggedArray:
         Number of the document of each row; None if the documents are unknown (see `with_documents`). Indexing, copying
         and pickling keep the documents. Comparisons ignore the documents.
     patients : ndarray of shape (n,), dtype int64, or None
-        Number of the patient of each row, stored like ``documents``; None if the rows are read note by note.
+        Number of the patient of each row, stored like ``documents``. None if a tagger reads each note without the other
+        notes of the patient.
     """
 
     __slots__ = ("data", "documents", "offsets", "patients")
@@ -122,7 +123,7 @@ class RaggedArray:
             Document of each row, as numbers or as ids of any kind. The array stores only which rows belong to the same
             document, not the ids. The rows of a document must be in the order of the document.
         patients : array-like of shape (n,), optional
-            Patient of each row, stored like the documents. With ``patients``, a tagger that remembers words remembers
+            Patient of each row, stored like the documents. With ``patients``, a tagger with a memory of PHI words uses
             the words of all notes of a patient.
 
         Examples

@@ -1,4 +1,5 @@
-"""Base class of the transformers of sentences: scikit-learn interface that takes words and returns no tables."""
+"""Base class of the transformers of sentences, with a scikit-learn interface that accepts words and returns no tables.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers whose X is a sequence of sentences, each a sequence of words.
 
     A sentence is not a row of a table, since its length varies. Therefore ``set_output`` refuses data frames, and the
-    scikit-learn tags say that the input is not two-dimensional.
+    scikit-learn tags declare that the input is not two-dimensional.
     """
 
     random_state: Any  # a parameter of every subclass
@@ -71,7 +72,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         return ["token"]
 
     def _vector_names(self, dim: int, casing: Sequence[str]) -> list[str]:
-        """Names of ``dim`` numbers of a vector, and of the casing classes after them."""
+        """Names of the ``dim`` numbers of a vector and of the casing classes that follow the vector."""
         return [f"{type(self).__name__.lower()}{i}" for i in range(dim)] + [f"casing_{name}" for name in casing]
 
     def __sklearn_tags__(self) -> Any:

@@ -63,8 +63,8 @@ class TokenVectors(RaggedArray):
 
     @classmethod
     def concatenate(cls, parts: Sequence[TokenVectors]) -> TokenVectors:
-        """Join the sentences of several containers with the same d. A common origin and a common tagger (the same
-        object) of all containers are kept.
+        """Join the sentences of several containers with the same d. Keep the origin and the tagger if all containers
+        have an equal origin and the same tagger object.
 
         Examples
         --------
@@ -100,7 +100,8 @@ class TokenVectors(RaggedArray):
 
     @classmethod
     def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> TokenVectors:
-        """Convert rows of 2-D arrays (n_tokens, d). An invalid row raises a SequenceError with its number."""
+        """Convert rows of 2-D arrays (n_tokens, d). An invalid row raises a SequenceError with the number of the row.
+        """
         arrays = [_as_vectors(row, name, number) for number, row in enumerate(rows)]
         # Empty rows have no second axis and say nothing about d.
         widths = {a.shape[1:] for a in arrays if a.size}
@@ -133,14 +134,14 @@ def representer_of(X: Any) -> str | None:
 
 
 def check_representer(X: Any, trained: str | None) -> None:
-    """Refuse vectors of another representer, because the same numbers would mean other words.
+    """Raise an error for vectors of another representer, in which equal numbers would mean other words.
 
     Parameters
     ----------
     X : TokenVectors, or other data, which passes
         Vectors of new sentences.
     trained : str or None
-        Fingerprint of the representer of the training; None if unknown, so that all vectors are accepted.
+        Fingerprint of the representer of the training vectors. None means unknown: all vectors are accepted.
 
     Examples
     --------

@@ -23,8 +23,8 @@ _TokenSpan = tuple[int, int, str]
 class HybridTagger(TokenTagger, BaseEstimator):
     """Combine the spans of rules with the spans of a trained tagger.
 
-    `predict` tags every token that the rules or the tagger tag, with every setting of ``on_conflict``. Where rules and
-    tagger disagree, ``on_conflict`` decides which label and which borders to use.
+    `predict` tags every token that the rules or the tagger tag, with every setting of ``on_conflict``. If a span of the
+    rules and a span of the tagger overlap, ``on_conflict`` decides on the label and the borders.
 
     Parameters
     ----------
@@ -34,17 +34,17 @@ class HybridTagger(TokenTagger, BaseEstimator):
         Trainable tagger, or a pipeline that ends with a tagger.
     on_conflict : {"rules_first", "tagger_first", "union"}, default="rules_first"
         Span that keeps the shared tokens if a span of the rules and a span of the tagger overlap. "rules_first" is the
-        span of the rules, "tagger_first" the span of the tagger, and "union" the longer span (the span of the tagger if
-        both are equally long). The remaining tokens of the other span join the adjacent span if both labels are equal.
-        The remaining tokens with another label form a span of their own.
+        span of the rules, and "tagger_first" is the span of the tagger. "union" is the longer span, or the span of the
+        tagger if both spans have the same length. The remaining tokens of the other span join the adjacent span if both
+        labels are equal. The remaining tokens with another label form a span of their own.
 
     Attributes
     ----------
     rules_, tagger_ : fitted estimators
         Fitted rules and fitted tagger.
     rules_precision_ : float
-        Precision of the rules on the data of `fit`: the proportion of tokens tagged by the rules that are PHI of any
-        label in y, with one success and one failure added. `predict` returns the number ``rules_precision_`` as the
+        Precision of the rules on the data of `fit`: the proportion of PHI (of any label in y) among the tokens that the
+        rules tag, with one success and one failure added. `predict` returns the number ``rules_precision_`` as the
         confidence of tokens that only the rules tag.
 
     See Also
@@ -74,7 +74,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         self.on_conflict = on_conflict
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> HybridTagger:
-        """Train the tagger. The rules read only the names of the labels from y.
+        """Train the tagger. The rules use only the names of the labels in y.
 
         Parameters
         ----------
@@ -115,9 +115,9 @@ class HybridTagger(TokenTagger, BaseEstimator):
         X : sequence of n sentences of tokens
             Sentences to tag.
         return_confidence : bool, default=False
-            Whether to also return the confidence of each tag. The confidence is the probability of the tagger, and
-            ``rules_precision_`` at tokens that only the rules tag. At tokens that both the rules and the tagger tag,
-            the confidence is the larger of the two numbers.
+            Whether to also return the confidence of each tag. The confidence is the probability of the tagger. At
+            tokens that only the rules tag, the confidence is ``rules_precision_``. At tokens that both the rules and
+            the tagger tag, the confidence is the larger of the two numbers.
 
         Returns
         -------

@@ -35,7 +35,8 @@ class TokenTagger:
         y : sequence of n tag sequences
             Gold IOB2 tags.
         sample_weight : None
-            Not supported. The parameter exists because scikit-learn's Pipeline passes sample weights on.
+            Not supported. The parameter exists because `Pipeline` of scikit-learn passes sample weights to its last
+            step.
 
         Returns
         -------
@@ -49,7 +50,7 @@ class TokenTagger:
 
 
 def token_rows(X: Any, reader: str, way_out: str) -> TokenSequences:
-    """Sentences of tokens; a SequenceError, which names the reader and a way out, if X holds vectors."""
+    """Return X as sentences of tokens. If X contains vectors, raise a SequenceError with advice for the user."""
     X = check_sequences(X)
     if isinstance(X, TokenSequences):
         return X
@@ -60,7 +61,7 @@ def token_rows(X: Any, reader: str, way_out: str) -> TokenSequences:
 
 
 class MarginalTagger(TokenTagger):
-    """Base of the taggers that decide by the marginals of other taggers."""
+    """Base of the taggers that compute their tags from the marginals of other taggers."""
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """Tag sentences.
@@ -85,7 +86,7 @@ class MarginalTagger(TokenTagger):
         return (tags, confidence) if return_confidence else tags
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Marginal probability of each tag at each token. A decision bias does not change it.
+        """Marginal probability of each tag at each token, without any decision bias.
 
         Parameters
         ----------
@@ -104,7 +105,7 @@ class MarginalTagger(TokenTagger):
         raise NotImplementedError
 
     def _know_labels(self, *tags: Any) -> None:
-        """Set the labels and the tags of this tagger to those of the given tags."""
+        """Set the labels and the tags of this tagger from the given tags."""
         self._labels = labels_in(*tags)
         self.classes_ = tag_columns(self._labels)
 
@@ -263,7 +264,7 @@ class PhiMarginals:
         return object_rows(RaggedArray(self.data.astype(np.float32), self.offsets))
 
     def of_tags(self, tags: TokenSequences) -> RaggedArray:
-        """Probability of the label of each tag (B and I summed), or of O."""
+        """Probability of the label of each tag (sum of B and I), or of O."""
         n_labels = len(self.labels)
         # shape: (n_tokens,)
         column = columns_of(tags.data, self.labels)
@@ -278,13 +279,13 @@ class PhiMarginals:
         """Tag all tokens with a probability of PHI of at least ``threshold``.
 
         A token is a sure token if its probability of PHI is at least 0.5. A run of sure tokens has the legal tag
-        sequence with the largest product of marginals. A tagged token below 0.5 has its most probable label. Such a
-        token continues the span of the token before if both tokens are below 0.5, both labels are equal, and I is at
-        least as probable as B.
+        sequence with the largest product of marginals. A tagged token with a probability below 0.5 has its most
+        probable label. The token continues the span of the previous token if both tokens have probabilities below 0.5,
+        both labels are equal, and I is at least as probable as B.
 
-        The rules of decoding have three consequences. All tag sequences are legal. The label of a token does not depend
-        on the threshold, and a lower threshold never loses a token. Sure and other tokens never share a span, so that a
-        lower threshold does not change the spans of sure tokens.
+        These rules have three consequences. All tag sequences are legal. The label of a token does not depend on the
+        threshold, and with a lower threshold, all tagged tokens stay tagged. Sure tokens and other tokens never share a
+        span, so that a lower threshold does not change the spans of sure tokens.
 
         Parameters
         ----------
@@ -383,8 +384,8 @@ def read_marginals(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Phi
     Parameters
     ----------
     estimator : fitted estimator
-        Tagger with ``classes_`` and ``predict_proba``, for IOB2 or BIOES tags. S counts as B and E as I. The predicted
-        tags of a tagger without ``predict_proba`` have probability 1.
+        Tagger with ``classes_`` and ``predict_proba``, for IOB2 or BIOES tags. S counts as B, and E counts as I. The
+        predicted tags of a tagger without ``predict_proba`` have probability 1.
     X : RaggedArray of n sentences
         Sentences to tag.
     labels : sequence of str
@@ -397,8 +398,8 @@ def read_marginals(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Phi
     Raises
     ------
     SequenceError
-        If the result of the estimator has a wrong number of rows, tokens or columns, or holds other numbers than
-        probabilities, or a label is missing in ``labels``.
+        If the result of the estimator has a wrong number of rows, tokens or columns, or contains numbers that are not
+        probabilities. Also if a label is missing in ``labels``.
     """
     # shape: (n_tokens, 1 + 2 * n_labels)
     out = np.zeros((len(X.data), 1 + 2 * len(labels)))
@@ -412,7 +413,7 @@ def read_marginals(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Phi
 def marginal_parts(estimator: Any, X: RaggedArray, labels: Sequence[str]) -> Iterator[PhiMarginals]:
     """Yield the marginals of `read_marginals` in the order of the sentences, some thousand tokens at a time.
 
-    The marginals of a note of a megabyte in double precision would take more memory than all other data of the note.
+    In double precision, the marginals of a note of one megabyte would need more memory than all other data of the note.
     """
     if not len(X):
         return
@@ -454,7 +455,7 @@ def _check_rows(estimator: Any, rows: Any, lengths: np.ndarray, n_classes: int) 
 
 
 def columns_of(tags: Any, labels: Sequence[str]) -> np.ndarray:
-    """Number of the column of each IOB2 or BIOES tag.
+    """Column number of each IOB2 or BIOES tag.
 
     Raises
     ------

@@ -147,7 +147,7 @@ class TaggerModule(nn.Module):
         return self.decode_all([(emissions, mask)])[0]
 
     def decode_all(self, batches: Sequence[tuple[Tensor, Tensor]]) -> list[list[list[int]]]:
-        """Results of `decode` for each pair of emissions and mask; the CRF decodes the batches together."""
+        """Results of `decode` for each pair of emissions and mask. The CRF decodes all batches together."""
         if self.crf is not None:
             return self.crf.decode_all(batches)
         found = [(emissions.argmax(2).tolist(), mask.sum(1).tolist()) for emissions, mask in batches]
@@ -178,7 +178,8 @@ class TaggerModule(nn.Module):
 
 
 class _Picked(torch.autograd.Function):
-    """Select rows of a matrix, each at most once. The gradient of `index_select` would add up the rows one by one."""
+    """Select rows of a matrix, each at most once. The gradient is faster to compute than the gradient of
+    `index_select`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, rows: Tensor) -> Tensor:
@@ -236,7 +237,8 @@ def legal_tags(classes: np.ndarray, tag_scheme: str, continues_spans: bool = Fal
 
 @lru_cache(maxsize=16)
 def _transitions(tags: tuple[str, ...], tag_scheme: str) -> tuple[list[bool], list[list[bool]], list[bool]]:
-    """Legal tags at the start, after each other tag and at the end; cached, as a model needs thousands of pairs."""
+    """Legal tags at the start, after each other tag and at the end. Cached, because a model has thousands of pairs of
+    tags."""
     return (
         [is_allowed(None, tag, tag_scheme) for tag in tags],
         [[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags],

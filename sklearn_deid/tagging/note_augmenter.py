@@ -41,8 +41,8 @@ class NoteAugmenter(SentenceTransformer):
     ----------
     copies : float in [0, 1], default=0.5
         Proportion of the documents that a `DeidTagger` copies in an epoch; proportion of the sentences, if X does not
-        hold their documents. A training takes longer by 80 % of ``copies``, unless ``max_epochs="auto"`` sets the
-        length of the training.
+        hold their documents. A training takes longer by the proportion ``0.8 * copies``, unless ``max_epochs="auto"``
+        sets the length of the training.
     lower_case, capitals, title_case : float in [0, 1], default=0.7, 0.08, 0.05
         Probability that a copied sentence is written in lower case, in capitals, or with a capital at the start of each
         word. The sum of the three numbers is at most 1. If X holds the documents of its sentences, all copied sentences
@@ -50,15 +50,15 @@ class NoteAugmenter(SentenceTransformer):
     typing_errors : float in [0, 1], default=0.02
         Probability that a word of at least three letters loses, doubles or swaps a letter.
     ocr_errors : float in [0, 1], default=0.15
-        Probability that one or two characters of a word become characters that scanners confuse with them, such as 0
-        and O.
+        Probability that one or two characters of a word are replaced by characters that scanners confuse, such as 0 and
+        O.
     lost_punctuation : float in [0, 1], default=0.15
         Probability that a copied sentence of a `DeidTagger` loses the punctuation ``. , ; : - / ( )``. `sample` ignores
         the parameter, because the method keeps the number of tokens.
     line_breaks : float in [0, 1], default=0.3
-        Probability that the lines of a copied document end at other places, as in notes that were wrapped: sentences
-        are cut, inside of spans above all, and some are joined. `sample`, and a tagger that reads each sentence alone
-        (``context="sentence"``), ignore the parameter.
+        Probability that the lines of a copied document end at other places, as in notes with wrapped lines. Some
+        sentences are then cut, mostly inside spans, and some sentences are joined. `sample` ignores the parameter. A
+        tagger with ``context="sentence"`` also ignores the parameter.
     random_state : int, RandomState or None, default=None
         Random seed. A `DeidTagger` sets the seed of its augmenter.
 
@@ -157,7 +157,7 @@ class NoteAugmenter(SentenceTransformer):
         return self.draw(self._words(X))[0]
 
     def draw(self, tokens: TokenSequences) -> tuple[TokenSequences, np.ndarray]:
-        """Draw an augmented copy, and whether each sentence is in lower case; shape (n_sentences,)."""
+        """Return an augmented copy and, in an array of shape (n_sentences,), whether each sentence is in lower case."""
         rng = own_generator(self.random_state)
         changed = tokens.data.copy()
         borders = np.cumsum(self._shares())
@@ -202,7 +202,7 @@ def default_augmenter(n_tokens: int, batch_size: int) -> NoteAugmenter:
 
 
 def _typing_error(word: str, rng: np.random.Generator) -> str:
-    """A word that has lost, doubled or swapped a letter behind its first letter."""
+    """Return a word in which a letter after the first letter is lost, doubled or swapped."""
     if len(word) < _SHORTEST or not word.isalpha():
         return word
     i = int(rng.integers(1, len(word)))
@@ -213,7 +213,8 @@ def _typing_error(word: str, rng: np.random.Generator) -> str:
 
 
 def _scanning_error(word: str, rng: np.random.Generator) -> str:
-    """A word with one or two confused characters; unchanged if scanners confuse no character of the word."""
+    """Return a word with one or two confused characters, or the unchanged word if scanners confuse none of its
+    characters."""
     places = [i for i, c in enumerate(word) if c in _CONFUSIONS or c in _CONFUSED_PAIRS]
     for _ in range(int(rng.integers(1, 3)) if places else 0):
         i = places[int(rng.integers(len(places)))]

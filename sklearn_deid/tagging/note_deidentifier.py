@@ -40,26 +40,27 @@ class NoteDeidentifier(BaseEstimator):
     """Find and redact PHI in raw notes with any tagger or pipeline.
 
     The estimator cuts each note into sentences and tokens, tags the tokens, and converts the tags to character offsets
-    of the original note. The tagger reads letters, digits and punctuation in unusual forms as the usual characters
-    (`text.normalize`). Notes may have any length and come from any iterable. The estimator processes notes in batches.
+    of the original note. The tagger reads usual characters instead of unusual Unicode forms of letters, digits and
+    punctuation (`text.normalize`). Notes may have any length and come from any iterable. The estimator processes notes
+    in batches.
 
     Parameters
     ----------
     estimator : estimator, optional
         Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`. None means
         ``DeidTagger(context="block")``, which starts from "starter-en" if the training notes are in a language of
-        `sklearn_deid.surrogates.LOCALES` and have at most 300,000 characters together. With more characters, None means
-        ``DeidTagger(context=ContextBlock(random_borders=True))``.
+        `sklearn_deid.surrogates.LOCALES` and have at most 300,000 characters together. If the notes have more
+        characters, None means ``DeidTagger(context=ContextBlock(random_borders=True))``.
     batch_size : int, default=128
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
-        PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the list of the Safe Harbor rule
-        (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 are kept.
-        "hipaa-surrogate" is "hipaa" plus states and bare years. `redact` with surrogates replaces "hipaa" by
-        "hipaa-surrogate": a bare year beside shifted dates would reveal the shift, and a state would not fit the
-        invented town. With other values than "all", `fit` of a `DeidTagger` from "starter-en" assumes that the notes
-        are annotated by the Safe Harbor rule: PHI that the starter finds and the rule keeps is learned as PHI and
-        filtered from the results.
+        PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the PHI that the Safe Harbor rule
+        lists (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay in the
+        text. "hipaa-surrogate" is "hipaa" plus states and bare years. If ``labels`` is "hipaa", `redact` with
+        surrogates uses "hipaa-surrogate": a bare year in a note with shifted dates would reveal the shift, and a state
+        would not fit the invented town. With "hipaa" and "hipaa-surrogate", a `DeidTagger` that starts from
+        "starter-en" assumes in `fit` that the notes are annotated by the Safe Harbor rule. The tagger then also learns
+        PHI that the starter finds and the rule does not list. This PHI is removed from the results.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
         continues, returns None instead of the note and warns. No value of ``on_error`` returns the unprocessed note.
@@ -71,23 +72,22 @@ class NoteDeidentifier(BaseEstimator):
         is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the segmenter has a method
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
     rules : {"proven"} or None, default="proven"
-        Rules for PHI that the tagger leaves out (`tagging.rules`). "proven" means the rules whose matches are PHI of
-        one label in the notes of `fit`, such as dates in digits (`ProvenRules.learn`). Matches of proven rules become
-        spans where the tagger has found nothing. Without `fit`, there are no rules. None means no rules.
+        Rules for PHI that the tagger misses (`tagging.rules`). "proven" means the rules whose matches in the notes of
+        `fit` are nearly always PHI of one label, such as dates in digits (`ProvenRules.learn`). A match of such a rule
+        becomes a span if the tagger has found nothing there. Without `fit`, and with None, no rules are used.
 
     memory_unit : {"note", "patient"}, default="note"
-        Range of notes over which a `DeidTagger` remembers the words that it has found. "note" is each note alone.
-        "patient" is all notes that follow one another with the same ``Document.patient_id``; keep the notes of a
-        patient together. The notes of a patient are tagged in one batch, of at most ten times ``batch_size`` notes.
-        With "patient", the spans of a note depend on the other notes of the patient. `save` does not store
-        ``memory_unit``.
+        Range of notes over which a `DeidTagger` remembers the words that are PHI. "note" is each note alone. "patient"
+        means consecutive notes with the same ``Document.patient_id``; pass the notes of a patient one after the other.
+        The notes of a patient are tagged in one batch, of at most ten times ``batch_size`` notes. With "patient", the
+        spans of a note depend on the other notes of the patient. `save` does not store ``memory_unit``.
     self_training : SelfTraining, optional
         Settings with which `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
-        Number of processes that tag batches at the same time, this process included; -1 means all processor cores.
-        None means 1, unless a ``joblib.parallel_config`` sets another number. The other processes start with the second
-        batch of a call and share large arrays of the model. Each of ``n_jobs`` processes has the threads of this
-        process divided by ``n_jobs``; spans and their order do not depend on ``n_jobs``. `fit` ignores the parameter.
+        Number of processes that tag batches at the same time, this process included; -1 means all processor cores. None
+        means 1, unless a ``joblib.parallel_config`` sets another number. The other processes start with the second
+        batch of a call and share large arrays of the model. The threads of this process are divided equally among the
+        ``n_jobs`` processes. Spans and their order do not depend on ``n_jobs``. `fit` ignores the parameter.
 
     Attributes
     ----------
@@ -96,18 +96,20 @@ class NoteDeidentifier(BaseEstimator):
     categories_ : dict
         Category of each label in the corpus of `fit`.
     likeness_ : NoteLikeness or None
-        Statistics of the training notes, to recognise unlike notes. None with too few training notes.
+        Statistics of the training notes, to recognise notes that are unlike the training notes. None with too few
+        training notes.
     alignment_report_ : AlignmentReport
         Spans in the corpus of `fit` whose borders are not token borders, by document id and offsets.
     border_counts_ : dict
-        For each label: borders of sentences inside one span of the corpus of `fit`, and borders with the label on both
-        sides. `annotate` joins two spans at a border of sentences if most borders of the label are inside one span.
+        For each label, two counts of sentence borders in the corpus of `fit`: borders inside one span of the label, and
+        all borders with the label on both sides. `annotate` joins two spans at a sentence border if most of these
+        borders are inside one span.
     segmenter_ : segmenter
         Fitted segmenter.
     rules_ : ProvenRules or None
         Rules whose matches were PHI in the notes of `fit`.
     raw_notes_ : dict
-        Counts after `fit` with ``unlabelled``. "read": raw notes that were read. "left out": raw notes that are no
+        Counts after `fit` with ``unlabelled``. "read": raw notes that were read. "left out": raw notes that are not
         readable text. "annotated": raw notes that were left out because they are annotated. "sentences" and "used
         sentences": sentences of the raw notes, and sentences that the training used.
 
@@ -219,7 +221,8 @@ class NoteDeidentifier(BaseEstimator):
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
 
     def _with_staying(self, corpus: Corpus, estimator: Any) -> Corpus:
-        """Notes with the PHI that the Safe Harbor rule keeps, if the training starts from a model with this rule."""
+        """Return the corpus, with added spans of PHI that the Safe Harbor rule does not list if the training needs
+        them."""
         from .warm_start import loaded_start
 
         if self.labels == "all":
@@ -259,17 +262,18 @@ class NoteDeidentifier(BaseEstimator):
         -------
         list of tuple of Span
             Spans of each note, sorted and without overlap. Offsets count characters of the original text.
-            ``confidence`` is the smallest probability among the tokens of the span, the precision of the rule for a
-            span of a rule, or None if the tagger returns no probabilities. The entry of a withheld note is None.
+            ``confidence`` is the smallest probability among the tokens of the span, or the precision of the rule if a
+            rule found the span. If the tagger returns no probabilities, ``confidence`` is None. The entry of a withheld
+            note is None.
 
         Raises
         ------
         SequenceError
-            If ``texts`` is a single text, bytes, a table, a mapping or no iterable.
+            If ``texts`` is a single text, bytes, a table or a mapping, or is not iterable.
         DeidError
-            If a note is not a text, or if the tagger fails on the note. If the note is not plain text
-            (`text.unreadable_reason`): text with control characters, undecoded bytes, RTF, quoted-printable or base64.
-            The message contains the number or id of the note. Not raised with ``on_error="withhold"``.
+            If a note is not a text, or if the tagger fails on the note. Also if the note is not plain text
+            (`text.unreadable_reason`), but has control characters or undecoded bytes, or is RTF, quoted-printable or
+            base64. The message contains the number or id of the note. Not raised with ``on_error="withhold"``.
 
         Warns
         -----
@@ -302,15 +306,15 @@ class NoteDeidentifier(BaseEstimator):
         Parameters
         ----------
         texts : iterable of str or Document, or Document
-            Raw notes, as for `annotate`. A string counts as a patient of its own; a Document names its patient.
+            Raw notes, as for `annotate`. A string counts as a patient of its own; a Document has a patient id.
         mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
             Replacement of a span: the label in brackets, asterisks, nothing, or invented PHI of the same kind and form.
-            A `SurrogateEngine` is the mode "surrogate" with choices of your own; use one engine for all notes of a
-            patient.
+            With a `SurrogateEngine`, spans are replaced as in mode "surrogate", with the settings of the engine; use
+            one engine for all notes of a patient.
         return_documents : bool, default=False
-            Whether to return each note as a Document with the spans of the new text. Labels and surrogates are spans;
-            asterisks are not. ``meta`` and confidences are left out. Strings get the ids ``note-0``, ``note-1`` and so
-            on.
+            Whether to return each note as a Document with the spans of the new text. Labels and surrogates are marked
+            as spans, asterisks are not. ``meta`` and confidences are left out. Strings get the ids ``note-0``,
+            ``note-1`` and so on.
         locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, optional
             Language of the surrogates. None means "auto". ``locale``, ``key`` and ``date_shift`` need mode="surrogate".
         key : bytes, optional
@@ -356,7 +360,7 @@ class NoteDeidentifier(BaseEstimator):
         """Micro F1 of typed spans, called "strict" in `deid_report`.
 
         A span counts as found if its borders and its label are correct. The spans of a withheld note count as missed.
-        With ``labels="hipaa"``, other spans of the gold annotation do not count.
+        With ``labels="hipaa"``, gold spans that the Safe Harbor rule does not list do not count.
 
         Parameters
         ----------
@@ -439,7 +443,7 @@ class NoteDeidentifier(BaseEstimator):
         return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness, labels, rules)
 
     def _segmenter(self) -> Any:
-        """Segmenter of `annotate`. A tagger that was fitted elsewhere was trained on sentences that rules cut."""
+        """Segmenter of `annotate`: None means rules, for a tagger that was not fitted by this estimator."""
         if hasattr(self, "segmenter_"):
             return self.segmenter_
         return None if isinstance(self.segmenter, str) else self.segmenter
@@ -553,8 +557,8 @@ def checked_notes(notes: Any, method: str, name: str = "texts") -> Iterable[Any]
     Raises
     ------
     SequenceError
-        If ``notes`` is a text, bytes, a table, a mapping, a set, a file or no iterable. The message shows the right
-        call.
+        If ``notes`` is a text, bytes, a table, a mapping, a set or a file, or is not iterable. The message shows the
+        right call.
 
     Examples
     --------
@@ -585,12 +589,12 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
     Raises
     ------
     SequenceError
-        If ``notes`` is no iterable of notes, or if no note is left.
+        If ``notes`` is not an iterable of notes, or if no note is left.
 
     Warns
     -----
     WithheldWarning
-        For each note that is not a text, or is a text of another kind (`text.unreadable_reason`).
+        For each note that is not a text, or is not plain text (`text.unreadable_reason`).
     """
     known = {document.text for document in annotated}
     kept: list[Document] = []

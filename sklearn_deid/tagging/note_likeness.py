@@ -1,4 +1,5 @@
-"""`NoteLikeness`: whether a note is like the training notes of a model, by statistics without any word of a note."""
+"""`NoteLikeness`: whether a note is like the training notes of a model, judged by statistics that contain no word of a
+note."""
 
 from __future__ import annotations
 
@@ -40,9 +41,10 @@ _CLASS[ord("a") : ord("z") + 1] = np.arange(1, 27)
 
 @dataclass(frozen=True)
 class Measured:
-    """Sums over the units of a note, and the numbers of these units. Sums and numbers have the shape (n_features,).
+    """Sum of each statistic over the words, tokens or sentences of a note, and number of summed units; shape
+    (n_features,).
 
-    ``pairs`` holds the number of each pair of letters, of shape (28, 28).
+    ``pairs`` of shape (28, 28) contains the number of each pair of neighbouring letters.
     """
 
     sums: np.ndarray
@@ -87,19 +89,20 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
 class NoteLikeness:
     """Score of the difference between a note and the training notes, with a calibrated threshold.
 
-    The score is the largest deviation among nine statistics. The statistics are the shares of words with a first
-    capital, words in capitals, tokens with digits, punctuation, letters outside of ASCII and tokens of PHI, the lengths
-    of words and sentences, and the mean surprise of the pairs of letters. A deviation is the distance from the median,
-    divided by the root mean square of the distances on its side. In short notes, every statistic is shrunk to the mean,
-    because a few words show nothing. With ``any_casing``, the casing of notes in lower case, in capitals and in Title
-    Case is ignored: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
+    The score is the largest deviation among nine statistics. Six statistics are shares: words with a first capital,
+    words in capitals, words with letters outside of ASCII, tokens with digits, punctuation, and tokens of PHI. The
+    other statistics are the mean length of words, the mean length of sentences, and the mean negative log probability
+    of the pairs of letters. A deviation is the distance from the median, divided by the root mean square of the
+    training notes' distances on the same side of the median. In short notes, every statistic is shrunk to the mean,
+    because a few words are not reliable evidence. With ``any_casing``, the casing of notes in lower case, in capitals
+    and in Title Case is ignored: a `DeidTagger` with a `NoteAugmenter` has learned from such notes.
 
-    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. Pairs of letters that
-    fewer than five of the patients have count as pairs that no note has: a saved model reveals no rare name by its
-    letters. The notes of the other patients determine the threshold: it is the score of rank ``ceil((n + 1) * 0.99)``
-    among their ``n`` scores. If a new note and these ``n`` notes are exchangeable, the note has a higher score with a
-    probability of at most 1 %, for any number of notes (split conformal prediction). The notes are exchangeable only
-    approximately: notes of one patient are alike, and a tagger does not find exactly the annotated PHI.
+    The notes of a quarter of the patients determine medians, mean squares and counts of pairs. Pairs of letters in the
+    notes of fewer than five of these patients are not counted, so that a saved model reveals no rare name by its
+    letters. The notes of the other patients determine the threshold: the score of rank ``ceil((n + 1) * 0.99)`` among
+    the ``n`` scores of these notes. If a new note and these ``n`` notes are exchangeable, the note has a higher score
+    with a probability of at most 1 %, for any number of notes (split conformal prediction). The notes are exchangeable
+    only approximately: notes of one patient are alike, and a tagger does not find exactly the annotated PHI.
 
     Attributes
     ----------
@@ -144,7 +147,7 @@ class NoteLikeness:
         Parameters
         ----------
         notes : sequence of Measured
-            Numbers of the training notes, with the annotated PHI.
+            Statistics of the training notes, with the annotated PHI.
         patients : sequence of hashable
             Patient of each note. The notes are divided into two parts, and no patient is in both parts.
         any_casing : bool, default=False
@@ -190,7 +193,8 @@ class NoteLikeness:
         return float(deviations[largest]), FEATURES[largest]
 
     def problem(self, note: Measured) -> str | None:
-        """Reason why a note is unlike the training notes, as a sentence without note text; None for a usual note."""
+        """Reason why a note is unlike the training notes, as a sentence without note text; None for a note like the
+        training notes."""
         score, name = self.score(note)
         if score <= self.threshold:
             return None
@@ -252,7 +256,7 @@ def _shared_pairs(notes: Sequence[Measured], owners: Sequence[Hashable]) -> np.n
 def _parts(
     notes: Sequence[Measured], patients: Sequence[Hashable], seed: int
 ) -> tuple[list[Measured], list[Hashable], list[Measured]]:
-    """Notes for the statistics with their patients, and notes for the threshold."""
+    """Return the notes for the statistics, the patients of these notes, and the notes for the threshold."""
     distinct = list(dict.fromkeys(patients))
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[i] for i in order[: max(1, round(_FIT_SHARE * len(distinct)))]}

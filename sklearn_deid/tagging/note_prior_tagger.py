@@ -26,18 +26,18 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
     """Lower the probabilities of PHI in sentences of a note whose other sentences seem to have little PHI.
 
     A tagger that reads single sentences expects PHI as often as in its training sentences. Many notes have less PHI: in
-    a long note without any name, a doubtful name is most often the name of a test or a drug. This tagger estimates for
-    each sentence how many of the other sentences of its note have PHI, and corrects the probability that the sentence
-    has PHI for the difference to the training sentences. Sentences that surely have PHI hardly change, and neither do
-    sentences of notes with as much PHI as the training sentences. A note of one sentence does not change at all.
+    a long note without any name, a doubtful name is most often the name of a test or a drug. For each sentence, this
+    tagger estimates the share of the other sentences of the note that have PHI. If the share is below the share in the
+    training sentences, the tagger lowers the probabilities of PHI in the sentence. If the tagger is sure that a
+    sentence has PHI, the probabilities hardly change. Probabilities in a note of one sentence do not change.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
         Tagger with ``predict_proba``, or a pipeline that ends with such a tagger.
     share : float in (0, 1) or "auto", default="auto"
-        Share of sentences with PHI that the tagger expects. "auto" is the share of sentences with PHI in y. If `fit`
-        does not train the tagger, give the share of sentences with PHI in the training data of the tagger.
+        Share of sentences with PHI that the tagger expects. "auto" is the share of sentences with PHI in y. If the
+        tagger is already fitted, pass the share of sentences with PHI in the training data of the tagger.
     strength : float > 0, default=4.0
         Number of sentences with the expected share that are added to each note, as a prior. With a larger number, short
         notes change less.
@@ -55,14 +55,14 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
 
     See Also
     --------
-    RecallTunedTagger : Chooses a bias for all words, such as around this estimator.
-    WordBiasTagger : Needs more evidence for ordinary words.
+    RecallTunedTagger : Chooses a bias for all words; can wrap this estimator. WordBiasTagger : Needs more evidence for
+    ordinary words.
 
     Notes
     -----
     Probabilities of PHI never rise. X must hold the document of each sentence (``X.documents``), which
-    `NoteDeidentifier` provides; sentences without documents do not change. The share of a note is the fixed point that
-    Saerens et al. call the EM estimate of new priors, without the sentence itself.
+    `NoteDeidentifier` provides; sentences without documents do not change. The share of a note is the EM estimate of
+    the prior probability of PHI (Saerens et al. 2002), computed without the sentence itself.
 
     References
     ----------
@@ -157,7 +157,7 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
 
 
 def likeliest(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Largest probability of PHI of the tokens of each sentence; 0 of an empty sentence.
+    """Largest probability of PHI of the tokens of each sentence; 0 for an empty sentence.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def prior_factors(
 
 
 def note_prior_state(model: NotePriorTagger) -> dict[str, Any]:
-    """State of a fitted tagger, without the labels and the tagger inside."""
+    """State of a fitted tagger, without the labels and the wrapped tagger."""
     return {"share": model.share_, "strength": float(model.strength), "lowest": float(model.lowest)}
 
 

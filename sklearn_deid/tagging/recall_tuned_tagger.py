@@ -47,18 +47,18 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
 
     The estimator wraps any tagger with ``predict_proba``. A token is tagged if its probability of PHI, summed over all
     labels, is at least the threshold. The label of a tagged token is the most probable label. `fit` chooses the
-    threshold on held-out patients. The estimator corresponds to scikit-learn's `TunedThresholdClassifierCV` and, with
-    ``decision_bias``, to its `FixedThresholdClassifier`.
+    threshold on held-out patients. The estimator corresponds to `TunedThresholdClassifierCV` of scikit-learn. With
+    ``decision_bias``, the estimator corresponds to `FixedThresholdClassifier`.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
         Tagger, or a pipeline that ends with a tagger.
     target_recall : float in (0, 1), "highest" or None, default=0.99
-        Proportion of PHI to find on new patients. `fit` takes the highest threshold that reaches the target, because
-        that threshold costs the least precision. `fit` never chooses a threshold above 0.5 (a bias below 0). "highest"
-        is the largest bias (in steps of 0.5, at most 10) at which the precision of tagged tokens on the held-out
-        patients is at least ``min_precision``. The target "highest" promises no recall.
+        Proportion of PHI to find on new patients. `fit` chooses the highest threshold that reaches the target, because
+        a lower threshold lowers precision. `fit` never chooses a threshold above 0.5 (a bias below 0). "highest"
+        chooses the largest bias (in steps of 0.5, at most 10) at which the precision of tagged tokens on the held-out
+        patients is at least ``min_precision``. "highest" guarantees no recall.
     max_missed_patients : float in (0, 1) or None, default=None
         Upper bound on the probability that the tagger misses at least one token of a direct identifier of a new
         patient. If you set both ``target_recall`` and ``max_missed_patients``, the threshold satisfies both conditions.
@@ -70,35 +70,36 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
     confidence : float in (0.5, 1) or None, default=0.95
         Confidence level of the one-sided lower bound of the recall, over the draw of held-out patients. The lower bound
         must reach ``target_recall``. With None, the recall on the held-out patients itself must reach the target; the
-        recall on new patients is then below the target about half of the time.
+        recall on new patients is then below the target in about half of all cases.
     level : {"token", "span"}, default="token"
         Unit of the recall. "token" counts tagged PHI tokens, "span" counts PHI spans with all tokens tagged.
     binary : bool, default=True
         Whether PHI counts as found under any label. With False, PHI with a wrong label counts as missed, and some
-        targets are out of reach.
+        targets cannot be reached.
     direct_labels : collection of str, "auto" or None, default="auto"
-        Labels of direct identifiers, for ``max_missed_patients``. "auto" means names, contacts, identifiers, streets
-        and relatives of the i2b2 2014 and MEDDOCAN schemes, and every label that is in neither scheme. None means all
-        labels.
+        Labels of direct identifiers, for ``max_missed_patients``. "auto" means the labels of names, contacts,
+        identifiers, streets and relatives in the i2b2 2014 and MEDDOCAN schemes, and every label that is in neither
+        scheme. None means all labels.
     min_precision : float in [0, 1), default=0.8
         Smallest accepted precision of tagged tokens on the held-out patients. If the precision is below
-        ``min_precision``, `fit` warns or raises an error (``on_low_precision``). The message names the highest target
-        that keeps the precision. 0 accepts any precision.
+        ``min_precision``, `fit` warns or raises an error (``on_low_precision``). The message states the highest target
+        at which the precision is at least ``min_precision``. 0 accepts any precision.
     on_low_precision : {"warn", "raise"}, default="warn"
-        Reaction of `fit` to a precision below ``min_precision``. "warn" keeps the tagger, which hides too much rather
-        than too little. "raise" refuses the target with a `TargetError`, and the estimator stays unfitted.
+        Reaction of `fit` to a precision below ``min_precision``. "warn" keeps the threshold, so that the tagger reaches
+        the target but hides many words that are not PHI. "raise" raises a `TargetError`, and the estimator stays
+        unfitted.
     cv : "auto", float in (0, 1), int, splitter or "prefit", default="auto"
-        Plan of the held-out patients. A float is the proportion of patients to hold out, an int is the number of folds
-        of patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than
-        300 patients, so that the recall is measured on every patient, and 0.25 for more patients. With
+        How patients are held out. A float is the proportion of patients to hold out, an int is the number of folds of
+        patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than 300
+        patients, so that the recall is measured on every patient. For 300 or more patients, "auto" means 0.25. With
         ``max_missed_patients``, "auto" means 0.25, because the bound needs one held-out set. With ``"prefit"``,
-        ``estimator`` is already fitted and is not trained again, and all of X is held out. With ``"prefit"``, X must
-        hold other patients than the training data of the estimator. To clone a `RecallTunedTagger` with a fitted
-        estimator, wrap the estimator in scikit-learn's `FrozenEstimator`.
+        ``estimator`` is already fitted and is not trained again, and all of X is held out. No patient of X may be in
+        the training data of this estimator. To clone a `RecallTunedTagger` with a fitted estimator, wrap the estimator
+        in scikit-learn's `FrozenEstimator`.
     refit : bool or "auto", default="auto"
         Whether to train the tagger again on all patients after the threshold is chosen. "auto" means True with several
-        folds, which require it, and False otherwise. With True, other taggers than the final tagger determine the
-        threshold, so that the guarantee is only empirical.
+        folds, because several folds require True, and False otherwise. With True, the threshold is chosen for the
+        taggers of the folds and used with the final tagger, so that the guarantee is only empirical.
     n_jobs : int or None, default=None
         Number of taggers that are trained at the same time: the taggers of the folds, and the final tagger of
         ``refit``.
@@ -116,8 +117,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
     threshold_ : float
         Smallest probability of PHI at which a token is tagged: ``1 / (1 + exp(decision_bias_))``.
     report_ : DecisionReport or None
-        Recall, precision and proportion of patients with a missed identifier, with 95 % intervals. The report uses the
-        same held-out patients as the choice of the threshold. None if no patient was held out.
+        Recall, precision and proportion of patients with a missed identifier, with 95 % intervals. The values are
+        measured on the held-out patients on which the threshold was chosen. None if no patient was held out.
     price_curve_ : PriceCurve or None
         Recall, precision and hidden text at each bias, on the same patients. None if no patient was held out.
 
@@ -131,8 +132,9 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
     *Patients.* Assume that the held-out patients and a new patient are exchangeable. The probability that the tagger
     misses a direct identifier of the new patient is at most ``max_missed_patients``. This bound on patients is exact in
     finite samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of held-out
-    patients: the bound is no promise for each single draw. The bound does not apply to patients of another hospital.
-    The bound needs ``groups``, ``refit=False`` and one held-out set, as with the defaults.
+    patients, so that a single draw can exceed the bound. The bound does not apply to patients of another hospital. The
+    bound requires ``groups``, ``refit=False`` and one held-out set. The defaults of ``refit`` and ``cv`` meet these
+    requirements.
 
     See Also
     --------
@@ -210,8 +212,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         y : sequence of n tag sequences
             IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
-            Patient of each sentence. Without groups, every sentence counts as a patient of its own. Without groups, the
-            choice is too optimistic if patients have several sentences. Required with ``max_missed_patients``.
+            Patient of each sentence. Without groups, every sentence counts as a patient of its own, and the bound on
+            the recall is too optimistic if patients have several sentences. Required with ``max_missed_patients``.
 
         Returns
         -------
@@ -222,8 +224,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         SequenceError
             If X and y do not match, or there are too few patients to hold some out.
         TargetError
-            If there are too few held-out patients for the target. The message holds the number of patients needed. If
-            even a tagger without a miss could not prove the target, the error is raised before any training. With
+            If there are too few held-out patients for the target. The message states the number of patients needed. If
+            there are too few patients even for a tagger that misses nothing, the error is raised before training. With
             ``on_low_precision="raise"``, also if the precision on the held-out patients is below ``min_precision``.
 
         Warns
@@ -275,7 +277,7 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         Raises
         ------
         ValueError
-            If ``decision_bias`` was changed after `fit`, which has set the threshold.
+            If ``decision_bias`` was changed after `fit`: only `fit` sets the threshold.
         """
         check_is_fitted(self)
         if self.decision_bias is not None and float(self.decision_bias) != self.decision_bias_:
@@ -300,7 +302,7 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
             raise ValueError("'max_missed_patients' needs the patient of each sentence: fit(X, y, groups=patients).")
 
     def _plan(self, n_patients: int) -> HoldOutPlan:
-        """Plan of the held-out patients, without "auto"."""
+        """Return ``cv``, with "auto" replaced by folds or a proportion."""
         cv = self.cv
         if isinstance(cv, str) and cv == "auto":
             one_set = self.max_missed_patients is not None or n_patients >= _MANY_PATIENTS
@@ -310,7 +312,7 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         return HoldOutPlan(cv, refit, self.n_jobs, self.random_state)
 
     def _check_reachable(self, tags: TokenSequences, patients: np.ndarray | None, plan: HoldOutPlan) -> None:
-        """Refuse a target before the training if the held-out patients could not prove it even without any miss."""
+        """Raise TargetError before training if the held-out patients are too few for the target even without a miss."""
         if not isinstance(self.target_recall, Real) or self.confidence is None or self.decision_bias is not None:
             return
         rows = held_out_rows(plan, len(tags), patients)

@@ -16,8 +16,8 @@ RECALL_FORMS = ("repaired", "batch", "printed")
 class RecallWeight(BaseEstimator):
     """Factor of the loss that grows with the proportion of PHI tokens that the tagger currently misses.
 
-    The false negative rate is ``FNR = FN / (1 + FN + TP)``. FN is the number of PHI tokens that are not tagged, TP the
-    number of PHI tokens that are tagged with any label. No gradient passes through the numbers FN and TP.
+    The false negative rate is ``FNR = FN / (1 + FN + TP)``. FN is the number of PHI tokens that are not tagged. TP is
+    the number of PHI tokens that are tagged with any label. No gradient passes through the numbers FN and TP.
 
     Parameters
     ----------
@@ -27,12 +27,11 @@ class RecallWeight(BaseEstimator):
         Formula of the factor.
 
         - "repaired": ``1 + (weight - 1) * FNR`` with the FNR of each sentence. Weight 1 is the plain loss.
-        - "batch": ``1 + (weight - 1) * FNR`` with the FNR of the whole batch. This form of the factor hardly changes
-          the training, because gradient clipping and optimizers with scaled steps cancel most of a factor that is
-          common to a batch.
+        - "batch": ``1 + (weight - 1) * FNR`` with the FNR of the whole batch. "batch" hardly changes the training,
+          because gradient clipping and optimizers with scaled steps cancel most of a factor that is the same for all
+          sentences of a batch.
         - "printed": ``weight * FNR``, the formula in the paper, with the FNR of the whole batch. With "printed", a
-          batch without missed PHI has a loss of 0 and changes no weight of the network, and weight 1 is not the plain
-          loss.
+          batch without missed PHI has a loss of 0 and changes no weight of the network. Weight 1 is not the plain loss.
 
     References
     ----------

@@ -36,10 +36,10 @@ class RuleTagger(TokenTagger, BaseEstimator):
     places. Combine the rules with a trained tagger (`HybridTagger`), or use the rules as a baseline.
 
     The estimator rebuilds the text of each sentence from its tokens and matches the rules on the rebuilt text. The
-    rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes, and a rule sees
-    no text beyond the sentence. Results can therefore differ from `tagging.rules.find_phi` on raw text. For example, an
-    address at the end of a sentence may include the next word if that word is in lower case, and the rules do not find
-    the date in ``12 - 3/4/2019``.
+    rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes. A rule reads
+    only the text of the sentence. Results can therefore differ from `tagging.rules.find_phi` on raw text. For example,
+    an address at the end of a sentence may include the next word if that word is in lower case, and the rules do not
+    find the date in ``12 - 3/4/2019``.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         (`tagging.rules.note_languages`), and needs the document of each sentence: `Corpus.to_sentences` and
         `NoteDeidentifier` provide the documents.
     label_scheme : {"auto", "i2b2-2014", "meddocan", "binary"} or mapping, default="auto"
-        Names of the labels. "auto" takes the first of the known schemes that contains all labels of y, and i2b2 2014 if
+        Names of the labels. "auto" means the first of the known schemes that contains all labels of y, or i2b2 2014 if
         y is None. A mapping gives the label of each kind of identifier (`tagging.rules.KINDS`). Kinds that are missing
         in the mapping or map to None are not tagged.
 
@@ -105,7 +105,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match.
         ValueError
-            If a name in ``recognizers`` is unknown, no scheme contains all labels of y, or nothing is left to find.
+            If a name in ``recognizers`` is unknown, no scheme contains all labels of y, or no rule remains.
         """
         check_constraints(self)
         languages = LANGUAGES if self.language == "auto" else self.language

@@ -40,10 +40,10 @@ _AGE_WORD = re.compile(r"\d+|[^\W\d_]+")
 def is_safe_harbor(span: Span, text: str) -> bool:
     """Whether the Safe Harbor rule removes a span.
 
-    The rule removes names, places smaller than a state, all parts of dates but the year, ages from 90, contacts, and
-    identifying numbers. States, countries, professions, departments, bare years and ages under 90 stay. In case of
-    doubt the span is removed. There is doubt if the label is in neither the i2b2 2014 nor the MEDDOCAN scheme, or if
-    the number of an age cannot be read.
+    The rule removes names, places smaller than a state, all parts of dates except the year, ages of 90 and more,
+    contacts, and identifying numbers. States, countries, professions, departments, bare years and ages under 90 stay. A
+    span is also removed if its label is in neither the i2b2 2014 nor the MEDDOCAN scheme, or if the number of an age
+    cannot be read.
 
     Parameters
     ----------
@@ -59,9 +59,10 @@ def is_safe_harbor(span: Span, text: str) -> bool:
 
     Notes
     -----
-    The list that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) differs: doctors and hospitals are not
-    in that list. A bare year stays, although the rule also removes a year that shows an age from 90, such as a year of
-    birth. The text of a span with a year does not show whether the year reveals an age from 90.
+    The labels that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) are different: doctors and hospitals
+    are not among them. The Safe Harbor rule also removes a year that reveals an age of 90 or more, such as a year of
+    birth. This function keeps every bare year, because the text of the span does not show whether the year reveals an
+    age.
 
     References
     ----------
@@ -98,11 +99,12 @@ def _is_young(words: str) -> bool:
 
 
 def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
-    """Return training notes with added spans: PHI that a model finds and the rule keeps, where nothing is annotated.
+    """Return training notes with added spans: PHI that a model finds, the rule does not remove, and nobody has
+    annotated.
 
     In notes that are annotated by the rule, a bare year is not a date, and an age under 90 is not an age. A tagger that
-    learned from such notes would find full dates and higher ages less well. With the added spans, the tagger learns no
-    exception, and `asked_spans` keeps such spans in the text.
+    is trained on these notes finds full dates and higher ages less well. With the added spans, the tagger learns to tag
+    all years and ages. `asked_spans` then selects the spans that the rule removes.
 
     Parameters
     ----------
@@ -114,8 +116,8 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
     Returns
     -------
     list of Document
-        The notes, with further spans. If all labels of the notes are labels of a known scheme, the spans have the names
-        of this scheme.
+        The notes, with added spans. If all labels of the notes are in a known scheme, the labels of the added spans are
+        in this scheme.
     """
     notes = list(notes)
     names = names_of_i2b2(span.label for note in notes for span in note.spans)
@@ -127,7 +129,8 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
 
 
 def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
-    """Whether notes seem annotated by the rule: hardly any PHI that a model finds and the rule keeps is annotated.
+    """Whether notes seem annotated by the rule: hardly any PHI that a model finds and the rule does not remove is
+    annotated.
 
     Parameters
     ----------
@@ -141,7 +144,8 @@ def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
 
 
 def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span, bool]]]:
-    """For each note, spans that a model finds and the rule keeps, and whether an annotated span overlaps the span."""
+    """For each note, spans that a model finds and the rule does not remove, and whether annotated spans overlap each
+    span."""
     for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True):
         yield [
             (span, any(span.start < own.end and own.start < span.end for own in note.spans))
@@ -151,7 +155,8 @@ def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span
 
 
 def _named(span: Span, names: Mapping[str, str], text: str) -> Span:
-    """Span with the name of its label in a scheme, if the rule keeps the span under this name, too."""
+    """Return the span with its label in another scheme, if the rule does not remove the span with this label, either.
+    """
     named = replace(span, label=names.get(span.label, span.label), confidence=None)
     return replace(span, confidence=None) if is_safe_harbor(named, text) else named
 
@@ -167,7 +172,7 @@ def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ..
 
 
 def labels_to_rewrite(labels: str, mode: str | SurrogateEngine | None) -> str:
-    """Value of the parameter ``labels`` with which notes are rewritten in a mode.
+    """Return the value of ``labels`` for rewriting notes in a mode.
 
     Examples
     --------

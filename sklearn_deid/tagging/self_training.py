@@ -1,4 +1,5 @@
-"""`SelfTraining`: training of a tagger on annotated notes and on raw notes, which several teachers tag first."""
+"""`SelfTraining`: training of a tagger on annotated notes and on raw notes that several other taggers (teachers) have
+tagged."""
 
 from __future__ import annotations
 
@@ -23,29 +24,29 @@ _NOTES_AT_A_TIME = 50
 class SelfTraining(BaseEstimator):
     """Train a tagger on annotated sentences and on raw sentences.
 
-    Several teachers learn from the annotated sentences, each with another random seed. The mean probabilities of the
-    teachers tag the raw sentences. A student with the parameters of the estimator then learns from the annotated
-    sentences and from the raw sentences that the teachers tag with enough confidence. The student is as fast as a
-    single tagger.
+    Several taggers, the teachers, are trained on the annotated sentences, each with another random seed. The mean
+    probabilities of the teachers determine the tags of the raw sentences. The final tagger, the student, has the
+    parameters of the estimator. The student is trained on the annotated sentences and on the raw sentences that the
+    teachers tag with enough confidence. The student is as fast as a single tagger.
 
     Parameters
     ----------
     n_teachers : int, default=3
         Number of teachers. With one teacher, the method is plain self-training.
     min_confidence : float in [0, 1], default=0.6
-        Smallest mean probability that each token of a raw sentence must have, for its tag. Other raw sentences are left
-        out. 0 leaves none out.
+        Smallest mean probability of a tag: a raw sentence is left out if the tag of any token has a lower probability.
+        0 leaves no sentence out.
     share_vectors : bool, default=True
         Whether the word vectors of a `DeidTagger` with ``embeddings="auto"`` are trained once, on annotated and raw
-        sentences, for teachers and student. Of raw sentences, only words that also occur in annotated sentences are
-        read.
+        sentences, for teachers and student. In raw sentences, only words that also occur in annotated sentences are
+        used.
     progress : callable, optional
         Function that is called with a line of text before each training.
 
     Notes
     -----
-    A student also learns the errors of its teachers where the teachers are confident. Compare the recall with and
-    without raw notes on annotated notes that no training has seen.
+    A student also learns errors that its teachers make with high confidence. Compare the recall with and without raw
+    notes on annotated notes that no training has seen.
 
     References
     ----------
@@ -107,12 +108,12 @@ class SelfTraining(BaseEstimator):
         student : estimator
             Fitted clone of the estimator.
         n_used : int
-            Number of raw sentences that the student has learned from.
+            Number of raw sentences in the training of the student.
 
         Raises
         ------
         ValueError
-            If the estimator tunes itself on held-out patients, among whom would be patients of raw notes.
+            If the estimator holds patients out to tune itself, because patients of raw notes would be among them.
         """
         check_constraints(self)
         _check_tunes_nothing(estimator)
@@ -140,7 +141,8 @@ class SelfTraining(BaseEstimator):
             self.progress(line)
 
     def _with_vectors(self, estimator: Any, X: TokenSequences, y: Any, groups: Any, raw: TokenSequences) -> Any:
-        """Estimator with word vectors of all sentences, if it is a tagger that would train vectors."""
+        """Return the estimator; if the estimator is a tagger that trains word vectors, with vectors trained on all
+        sentences."""
         from .pretrained_encoder import PretrainedEncoder
         from .tagger_data import tagger_vectors
 
@@ -166,7 +168,7 @@ def _check_tunes_nothing(estimator: Any) -> None:
 
 
 def _teachers(estimator: Any, n_teachers: int) -> Iterator[Any]:
-    """Clones with other random seeds. Without a seed, all trainings differ anyway."""
+    """Clones of the estimator, each with another random seed. Without a seed, trainings differ in any case."""
     given = {
         name: own_generator(value)
         for name, value in estimator.get_params().items()
@@ -177,7 +179,8 @@ def _teachers(estimator: Any, n_teachers: int) -> Iterator[Any]:
 
 
 def _parts(raw: TokenSequences) -> Iterator[TokenSequences]:
-    """Sentences of some notes at a time: probabilities of all tags of thousands of notes would not fit into memory."""
+    """Yield the sentences of some notes at a time: the probabilities of thousands of notes would not fit into memory.
+    """
     assert raw.documents is not None
     starts = np.flatnonzero(np.diff(raw.documents, prepend=-1))
     borders = [*starts[::_NOTES_AT_A_TIME].tolist(), len(raw)]
@@ -185,7 +188,7 @@ def _parts(raw: TokenSequences) -> Iterator[TokenSequences]:
 
 
 def _joined(X: TokenSequences, raw: TokenSequences) -> TokenSequences:
-    """Annotated and raw sentences, with different numbers of documents."""
+    """Join annotated and raw sentences, so that their document numbers differ."""
     rows = TokenSequences.from_rows([*X, *raw])
     assert X.documents is not None and raw.documents is not None
     # A raw note must never count as the continuation of an annotated one.

@@ -16,21 +16,21 @@ def load_model(
 ) -> NoteDeidentifier:
     """Load a model that the package ships. The model finds PHI without any training on your notes.
 
-    The model "starter-en" is for English. The model was trained on generated notes only, and contains no data of
-    patients. The model misses some PHI, mainly in contexts that generated notes lack. Measure its recall on your own
-    notes, and choose a larger bias if the model misses too much. To improve the model, correct some notes and continue
-    the training (``DeidTagger(warm_start_from="starter-en")``).
+    The model "starter-en" is for English notes. The model was trained on generated notes only, and contains no data of
+    patients. The model misses some PHI, mainly in contexts that generated notes lack. Measure the recall on your own
+    notes, and choose a larger bias if the model misses too much PHI. To improve the model, correct some notes and
+    continue the training (``DeidTagger(warm_start_from="starter-en")``).
 
     Parameters
     ----------
     name : {"starter-en"}, default="starter-en"
         Name of the model.
     labels : {"hipaa", "all"}, default="hipaa"
-        PHI to hide. "hipaa" is the list of the Safe Harbor rule; "all" adds states, countries, professions,
+        PHI to hide. "hipaa" is the PHI that the Safe Harbor rule lists; "all" adds states, countries, professions,
         departments, bare years and ages under 90.
     decision_bias : float, optional
         Bias added to the log odds of PHI at every token. A larger bias hides more words. None means the bias that the
-        model card names.
+        model card states.
     device : str, default="cpu"
         Torch device.
 

@@ -82,10 +82,10 @@ class DeidTagger(TokenTagger, TaggingNet):
 
     The features of a word are its characters, its shape, its casing and, unless ``embeddings`` is None, a word vector.
     A bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
-    If X is a `TokenVectors`, the network reads the vectors of X instead of words. X may have a public tagger of its
-    provider (``X.tagger``). If the network of that tagger has the same shape, `fit` starts from the weights of that
-    tagger, with 30 % of the learning rate. Tags that the provider did not have start from random weights.
-    ``X.with_tagger(None)`` starts from random weights only.
+    If X is a `TokenVectors`, the network reads the vectors of X instead of words. X may hold a public tagger, trained
+    by the provider of the vectors (``X.tagger``). If the network of the public tagger has the same shape as the new
+    network, `fit` starts from the weights of the public tagger, with 30 % of the learning rate. Weights of tags that
+    the public tagger does not have start at random. With ``X.with_tagger(None)``, all weights start at random.
 
     By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
     character n-grams.
@@ -109,41 +109,42 @@ class DeidTagger(TokenTagger, TaggingNet):
         Network that reads the characters of a word. With None, the tagger reads neither the characters nor the shape
         of the word. Ignored if X is a `TokenVectors`.
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on the
-        words of X outside of PHI that two or more patients have (documents or sentences without ``groups``); these
-        vectors store no word of X. Each vector is followed by the kinds of public lists that contain the word, such as
-        given names, surnames and towns in the language of X (lists of Faker, stored as hashes). "corpus" trains vectors
-        of whole words on X and warns, because these vectors store the words of X.
+        Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on
+        words of X outside of PHI. Only words of at least two patients are used; without ``groups``, each document
+        counts as a patient, and without documents, each sentence. These vectors store no word of X. The network also
+        reads which kinds of public lists contain the word, such as lists of given names, surnames and towns in the
+        language of X (lists of Faker, stored as hashes). "corpus" trains vectors of whole words on X and warns, because
+        these vectors store the words of X.
     hidden_size : int or "auto", default="auto"
         Number of units of each direction of the recurrent network. The width of self-attention is twice
-        ``hidden_size``. "auto" is the number of the model that ``warm_start_from`` names, or 128.
+        ``hidden_size``. "auto" is the number of units of the model in ``warm_start_from``, or 128 without a model.
     n_layers : int or "auto", default="auto"
-        Number of layers. With "gru-gru" and "lstm-gru", number of two-layer stacks. "auto" is the number of the model
-        that ``warm_start_from`` names, or 4 for self-attention and 1 for the other encoders. Friedrich et al. (2019)
-        used 2 layers of 128 units.
+        Number of layers. With "gru-gru" and "lstm-gru", number of two-layer stacks. "auto" is the number of layers of
+        the model in ``warm_start_from``. Without a model, "auto" is 4 for self-attention and 1 for the other encoders.
+        Friedrich et al. (2019) used 2 layers of 128 units.
     context : {"sentence", "block", "window", "document"}, ContextBlock or ContextWindow, default="sentence"
         Text that the encoder reads to tag a sentence. "sentence" is the sentence alone. "block" means
-        ``ContextBlock()``: consecutive sentences of up to 64 tokens, which the default tagger of `NoteDeidentifier`
-        reads. "window" means ``ContextWindow()`` and adds two sentences on either side, "document" is the whole
-        document. The loss and the predictions cover each sentence once; neighbouring sentences are input only. All
-        values except "sentence" need the document of each sentence. `Corpus.to_sentences` and `NoteDeidentifier`
-        provide the documents; use `TokenSequences.with_documents` for other data. With "block" and "document" the
-        encoder reads every token once, with "window" once for each window that contains the token.
+        ``ContextBlock()``: consecutive sentences of up to 64 tokens together, as in the default tagger of
+        `NoteDeidentifier`. "window" means ``ContextWindow()``: the sentence and two sentences on either side.
+        "document" is the whole document. The loss and the predictions cover each sentence once; neighbouring sentences
+        are input only. All values except "sentence" need the document of each sentence. `Corpus.to_sentences` and
+        `NoteDeidentifier` provide the documents; use `TokenSequences.with_documents` for other data. With "block" and
+        "document" the encoder reads every token once, with "window" once for each window that contains the token.
     dropout : float in [0, 1), Dropout or "auto", default="auto"
         Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
         ``Dropout()`` with the rates 0.25, 0.25 and 0.5.
     span_swap : float in [0, 1] or SpanSwap, default=0.5
-        Probability that a PHI span of the training data is replaced by another span of the same label, from the
-        training data or invented. `fit` draws the replacements anew in each epoch. Swapped spans teach the tagger to
-        read the context instead of remembering names. A float means ``SpanSwap(share)``.
+        Probability that a PHI span of the training data is replaced by another span of the same label. The other span
+        comes from the training data or is invented. `fit` draws the replacements anew in each epoch. Swapped spans
+        teach the tagger to read the context instead of remembering names. A float means ``SpanSwap(share)``.
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means a `NoteAugmenter` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. The ``copies`` of the "auto" augmenter are about 15 batches an epoch: at least 0.1 and at
-        most a third of the documents. A `NoteAugmenter` adds altered copies to the sentences; with another augmenter
-        the network never sees the original sentences. `predict` and `predict_proba` call ``augmenter_.transform``
-        before they tag sentences. The tagger fits a clone of the augmenter and seeds the clone from the
-        ``random_state`` of the tagger.
+        `PretrainedEncoder`. The "auto" augmenter copies enough documents for about 15 batches an epoch, but at least a
+        tenth and at most a third of the documents. A `NoteAugmenter` adds altered copies to the training sentences.
+        With another augmenter, the network reads only perturbed sentences, never the original sentences. `predict` and
+        `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger fits a clone of the
+        augmenter and seeds the clone from the ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss, at least 0. The tags have the prefixes of ``tag_scheme``, such as "B-DATE". Tags
         that are missing in the dict have weight 1. `fit` warns of keys that are not tags of the network.
@@ -151,9 +152,10 @@ class DeidTagger(TokenTagger, TaggingNet):
         Extra weight of sentences with missed PHI in the loss. The parameter is delta_p of Ahmed et al. (2020), with
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
-        Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches, or 3,000 with a `NoteAugmenter`, or 200 if the training starts from a model (``warm_start_from``) of
-        the language of X. If the training starts from the public tagger of X, "auto" is 20.
+        Number of passes over the data. "auto" is the smallest number from 20 to 100 with at least 2,000 training
+        batches in total, or 100 if 100 epochs have fewer batches. With a `NoteAugmenter`, 3,000 instead of 2,000
+        batches are needed. If the training starts from a model in the language of X (``warm_start_from``), 200 batches
+        are needed. If the training starts from the public tagger of X, "auto" is 20.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the learning rate over the first batches and then lowers the learning rate
         linearly to zero.
@@ -167,13 +169,14 @@ class DeidTagger(TokenTagger, TaggingNet):
     warm_start_from : "starter-en", path, fitted model or None, default=None
         Model whose weights the training starts from, with 60 % of the learning rate. The value is the name of a model
         of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
-        the tagger is cloned. The network of the model must have the same shape, and its vectors of n-grams replace
-        ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X are added if the model has no
-        lists. Labels may differ: a new label starts from the label that the model most often assigns to its tokens.
-        `fit` keeps labels of the model that are not in y and that the model finds nowhere in X: few notes do not
-        contain all kinds of PHI, and show nothing about the other kinds. If X is in another language than the training
-        texts of a model of the package, the training is as long as without a start and reads invented spans
-        (``span_swap``), and the score of "O" is lowered by 1 afterwards: without these changes, a tagger of few notes
+        the tagger is cloned. The network of the model must have the same shape as the new network. The n-gram vectors
+        of the model replace ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X are added
+        if the model has no lists. The labels of y may differ from the labels of the model: the weights of a new label
+        start from the weights of the label that the model most often assigns to tokens with the new label. `fit` keeps
+        labels of the model that are not in y if the model finds no PHI of these labels in X, because a few notes do not
+        contain all kinds of PHI. After a training from a model of the package, the score of "O" is lowered by 1. If X
+        is in another language than the training texts of the model of the package, the training is also as long as
+        without a model and reads invented spans (``span_swap``). Without these changes, a tagger trained on a few notes
         misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
@@ -182,11 +185,12 @@ class DeidTagger(TokenTagger, TaggingNet):
         Number of epochs without a better F1 on the held-out patients after which training stops. Needs
         ``validation_fraction``. None never stops early.
     mixed_precision : bool, "auto" or "training", default="auto"
-        Whether the network computes in bfloat16. The CRF always computes in float32. "auto" means bfloat16 on CUDA
-        devices that support bfloat16, in training and with a `PretrainedEncoder`. All other numbers are computed in
-        float32, so that tags depend little on the device. "training" adds bfloat16 in the layers of ``encoder="lstm"``
-        during training, on processors with fast bfloat16 (AVX-512 BF16 or AMX). With "training", a training takes four
-        fifths of the time, and may lose 0.1 points of F1. Other processors compute in float32.
+        Whether the network computes in bfloat16. The CRF always computes in float32. "auto" means bfloat16 in training,
+        on CUDA devices that support bfloat16. With a `PretrainedEncoder`, "auto" means bfloat16 also in prediction on
+        these devices. All other numbers are computed in float32, so that tags depend little on the device. "training"
+        adds bfloat16 in the layers of ``encoder="lstm"`` during training, on processors with fast bfloat16 (AVX-512
+        BF16 or AMX). On these processors, a training with "training" takes four fifths of the time, and F1 may be 0.1
+        points lower. Other processors compute in float32.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -211,24 +215,25 @@ class DeidTagger(TokenTagger, TaggingNet):
     module_ : TaggerModule
         Fitted network.
     lowers_uniform_casing_ : bool
-        Whether documents in capitals and in Title Case are read in lower case. True after training with a
-        `NoteAugmenter`. X must hold the document of each sentence (``X.documents``).
+        Whether the network reads documents in capitals and in Title Case in lower case. True after training with a
+        `NoteAugmenter`. Has an effect only if X holds the document of each sentence (``X.documents``).
     marks_uniform_casing_ : bool
-        Whether the network knows which documents are read in lower case or written in lower case.
+        Whether the network reads a mark at each word of documents in capitals, in Title Case and in lower case.
     continues_spans_ : bool
         Whether a span of the network may continue in the next sentence. True after training with a `NoteAugmenter` that
         breaks lines. `predict` begins a new span with each sentence in any case.
     note_memory_ : NoteMemory or None
-        Counts of how often repeated words of the training notes are PHI at all places of their note, without the words.
-        With the memory, the probability of PHI of a word rises if the word is surely PHI at other places of its note.
-        None without documents, and if only `partial_fit` was called. Set the attribute to None to tag each sentence by
-        itself.
+        Counts of how often a repeated word of a training note is PHI at all its places in the note. The words are not
+        stored. With the memory, the probability of PHI of a word rises if the tagger is sure that the word is PHI at
+        another place of the note. None if X has no documents, or if only `partial_fit` was called. Set the attribute to
+        None to tag each sentence without the other sentences of the note.
     hidden_size_, n_layers_ : int
         Size of the network: `fit` replaces "auto" by numbers.
     starts_from_tagger_ : bool
         Whether the training started from ``warm_start_from`` or from the public tagger of X.
     learns_another_language_ : bool
-        Whether the training started from a model of the package that was trained in another language than that of X.
+        Whether the training started from a model of the package, and the model was trained on texts in another language
+        than X.
 
     Notes
     -----
@@ -236,11 +241,11 @@ class DeidTagger(TokenTagger, TaggingNet):
     embeddings="glove-6b-50d", dropout=Dropout(input=0.1), span_swap=0.0, weight_average=0.0)``.
 
     The network of Dernoncourt et al. (2017), which Festag & Spreckelsen (2020) train with `DSSGDEnsemble`, is
-    ``DeidTagger(characters="bilstm", hidden_size=100, head=SoftmaxHead(projection_size=100),
-    dropout=Dropout(input=0.5, output=0.0), span_swap=0.0, gradient_clip=None, weight_average=0.0)`` with word vectors
-    of 300 dimensions as ``embeddings``. Three differences remain. Characters are learned vectors of 25 dimensions, read
-    with 25 units of each direction, instead of one-hot vectors and 128 units. The features of a word include casing and
-    shape. The network reads a sentence instead of a whole text.
+    ``DeidTagger(characters="bilstm", hidden_size=100, head=SoftmaxHead(projection_size=100), dropout=Dropout(input=0.5,
+    output=0.0), span_swap=0.0, gradient_clip=None, weight_average=0.0)`` with word vectors of 300 dimensions as
+    ``embeddings``. Three differences remain. The character network reads learned vectors of 25 dimensions with 25 units
+    of each direction, instead of one-hot vectors with 128 units. The features of a word include casing and shape. The
+    network reads a sentence instead of a whole text.
 
     See Also
     --------
@@ -373,7 +378,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         y : sequence of n tag sequences
             IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
-            Patient of each sentence. ``validation_fraction`` never splits the sentences of a patient.
+            Patient of each sentence. With ``validation_fraction``, the sentences of a patient are either all held out
+            or all used for training.
 
         Returns
         -------
@@ -389,7 +395,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         Warns
         -----
         TrainingInterruptedWarning
-            If Ctrl-C ended the training after the first epoch. Before, `fit` ends with KeyboardInterrupt.
+            If Ctrl-C ended the training after the first epoch. Ctrl-C during the first epoch raises KeyboardInterrupt.
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
@@ -549,7 +555,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         return self._as_long(X, self.augmenter_.fit_transform(X, tags, groups))
 
     def _augmented(self, X: Any, tags: TokenSequences | None, groups: np.ndarray | None) -> Any:
-        """Return a new draw of the augmenter."""
+        """Return sentences that the augmenter has perturbed with new random numbers."""
         # A new seed for every draw: with a fixed seed, `sample` would perturb all epochs in the same way.
         self.augmenter_.set_params(random_state=int(self._rng.integers(2**31)))
         return self._as_long(X, self.augmenter_.sample(X, tags, groups))
@@ -557,7 +563,8 @@ class DeidTagger(TokenTagger, TaggingNet):
     def _training_data(
         self, X: Any, tags: Any, groups: Any, rows: Any = slice(None), held_out: bool = False, n_invented: Any = None
     ) -> SwappingDataset:
-        """Data set of the chosen rows; ``n_invented`` replaces the number of invented spans of ``span_swap``."""
+        """Data set of the chosen rows, with ``n_invented`` invented spans; None means the number set in ``span_swap``.
+        """
         X, tags, groups = X[rows], tags[rows], None if groups is None else groups[rows]
         unknown = set(tags.data).difference(self.classes_)
         if unknown:
@@ -587,7 +594,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         return SwappingDataset(tags, share, tags=encode_tags(seen_tags, self.classes_), **self._arrays(seen), **given)
 
     def _invented(self, X: Any, tags: Any, groups: Any, n: int | None) -> InventedSpans | None:
-        """Spans for the swaps of a training: ``n`` or, with None, the number of ``span_swap``; None without any."""
+        """Return ``n`` invented spans for swapping, or the number set in ``span_swap`` if n is None; None without
+        invented spans."""
         swap = strategy("span_swap", self.span_swap)
         if n is None:
             # A tagger from which the training starts has read more names of its language than could be invented.
@@ -620,7 +628,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         return AlteredCopies(X, augmenter.copies, written, arrays, layout, self._units, tokens)
 
     def _broken_lines(self) -> float:
-        """Share of the copies whose lines are broken at other places."""
+        """Share of copies with line breaks at other places than in the note."""
         # A part of a line, read alone, often shows too little to be tagged.
         reads_alone = strategy("context", self.context) == "sentence"
         has_copies = isinstance(self.augmenter_, NoteAugmenter) and self.augmenter_.copies > 0

@@ -23,15 +23,15 @@ class TemperatureScaledTagger(MarginalTagger, BaseEstimator):
 
     The estimator raises the marginal probabilities to the power ``1 / temperature_`` and normalises the result. A
     temperature above 1 means that the tagger was overconfident, a temperature below 1 that the tagger was
-    underconfident. The predicted tags do not change. The estimator corresponds to scikit-learn's
-    `CalibratedClassifierCV` with ``method="temperature"``.
+    underconfident. The predicted tags do not change. The estimator corresponds to `CalibratedClassifierCV` of
+    scikit-learn with ``method="temperature"``.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
         Tagger with ``predict_proba``, or a pipeline that ends with such a tagger.
     cv : float in (0, 1), int, splitter or "prefit", default=0.25
-        Plan of the held-out patients, as in `RecallTunedTagger`.
+        How patients are held out, as in `RecallTunedTagger`.
     refit : bool, default=False
         Whether to train the tagger again on all patients after the temperature is chosen. Required with several folds.
     n_jobs : int or None, default=None
@@ -107,7 +107,7 @@ class TemperatureScaledTagger(MarginalTagger, BaseEstimator):
         Raises
         ------
         SequenceError
-            If X and y do not match, there are too few patients to hold some out, or they have no token.
+            If X and y do not match, there are too few patients to hold some out, or held-out patients have no token.
         """
         X, tags, patients = training_data(self, X, y, groups)
         plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)

@@ -21,7 +21,7 @@ from .marginals import MarginalTagger, PhiMarginals, read_marginals
 class VotingTagger(MarginalTagger, NamedEstimators):
     """Tag with the mean marginal probabilities of several taggers.
 
-    The estimator is the counterpart of scikit-learn's `VotingClassifier` with soft voting, for sequences. `predict`
+    The estimator corresponds to `VotingClassifier` of scikit-learn with soft voting, but tags sequences. `predict`
     returns the legal tag sequence with the largest product of mean marginals.
 
     Parameters
@@ -99,7 +99,7 @@ class VotingTagger(MarginalTagger, NamedEstimators):
             If X and y do not match.
         ValueError
             If names or weights are not valid, all taggers are dropped, or a tagger is a `RecallTunedTagger`: the vote
-            reads its probabilities, and its threshold would have no effect.
+            uses only probabilities, so that its threshold would have no effect.
         """
         X, tags, patients = training_data(self, X, y, groups)
         kept = self._kept()

@@ -26,20 +26,21 @@ _MOST = 50.0  # of the bias of a word
 class WordBiasTagger(MarginalTagger, BaseEstimator):
     """Shift the log odds of PHI of listed words.
 
-    A tagger that was trained on few texts does not know that an ordinary word with a capital ("Consent obtained.") is
-    no name. With a list of such words and a negative bias, the tagger needs more evidence to tag a listed word. Words
-    that are also names should not be in the list. Words that are seldom names can have a higher level than other words.
+    A tagger that was trained on few texts may tag an ordinary word with a capital as a name ("Consent obtained."). With
+    a list of such words and a negative bias, the tagger needs more evidence to tag a listed word. Words that are also
+    names should not be in the list. Give words that are rarely names a higher level than other words: the bias is added
+    once for each level.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
         Tagger of words with ``predict_proba``, or a pipeline that ends with such a tagger.
     words : collection of str, mapping of str to int, WordSet or WordLevels, default=()
-        Words, without regard to casing, or words and their levels from 0 to 8. A collection has level 1 for each word.
-        A saved model reveals for any word whether it is in the list: use a public list, never the words of notes.
+        Words, or words with levels from 0 to 8. Casing is ignored. In a collection without levels, each word has level
+        1. A saved model reveals for any word whether it is in the list: use a public list, never the words of notes.
     bias : float, default=-1.0
-        Number that is added to the log odds of PHI of each of these words, once for each level. At most 50 is added or
-        subtracted in all.
+        Number that is added to the log odds of PHI of each of these words, once for each level. The total change of a
+        word is at most 50 in either direction.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class WordBiasTagger(MarginalTagger, BaseEstimator):
 
     See Also
     --------
-    RecallTunedTagger : Chooses a bias for all words, such as around this estimator.
+    RecallTunedTagger : Chooses a bias for all words; can wrap this estimator.
 
     Examples
     --------
@@ -121,7 +122,7 @@ class WordBiasTagger(MarginalTagger, BaseEstimator):
 
 
 def levels_of(words: Words) -> WordLevels:
-    """Levels of words, in any form that `WordBiasTagger` accepts.
+    """Return the levels of words; the words may have any form that `WordBiasTagger` accepts.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def levels_of(words: Words) -> WordLevels:
 
 
 def shifted(probabilities: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """Probabilities of O (first column) and PHI tags, after the bias of each token on its log odds of PHI.
+    """Probabilities of O (first column) and of PHI tags, after the bias of each token is added to the log odds of PHI.
 
     Examples
     --------
@@ -153,7 +154,7 @@ def shifted(probabilities: np.ndarray, bias: np.ndarray) -> np.ndarray:
 
 
 def word_bias_state(model: WordBiasTagger) -> dict[str, Any]:
-    """State of a fitted tagger, without the labels and the tagger inside."""
+    """State of a fitted tagger, without the labels and the wrapped tagger."""
     return {"bias": model.bias, "words": model.word_levels_.to_state()}
 
 
