@@ -1,8 +1,8 @@
 """Batches of sentences: length buckets, padding and masks.
 
-A batch holds sentences of similar length. The limit of a batch is a number of padded cells, not a number of sentences.
-One sentence of 400 tokens therefore does not pad hundreds of short sentences, and batches of short sentences are large
-enough for fast matrix products.
+A batch holds sentences of similar length. The size of a batch is limited by the number of padded cells (tokens and
+padding), not by the number of sentences. One sentence of 400 tokens therefore does not pad hundreds of short sentences,
+and batches of short sentences are large enough for fast matrix products.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class ContextUnits:
         size : int
             Largest number of tokens of a unit.
         rng : Generator, optional
-            Source of a random length of the first unit of each document, so that the borders of all units of the
-            document move. By default, the first unit has as many tokens as the other units.
+            Generator of a random length of the first unit of each document, which changes the borders of all units of
+            the document. By default, the first unit is as long as the other units.
         """
         order, first, _ = _by_document(documents)
         offsets: list[int] = []
@@ -129,7 +129,8 @@ class ContextUnits:
 
 
 def _by_document(documents: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sentences in the order of their documents and, for each sentence, start and end of its document."""
+    """Return the sentences in the order of their documents and, for each sentence, the start and end of its document.
+    """
     order = np.argsort(documents, kind="stable")
     ordered = documents[order]
     return order, np.searchsorted(ordered, ordered, side="left"), np.searchsorted(ordered, ordered, side="right")
@@ -156,8 +157,7 @@ class ContextView(NamedTuple):
     marks : FloatTensor of shape (units, longest, 2)
         First mark: 1 at the first token of a sentence. Second mark: 1 at all tokens of a tagged sentence.
     slots : LongTensor of shape (n_tokens,)
-        Cells of (batch, time), flattened, that hold tokens. The sentences of a unit differ in length, so that most
-        other cells are padding.
+        Numbers of the cells with tokens in the flattened (batch, time) array. The other cells are padding.
     """
 
     lengths: Tensor
@@ -339,7 +339,8 @@ class SentenceDataset(Dataset):
 
 
 def length_buckets(lengths: np.ndarray, max_cells: int, max_rows: int) -> Iterator[np.ndarray]:
-    """Sort rows by length and cut them into batches of at most ``max_cells`` padded cells and ``max_rows`` rows.
+    """Sort rows by length and divide the sorted rows into batches of at most ``max_cells`` padded cells and
+    ``max_rows`` rows.
 
     A row that is longer than ``max_cells`` forms a batch of its own. No row is truncated.
     """

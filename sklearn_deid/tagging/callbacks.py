@@ -101,10 +101,10 @@ class LearningRateDecay(Callback):
     share : float, default=1.0
         Factor of all rates, for a training that starts from trained weights.
     added_epochs : float, default=0.0
-        Size of the altered copies of the whole training, in epochs.
+        Size of all altered copies of the training, relative to the size of an epoch without copies.
     even_epochs : bool, default=False
-        Whether all epochs have an equal part of the decay, for epochs that read different parts of the data. By
-        default, all batches have an equal part, and the first epoch shows the number of batches.
+        Whether the rate falls by the same amount in each epoch, for epochs that read different parts of the data. By
+        default, the rate falls by the same amount in each batch, and the first epoch determines the number of batches.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 """Linear-chain CRF: the model of pytorch-crf with faster, exact algorithms.
 
 `LinearChainCRF` keeps the parameters, the order of arguments and the semantics of `torchcrf.CRF`. The methods of
-`torchcrf.CRF` stay callable through ``super()``, and the tests compare with their results. Only the algorithms differ.
-One scaled forward-backward pass computes the partition function and its gradient, instead of an autograd graph with a
-node per time step. Viterbi decoding, including back-tracing, runs on the whole batch.
+`torchcrf.CRF` stay callable through ``super()``, and tests compare the results of both classes. Only the algorithms
+differ. One scaled forward-backward pass computes the partition function and its gradient, instead of an autograd graph
+with a node per time step. Viterbi decoding, including back-tracing, runs on the whole batch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
     The function multiplies the step matrices pairwise, in about log2(time) rounds. Each matrix is stored as
     exponentials with a logarithmic scale for each row. Rows with low scores therefore keep their precision next to rows
     with high scores. The products are in double precision: exp(-100) is zero in single precision, and a legal sequence
-    may have to pass through a tag with so low a score.
+    may contain a tag with such a low score.
     """
     kind = emissions.dtype
     emissions, transitions, start, end = (x.double() for x in (emissions, transitions, start, end))
@@ -62,8 +62,9 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
 def _weighted(left: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
     """Columns of ``left`` times the exponentials of scores, and the largest logarithm of each row as a separate factor.
 
-    The largest element of each row is 1 afterwards. With one common maximum, a row that reaches only low scores would
-    be zero, and its gradient NaN: in BIOES, "B-NAME" reaches nothing but "I-NAME" and "E-NAME".
+    The largest element of each row is 1 afterwards. With one common maximum for all rows, a row with only low scores
+    would be zero, and the gradient of the row would be NaN. In BIOES, only "I-NAME" and "E-NAME" may follow "B-NAME",
+    so that the row of "B-NAME" can have only low scores.
     """
     # Smaller numbers are zero: the exponential of the difference below would be infinite.
     reached = left.detach() >= torch.finfo(left.dtype).tiny
@@ -77,7 +78,8 @@ def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: 
     """Tags of the best path, shape (batch, time), for GPUs. Padded positions repeat the last tag.
 
     The function joins neighbouring pieces of the sequence pairwise in the max-plus algebra, and keeps the scores of
-    every level. From the top level down, the function chooses the best tag between the two pieces of each pair.
+    every level. The function then goes through the levels in reverse order, and chooses the best tag between the two
+    pieces of each pair.
     """
     batch, time, n_tags = emissions.shape
     # Padded steps are the identity of the max-plus algebra: they keep the tag at no cost.
@@ -192,7 +194,7 @@ class LinearChainCRF(CRF):
         Number of tags K.
     legal : LegalTags of bool tensors, shapes (K,), (K, K) and (K,), optional
         Legal tag sequences. All other sequences have probability 0 and are never decoded. By default every sequence is
-        legal. Gold sequences must be legal: the loss of an illegal gold sequence is of the order of 10,000.
+        legal. Gold sequences must be legal: the loss of an illegal gold sequence is about 10,000.
 
     Notes
     -----
@@ -275,8 +277,8 @@ class LinearChainCRF(CRF):
     def decode_all(self, batches: Sequence[tuple[Tensor, Tensor]]) -> list[list[list[int]]]:
         """Results of `decode` for each pair of emissions and mask.
 
-        A CPU computes the steps of all batches together, without sentences that obviously have tag 0 throughout: most
-        sentences hold no PHI.
+        On a CPU, the steps of all batches are computed together. Sentences that surely have tag 0 at each token
+        (`stays_at_first`) are skipped, because most sentences contain no PHI.
         """
         if batches and batches[0][0].is_cuda:
             # One transfer from the device for each whole batch.

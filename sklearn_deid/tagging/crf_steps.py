@@ -1,8 +1,8 @@
 """Sums and best paths of a linear-chain CRF on a CPU, token by token over the whole batch.
 
-The tokens of a batch lie in the order of time: the first tokens of all sentences, longest sentence first, then all
-second tokens, and so on. The sentences that have a token t are then at the start of the sentences that have a token t -
-1, so that no step computes anything for padding.
+The tokens of a batch are stored in the order of time: the first tokens of all sentences, longest sentence first, then
+all second tokens, and so on. The sentences with a token t are then the first of the sentences with a token t - 1, so
+that no step computes padding.
 """
 
 from __future__ import annotations
@@ -206,10 +206,10 @@ class _Step:
 def stays_at_first(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
     """Sentences whose best path surely has tag 0 at each token, shape (batch,); parameters as in `viterbi_by_steps`.
 
-    A path leaves tag 0 in runs of other tags. Each token of a run loses at least the margin of tag 0 over the other
-    tags. A run gains at most the scores of its transitions: into the run, out of the run and, for each token behind the
-    first, within the run. If the smallest margin of a sentence is larger than both gains, no run can have a higher
-    score than tag 0. Rounding is taken into account.
+    A path that leaves tag 0 has runs of other tags. Each token of a run lowers the score at least by the margin of tag
+    0 over the other tags. Only transitions can raise the score: the transitions into and out of the run together, and
+    the transition within the run at each token after the first. If the smallest margin of a sentence is larger than
+    each of these two gains, no run can have a higher score than tag 0. Rounding is taken into account.
     """
     if emissions.shape[2] == 1:
         return torch.ones_like(mask[:, 0])

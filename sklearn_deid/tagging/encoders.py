@@ -34,7 +34,8 @@ _CELLS: dict[str, type[nn.LSTM] | type[nn.GRU]] = {"lstm": nn.LSTM, "gru": nn.GR
 
 
 class _Permuted(torch.autograd.Function):
-    """Rows of a matrix in another order. The order is its own inverse, so that the gradient has the same order."""
+    """Rows of a matrix in another order. The permutation is its own inverse, so that the gradient uses the same
+    permutation."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: Tensor) -> Tensor:
@@ -52,7 +53,7 @@ def reversed_cells(lengths: Tensor, time: int) -> Tensor:
     Parameters
     ----------
     lengths : LongTensor of shape (batch,)
-        Length of each row. The cells behind the length of a row keep their places.
+        Length of each row. Cells after the end of a row keep their positions.
     time : int
         Number of cells of a row.
 
@@ -85,7 +86,7 @@ class BidirectionalRecurrent(nn.Module):
     input_size, hidden_size : int
         Width of the input, and number of units of one direction.
     n_layers : int, default=1
-        Number of times that the layers of ``cell`` are stacked.
+        Number of stacked copies of the layers of ``cell``.
     cell : {"lstm", "gru", "gru-gru", "lstm-gru"}, default="lstm"
         Cells of the layers, from the input to the output.
     dropout : float, default=0.0
@@ -141,7 +142,7 @@ _BASE = 10_000.0
 
 
 def rotate(x: Tensor) -> Tensor:
-    """Rotate pairs of features by an angle that grows with the position (rotary positions).
+    """Rotate pairs of features by an angle that grows with the position (rotary position embedding).
 
     After the rotation, the product of a query at i and a key at j depends on the distance j - i only. The encoding of a
     sentence therefore does not depend on the position of the sentence, and the length of a sequence has no upper limit.
@@ -194,9 +195,8 @@ class SelfAttentionEncoder(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), Attention is all you need.
-    Xiong et al. (2020) for the norm before each layer, which needs no long warm-up.
-    Ahmed et al. (2020) for taggers of clinical notes.
+    Vaswani et al. (2017), Attention is all you need. Xiong et al. (2020) for the normalization before each layer, with
+    which a short warm-up is enough. Ahmed et al. (2020) for taggers of clinical notes.
     """
 
     def __init__(self, input_size: int, width: int, n_layers: int = 4, n_heads: int = 4, dropout: float = 0.0) -> None:
@@ -221,7 +221,7 @@ class SelfAttentionEncoder(nn.Module):
 
 
 class _Layer(nn.Module):
-    """Layer of a Transformer encoder, with the norm before attention and before the feed-forward network."""
+    """Layer of a Transformer encoder, with normalization before attention and before the feed-forward network."""
 
     def __init__(self, width: int, n_heads: int, dropout: float) -> None:
         super().__init__()

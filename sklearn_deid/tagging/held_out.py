@@ -26,7 +26,7 @@ from .splits import group_parameters, hold_out_patients
 
 
 class HoldOutPlan(NamedTuple):
-    """Plan of the held-out patients: parameters that `RecallTunedTagger` and `TemperatureScaledTagger` share."""
+    """How patients are held out: the parameters that `RecallTunedTagger` and `TemperatureScaledTagger` share."""
 
     cv: Any
     refit: bool
@@ -63,7 +63,7 @@ def training_data(estimator: Any, X: Any, y: Any, groups: Any) -> tuple[Any, Tok
 
 
 def check_no_threshold(reader: Any, tagger: Any, name: str = "The tagger") -> None:
-    """Refuse a `RecallTunedTagger`, also inside of another tagger, for a reader of the probabilities."""
+    """Refuse a `RecallTunedTagger`, also inside another tagger: the caller uses probabilities, not the threshold."""
     while tagger is not None and not getattr(tagger, "decides_by_threshold", False):
         if isinstance(tagger, Pipeline):
             tagger = tagger.steps[-1][1]
@@ -105,9 +105,9 @@ def marginals_on_held_out(
     tags : TokenSequences
         Gold tags.
     groups : ndarray of shape (n,) or None
-        Patient of each sentence. None counts every sentence as a patient of its own.
+        Patient of each sentence. With None, every sentence counts as a patient of its own.
     plan : HoldOutPlan
-        Plan of the held-out patients. With ``cv="prefit"`` the estimator is not trained, and all of X is held out.
+        How patients are held out. With ``cv="prefit"``, the estimator is not trained, and all of X is held out.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def marginals_on_held_out(
         Tagger for new patients.
     held : HeldOut
         Marginals, gold tags and patients of the held-out sentences. With several folds, the marginals of a sentence
-        come from the tagger that was not trained on its patient.
+        come from the tagger that was not trained on the patient of the sentence.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def marginals_on_held_out(
 
 
 def held_out_rows(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> np.ndarray:
-    """Numbers of the sentences that `marginals_on_held_out` will hold out, known before the training."""
+    """Numbers of the sentences that `marginals_on_held_out` will hold out, computed before the training."""
     if isinstance(plan.cv, str):
         return np.arange(n)
     return np.concatenate([held for _, held in _splits(plan, n, groups)])
@@ -197,7 +197,7 @@ class DecisionReport:
     Parameters
     ----------
     n_patients, n_tokens : int
-        Number of held-out patients and of their tokens.
+        Number of held-out patients, and number of their tokens.
     decision_bias : float
         Bias of the reported decision.
     recall : Estimate
@@ -251,8 +251,8 @@ def direct_identifiers(labels: Iterable[str], chosen: Collection[str] | str | No
     labels : iterable of str
         All labels.
     chosen : collection of str, "auto" or None
-        Labels of direct identifiers. "auto" means names, contacts, identifiers, streets and relatives of the known
-        schemes, and every label that is in no scheme. None means all labels.
+        Labels of direct identifiers. "auto" means the labels of names, contacts, identifiers, streets and relatives in
+        the known schemes, and every label that is in no known scheme. None means all labels.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Initial weights of a network of a tagger, taken from a fitted tagger that may know other tags."""
+"""Initial weights for the network of a tagger, copied from a fitted tagger that may have other tags."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def copy_weights(
 ) -> bool:
     """Copy the weights of one network to another; tags are matched by name.
 
-    A tag that the source does not know, and each transition from or to such a tag, keep their new weights. A tag
-    that the target does not know is dropped. A network that reads several sentences together may start from a network
-    that reads single sentences, and a network that reads lists of words from a network without lists. When the training
-    starts, the inputs that mark sentences or listed words have no effect.
+    Tags that only the target has keep their new weights, and so do transitions from or to these tags. Tags that only
+    the source has are dropped. The target may read several sentences together although the source reads single
+    sentences, and may read lists of words although the source reads no lists. At the start of the training, the
+    additional inputs that mark sentences or listed words have no effect.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def copy_weights(
     Returns
     -------
     bool
-        False if the networks differ in anything but their tags and the inputs that mark sentences or listed words. If
-        the result is False, the target is unchanged.
+        False if the networks differ in more than their tags and the inputs that mark sentences or listed words. The
+        target is then unchanged.
 
     Examples
     --------

@@ -14,11 +14,11 @@ _MOST_BREAKS, _BREAKS_IN_SPANS, _LOST_BREAKS = 0.4, 0.5, 0.3
 
 
 class LayoutChanges:
-    """Draw changed layouts of sentences, whose words stay the same.
+    """Draw changed layouts of sentences. The words stay the same.
 
-    Some notes lose punctuation or break lines inside of names, and line breaks move the borders of sentences. A tagger
-    that was trained on whole sentences finds few names in parts of sentences. Each word keeps its tag: a span continues
-    in the next sentence. If a new span began in the next sentence, the network would have to learn that "Hospital"
+    Some notes have no punctuation, or line breaks inside names. Line breaks change the borders of sentences, and a
+    tagger that was trained on whole sentences finds few names in parts of sentences. Each word keeps its tag: a span
+    continues in the next sentence. If a new span began in the next sentence, the network would learn that "Hospital"
     begins a name.
 
     Parameters
@@ -30,8 +30,8 @@ class LayoutChanges:
     lost : float
         Probability that a sentence loses its punctuation. The first and the last token of a span are kept.
     breaks : float
-        Probability that the lines of a document end at other places: after more words, inside of spans above all, and
-        no longer after some of its sentences.
+        Probability that the lines of a document end at other places. Line ends are added after random words, mostly
+        inside spans, and removed after some sentences.
     """
 
     def __init__(self, tokens: np.ndarray, classes: Sequence[str] | np.ndarray, lost: float, breaks: float) -> None:
@@ -62,7 +62,7 @@ class LayoutChanges:
         tags : ndarray of shape (n_items,)
             Class of each token.
         documents : ndarray of shape (n,)
-            Document of each sentence, from 0 on. Borders between two documents stay.
+            Document of each sentence, from 0 on. Borders between two documents do not change.
 
         Returns
         -------

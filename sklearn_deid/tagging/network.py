@@ -178,8 +178,7 @@ class TaggerModule(nn.Module):
 
 
 class _Picked(torch.autograd.Function):
-    """Select rows of a matrix, each at most once. The gradient is faster to compute than the gradient of
-    `index_select`."""
+    """Select rows of a matrix, each at most once, with a faster gradient than `index_select`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, rows: Tensor) -> Tensor:
@@ -237,8 +236,7 @@ def legal_tags(classes: np.ndarray, tag_scheme: str, continues_spans: bool = Fal
 
 @lru_cache(maxsize=16)
 def _transitions(tags: tuple[str, ...], tag_scheme: str) -> tuple[list[bool], list[list[bool]], list[bool]]:
-    """Legal tags at the start, after each other tag and at the end. Cached, because a model has thousands of pairs of
-    tags."""
+    """Legal tags at the start, after each other tag and at the end. The result is cached to save time."""
     return (
         [is_allowed(None, tag, tag_scheme) for tag in tags],
         [[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags],

@@ -12,7 +12,7 @@ _CELLS = 16_384
 
 
 class SpecialPieces(NamedTuple):
-    """Numbers of the special sub-words before and after a window (None if the model has none), and of the padding."""
+    """Numbers of the special sub-words before and after a window (None without such sub-words), and of the padding."""
 
     begin: int | None
     end: int | None
@@ -23,7 +23,8 @@ def piece_windows(n_pieces: int, size: int, overlap: int) -> list[tuple[int, int
     """Borders of overlapping windows over a sequence, and of the part of each window that is used.
 
     Windows begin at multiples of ``size - overlap``, regardless of the length of the sequence. Further text at the end
-    therefore changes only the last window. In an overlap, each window provides the half that is closer to its middle.
+    therefore changes only the last window. In an overlap, the results of each half come from the window whose middle is
+    closer.
 
     Parameters
     ----------
@@ -105,8 +106,8 @@ class PretrainedTokenEncoder(nn.Module):
         Parameters
         ----------
         features : mapping
-            Padded sub-words "pieces" of shape (n_words, most), and their numbers "n_pieces" of shape (n_words,), at
-            least 1.
+            "pieces": padded sub-words of each word, shape (n_words, most). "n_pieces": number of sub-words of each
+            word, at least 1, shape (n_words,).
         words : LongTensor of shape (units, time)
             Row of each token in ``features``.
         lengths : LongTensor of shape (units,)

@@ -88,7 +88,7 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
 
 
 def _categories(found: Mapping[Any, Any]) -> dict[str, str]:
-    """Check that labels and categories, which enter tables and files as the labels of tags do, are printable names."""
+    """Check that labels and categories are printable names, because tables and files contain them."""
     if not all(isinstance(name, str) and name.isprintable() for name in (*found, *found.values())):
         raise BundleError("A category, or the label of a category, is not a name of printable characters.")
     return dict(found)
@@ -170,7 +170,7 @@ def _voting_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> Vot
 
 
 def _around_a_tagger(kind: type, state_of: Callable[[Any], dict[str, Any]], built: Callable[..., Any]) -> Composite:
-    """Functions of a class with one fitted tagger, ``estimator_``, and with labels.
+    """Return the `Composite` of a class with labels and one fitted tagger (``estimator_``).
 
     ``state_of(model)`` returns further JSON values, and ``built(tagger, state)`` builds a model from the tagger and
     these values.
@@ -290,14 +290,15 @@ def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = F
     overwrite : bool, default=False
         Whether a saved object at ``path`` may be replaced.
     compact : bool, default=False
-        Whether weights are rounded to 16 bits and the table of n-grams to 8 bits: a third of the size. The loaded model
-        computes with the rounded numbers.
+        Whether weights are rounded to 16 bits and the table of n-grams to 8 bits. The folder then has a third of the
+        size. The loaded model computes with the rounded numbers.
 
     Raises
     ------
     BundleError
-        If the class of the model is not supported, the model stores words, or ``path`` exists. If a parameter that
-        shapes the network was changed after the fit. If the rounded model tags the built-in note in another way.
+        If the class of the model is not supported, the model stores words, or ``path`` exists. Also if a parameter that
+        changes the shape of the network was changed after `fit`, or if the rounded model tags the built-in note
+        differently.
     """
     manifest, arrays = _to_state(model)
     try:
@@ -330,9 +331,9 @@ def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> A
     Raises
     ------
     BundleError
-        If the folder is damaged, incomplete or too large, or if its format or class is not supported. If the loaded
-        model does not tag the built-in note as the saved model did (see `canary`). Models saved by version 0.1.0 hold
-        no tags of the built-in note, and only the other checks apply.
+        If the folder is damaged, incomplete or too large, or if its format or class is not supported. Also if the
+        loaded model and the saved model tag the built-in note differently (see `canary`). Models saved by version 0.1.0
+        contain no tags of the built-in note, so that this check is skipped.
     """
     manifest = read_manifest(path, largest_arrays=_LARGEST_ARRAYS)
     # Stand-ins have shapes and types and no memory. Contradictory content is refused before it is read.

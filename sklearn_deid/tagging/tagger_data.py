@@ -72,7 +72,7 @@ def encode_tags(tags: TokenSequences, classes: np.ndarray) -> np.ndarray:
 
 
 def check_labels(tags: Any, classes: np.ndarray) -> None:
-    """Refuse labels that are not among the classes of a fitted tagger: its output layer cannot grow."""
+    """Refuse labels that are not among the classes of a fitted tagger, because the output layer cannot grow."""
     known = {split_tag(tag)[1] for tag in classes}
     unknown = [tag for tag in ([] if tags is None else tags) if split_tag(str(tag))[1] not in known]
     if unknown:
@@ -99,7 +99,8 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
     Raises
     ------
     ValueError
-        If a weight is no number, below 0 or not finite, or if all weights are 0: nothing would be learned.
+        If a weight is not a number, is below 0 or is not finite. Also if all weights are 0, because the tagger would
+        learn nothing.
     """
     if class_weight is None:
         return None
@@ -128,7 +129,7 @@ def _check_weights(class_weight: dict[str, float], classes: np.ndarray) -> None:
 
 
 class GrowingFeatures:
-    """Features of distinct words, to which each draw of an augmenter adds the words that were not seen before.
+    """Features of distinct words. Each draw of an augmenter adds the words that are new.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ class GrowingFeatures:
 
 
 class AlteredCopies:
-    """Draw altered copies of training sentences, which an epoch reads in addition to the sentences themselves.
+    """Draw altered copies of training sentences. An epoch reads the copies in addition to the training sentences.
 
     Parameters
     ----------
@@ -242,10 +243,11 @@ class SwappingDataset(SentenceDataset):
         Function that returns new arrays of words or vectors in every epoch, for the ``augmenter`` of `DeidTagger`.
         Offsets and tags do not change.
     copies : AlteredCopies, optional
-        Altered copies of the sentences after the spans were swapped, for a `NoteAugmenter`. A swapped span is written
-        in the style of its sentence.
+        Altered copies of the sentences with swapped spans, for a `NoteAugmenter`. A swapped span has the casing and the
+        errors of its sentence.
     more : tuple of three ndarrays of shape (n_more,), optional
-        Starts, ends and label numbers (`span_ranges`) of spans after the sentences in words and tags, for the swaps.
+        Starts, ends and label numbers (`span_ranges`) of further spans for the swaps. These spans are stored after the
+        sentences in the arrays of words and tags.
     moved : callable, optional
         ``moved(rng)`` draws the units of an epoch, for blocks with random borders. Units with numbers in ``drawn`` do
         not change.
@@ -278,11 +280,12 @@ class SwappingDataset(SentenceDataset):
 
     @property
     def copied_share(self) -> float:
-        """Size of the copies of an epoch, as a share of the sentences."""
+        """Size of the copies of an epoch, relative to the training sentences."""
         return 0.0 if self._copies is None else self._copies.share
 
     def drawn_lengths(self) -> np.ndarray:
-        """Lengths for the sampler of the batches, of the last draw: a swapped span can be much longer."""
+        """Lengths of the last draw, for the sampler of the batches: a swapped span can be much longer than the original
+        span."""
         lengths = self.unit_lengths
         return lengths if self.drawn is None else lengths[self.drawn]
 
@@ -310,7 +313,7 @@ class SwappingDataset(SentenceDataset):
         self.lengths = np.diff(self.offsets)
 
     def _spans_of_the_epoch(self) -> np.ndarray | None:
-        """Which spans of the swapper are in sentences that the epoch reads, shape (n_spans + n_more,); None: all."""
+        """Whether each span of the swapper is in a sentence of the epoch, shape (n_spans + n_more,); None means all."""
         if self.drawn is None or self._swapper is None:
             return None
         is_read = np.zeros(len(self.offsets) - 1, dtype=bool)
@@ -348,8 +351,8 @@ def tagger_vectors(
     """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
 
     "auto" trains vectors of character n-grams (`train_ngram_table`). Vectors of character n-grams need no download and
-    store no word. The vectors are followed by the kinds of public lists that hold a word (`ListedVectors`). On
-    development data, the tagger was better with these vectors than with characters alone.
+    store no word. After the vector, the tagger reads which kinds of public lists contain the word (`ListedVectors`). On
+    development data, F1 was higher with these vectors than with characters alone.
     """
     # The seed is drawn in any case, so that the choice of word vectors does not change the later random numbers.
     seed = int(rng.integers(2**31))
