@@ -1,5 +1,4 @@
-"""Base class of the transformers of sentences, with a scikit-learn interface that accepts words and returns no tables.
-"""
+"""Base class of transformers of sentences: a scikit-learn interface that accepts words and returns no tables."""
 
 from __future__ import annotations
 

@@ -100,8 +100,7 @@ class TokenVectors(RaggedArray):
 
     @classmethod
     def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> TokenVectors:
-        """Convert rows of 2-D arrays (n_tokens, d). An invalid row raises a SequenceError with the number of the row.
-        """
+        """Convert rows of 2-D arrays (n_tokens, d). An invalid row raises a SequenceError with the row number."""
         arrays = [_as_vectors(row, name, number) for number, row in enumerate(rows)]
         # Empty rows have no second axis and say nothing about d.
         widths = {a.shape[1:] for a in arrays if a.size}

@@ -129,8 +129,7 @@ class ContextUnits:
 
 
 def _by_document(documents: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sentences in the order of their documents and, for each sentence, the start and end of its document.
-    """
+    """Return the sentences in the order of their documents, and the start and end of the document of each sentence."""
     order = np.argsort(documents, kind="stable")
     ordered = documents[order]
     return order, np.searchsorted(ordered, ordered, side="left"), np.searchsorted(ordered, ordered, side="right")

@@ -1,8 +1,8 @@
 """Canary of a saved model: the PHI that the model found in a built-in note when the model was saved.
 
 The digests of a bundle detect changed files. The canary detects other reasons why a loaded model finds different PHI
-than the saved model. Examples are other weights with new digests, another layer under an old name, and a library or
-processor that computes wrongly. The canary does not detect forgery by people who can run the model themselves.
+than the saved model. Examples are other weights with new digests, another layer under an old name, and wrong results of
+a library or processor. The canary does not detect forgery by people who can run the model.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def canary(tagger: Any, width: int | None = None) -> dict[str, Any]:
     tagger : estimator
         Fitted tagger.
     width : int, optional
-        Width of the token vectors that the tagger reads. None for a tagger that reads words. A tagger of vectors is
-        given fixed vectors instead of the note.
+        Width of the token vectors that the tagger reads. None for a tagger that reads words. A tagger of vectors reads
+        fixed vectors instead of the note.
 
     Returns
     -------
     dict
-        ``tags``, the tag of each token, and ``confidence``, the probability of each tag to four digits, or None for a
+        ``tags``: the tag of each token. ``confidence``: the probability of each tag with four digits, or None for a
         tagger without probabilities.
     """
     tags, confidence = flat_tags(tagger, _words() if width is None else _vectors(width))
@@ -126,7 +126,7 @@ def _words() -> TokenSequences:
 
 
 def _vectors(width: int) -> TokenVectors:
-    """Fixed vectors of four sentences, from a formula that no version of a random generator changes."""
+    """Fixed vectors of four sentences, computed by a formula that does not change between versions."""
     n = _N_VECTORS // 4
     # shape: (tokens, width)
     values = np.sin(1.0 + np.arange(_N_VECTORS * width, dtype=np.float64) * 0.7).reshape(_N_VECTORS, width)

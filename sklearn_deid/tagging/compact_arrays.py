@@ -1,4 +1,4 @@
-"""Arrays of a saved tagger in a third of the space: a table of n-grams in 8 bits, and a network in 16 bits."""
+"""Compact arrays of a saved tagger, with a third of the size: table of n-grams in 8 bits, network in 16 bits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def expanded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     Raises
     ------
     BundleError
-        If the scale of a table is missing, has another shape or type, or belongs to no table.
+        If the scale of a table is missing or has a wrong shape or type, or if there is a scale without a table.
     """
     full: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
@@ -61,7 +61,7 @@ def expanded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def expanded_stand_ins(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return stand-ins for the arrays that `expanded` returns. The returned stand-ins take no memory either."""
+    """Return stand-ins (arrays without memory) for the arrays that `expanded` returns."""
     full: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
         if name.endswith(_TABLE) and array.dtype == np.int8:

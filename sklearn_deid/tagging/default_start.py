@@ -1,4 +1,4 @@
-"""Settings of the default tagger of a `NoteDeidentifier`, depending on the amount of notes."""
+"""Settings of the default tagger of a `NoteDeidentifier`, depending on the amount of training notes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _MOST_UNLIKE = 3.0
 
 
 def default_settings(notes: Sequence[Document]) -> dict[str, Any]:
-    """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start or random borders of the blocks.
+    """Parameters of a `DeidTagger` for notes: blocks of sentences, and a start from a model or random borders of the
+    blocks.
 
-    Few notes start from "starter-en" if the notes are in a language of `sklearn_deid.surrogates.LOCALES`. With many
-    notes, each epoch cuts the notes into other blocks.
+    With few notes in a language of `sklearn_deid.surrogates.LOCALES`, the tagger starts from "starter-en". With many
+    notes, each epoch divides the notes into other blocks.
 
     Parameters
     ----------

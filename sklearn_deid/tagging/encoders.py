@@ -195,8 +195,9 @@ class SelfAttentionEncoder(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), Attention is all you need. Xiong et al. (2020) for the normalization before each layer, with
-    which a short warm-up is enough. Ahmed et al. (2020) for taggers of clinical notes.
+    Vaswani et al. (2017), Attention is all you need.
+    Xiong et al. (2020) for the normalization before each layer, which needs no long warm-up.
+    Ahmed et al. (2020) for taggers of clinical notes.
     """
 
     def __init__(self, input_size: int, width: int, n_layers: int = 4, n_heads: int = 4, dropout: float = 0.0) -> None:

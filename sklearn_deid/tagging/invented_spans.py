@@ -24,11 +24,11 @@ class InventedSpans(NamedTuple):
     tokens : ndarray of shape (n_tokens,), dtype object
         Tokens of all spans.
     places : ndarray of shape (n_tokens,)
-        Number of the token of the training sentences that each token replaces, and whose tag it has.
+        For each token, the number of the token of the training sentences whose tag the token has.
     lengths : ndarray of shape (n_spans,)
         Number of tokens of each span.
     stands_for : ndarray of shape (n_spans,)
-        Number of the span of the training sentences that each span replaces.
+        For each span, the number of the replaced span of the training sentences.
     """
 
     tokens: np.ndarray
@@ -42,7 +42,8 @@ def invent_spans(
 ) -> InventedSpans | None:
     """Draw surrogates of the spans: other names, places and numbers of the same kind, in the language of X.
 
-    All spans have the same number of surrogates, or one more. Spans whose label or form has no rule have no surrogates.
+    The numbers of surrogates of two spans differ by at most one. Spans with a label or form without a rule have no
+    surrogates.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def invent_spans(
     groups : ndarray of shape (n,), or None
         Patient of each sentence.
     n : int
-        Number of surrogates in total, spans without a rule included.
+        Number of surrogates to draw. The result is smaller if spans have no rule.
     rng : Generator
         Source of random numbers.
 

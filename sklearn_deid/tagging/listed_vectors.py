@@ -1,4 +1,4 @@
-"""Vectors of character n-grams, followed by the kinds of public lists that hold the word."""
+"""Vectors of character n-grams, with the kinds of public lists that contain the word."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _LONGEST_NGRAM = 20
 
 
 class ListedVectors:
-    """Vectors of character n-grams, followed by a 1 for each kind of public list that holds the word.
+    """Vectors of character n-grams, followed by a 1 for each kind of public list that contains the word, and a 0 for
+    others.
 
-    A tagger that was trained on twelve notes knows only the names in these notes. Lists of names, places and
-    professions in many languages show the tagger other possible names. The lists are public and do not depend on the
-    notes; only the language of the notes determines which lists are used. The words are stored as hashes of 32 bits, so
-    that a saved tagger reads the same lists with every version of Faker. About one of 50,000 other words is wrongly
-    treated as listed.
+    A tagger that was trained on twelve notes has read only the names in these notes. Lists of names, places and
+    professions in many languages show the tagger other possible names. The lists are public. Of the notes, only the
+    language determines which lists are used. The words are stored as hashes of 32 bits, so that a saved tagger uses the
+    same lists with every version of Faker. About one of 50,000 words that are in no list is wrongly treated as listed.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class ListedVectors:
     hashes : ndarray of uint32, shape (n_listed,)
         Hashes of the listed words, in ascending order.
     kinds : ndarray of uint16, shape (n_listed,)
-        Kinds of each listed word: bit k is set if list k of `LISTED_KINDS` holds the word.
+        Kinds of each listed word: bit k is set if list k of `LISTED_KINDS` contains the word.
 
     Examples
     --------
@@ -52,17 +52,18 @@ class ListedVectors:
 
     @classmethod
     def in_language(cls, ngrams: SubwordTable, locale: str) -> ListedVectors:
-        """Vectors with the lists of a language, and of all languages together.
+        """Vectors with the lists of a language and the lists of all languages together.
 
         Parameters
         ----------
         locale : str
-            One of `sklearn_deid.surrogates.LOCALES`. For any other value, only the lists of all languages have words.
+            One of `sklearn_deid.surrogates.LOCALES`. For any other value, only the lists for all languages together
+            contain words.
         """
         return cls(ngrams, *_table(locale))
 
     def after(self, ngrams: SubwordTable) -> ListedVectors:
-        """The same lists after other vectors of n-grams."""
+        """The same lists, combined with other vectors of n-grams."""
         return ListedVectors(ngrams, self.hashes, self.kinds)
 
     @property
@@ -123,7 +124,7 @@ def locale_of(tokens: np.ndarray) -> str:
 
 
 def saved_vectors(vectors: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """JSON values and arrays from which `loaded_vectors` builds the same vectors; no arrays for other vectors."""
+    """JSON values and arrays for `loaded_vectors`. Vectors of other classes have no arrays."""
     state: dict[str, Any] = {"subwords": None}
     arrays: dict[str, np.ndarray] = {}
     if isinstance(vectors, ListedVectors):
@@ -144,7 +145,7 @@ def loaded_vectors(
     Raises
     ------
     BundleError
-        If n-grams are too long, or the arrays of listed words do not hold a hash and a number for each word.
+        If n-grams are too long, or the arrays of listed words do not contain a hash and a number for each word.
     """
     subwords = state["subwords"]
     if subwords is None:

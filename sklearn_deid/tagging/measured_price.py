@@ -42,7 +42,7 @@ def recall_price(
     Raises
     ------
     ValueError
-        If y contains no PHI, or ``level`` or ``confidence`` has another value.
+        If y contains no PHI, or the value of ``level`` or ``confidence`` is not allowed.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def recall_price(
 
 
 def most_missed(held: HeldOut, bias: float) -> list[tuple[str, int, int]]:
-    """Labels with the most PHI tokens that a bias misses: label, missed tokens, all tokens; at most three labels."""
+    """At most three labels with the most PHI tokens below the threshold of a bias: label, missed tokens, all tokens."""
     missed = held.marginals.phi < threshold_of(bias)
     # shape: (n_tokens,)
     labels = np.array([split_tag(tag)[1] for tag in held.tags.data], dtype=object)

@@ -1,4 +1,4 @@
-"""Shapes and types of a tagger's weights, without a network in memory."""
+"""Shapes and types of the weights of a tagger, computed without memory for the weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .network import build_tagger_module
 class NoFirstValues(TorchFunctionMode):
     """Within this context manager, `torch.nn.init.normal_` does not change a tensor.
 
-    Drawing normal numbers for a tensor without memory imports torch's compiler, which takes longer than the rest of the
+    With a tensor without memory, `normal_` imports the compiler of torch. This import takes longer than the rest of the
     start of a command.
     """
 

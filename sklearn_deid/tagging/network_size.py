@@ -1,4 +1,4 @@
-"""Size of the network of a tagger: the requested size, the size of its start, or the default."""
+"""Size of the network of a tagger: the requested size, the size of the start model, or the default size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RECURRENT_LAYERS, _ATTENTION_LAYERS = 1, 4
 
 
 class NetworkSize(NamedTuple):
-    """Units of each direction, and layers."""
+    """Number of units of each direction, and number of layers."""
 
     hidden_size: int
     n_layers: int
@@ -43,5 +43,5 @@ def chosen_size(tagger: Any, start: Any = None) -> NetworkSize:
 
 
 def default_layers(tagger: Any) -> int:
-    """Number of layers of a tagger without a start."""
+    """Number of layers of a tagger that starts from random weights."""
     return _ATTENTION_LAYERS if isinstance(strategy("encoder", tagger.encoder), SelfAttention) else _RECURRENT_LAYERS

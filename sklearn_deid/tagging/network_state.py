@@ -1,6 +1,7 @@
 """State of a `DeidTagger` for a saved model: its parameters as JSON values, and its weights.
 
-This module is separate from `saving`, which models without a network load, too: torch takes two seconds to import.
+This module is separate from `saving`, because models without a network also import `saving`, and the import of torch
+takes two seconds.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _PLAIN = (str, int, float, bool, type(None))
 def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """State of a fitted tagger, from which `tagger_from_state` builds a tagger with the same predictions.
 
-    The state excludes callbacks, splitters, random generators and the state of the optimizer. Callbacks, splitters,
-    generators and the optimizer are code, or only training needs them.
+    The state excludes callbacks, splitters, random generators and the state of the optimizer, because these objects are
+    code or are needed only for training.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
     Raises
     ------
     BundleError
-        If the tagger stores vectors of whole words, because the words may come from the training notes. If the classes
-        of the tagger hold no tag of PHI, or its weights are not finite, too large, or zero.
+        If the tagger stores vectors of whole words, because the words may come from the training notes. Also if the
+        classes of the tagger contain no tag of PHI, or if its weights are not finite, too large, or zero.
     """
     tagger.check_is_fitted()
     state: dict[str, Any] = {
@@ -85,9 +86,8 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
     Raises
     ------
     BundleError
-        If a required entry is missing or entries contradict each other. The function never guesses an entry. If names,
-        shapes or types of the arrays do not fit the network, which is then not built, or if `tagger_to_state` would
-        refuse the classes or weights.
+        If a required entry is missing or entries contradict each other: no entry is guessed. Also if names, shapes or
+        types of the arrays do not fit the network, or if `tagger_to_state` would refuse the classes or weights.
     """
     try:
         tagger = _without_network(state, arrays)
@@ -123,7 +123,8 @@ def tagger_on(device: str | None, state: Any, arrays: dict[str, np.ndarray]) -> 
 
 
 def used_arrays(state: Any, arrays: Mapping[str, np.ndarray]) -> set[str]:
-    """Check shapes and types of the arrays of a tagger before any is read; return the names of those that it uses."""
+    """Check shapes and types of all arrays of a tagger before an array is read, and return the names of the used
+    arrays."""
     _check_is_state(state)
     try:
         weights = {k.removeprefix("module."): v for k, v in arrays.items() if k.startswith("module.")}
@@ -172,7 +173,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
 
 
 def _check_network(tagger: DeidTagger, weights: Mapping[str, np.ndarray]) -> None:
-    """Compare names, shapes and types of saved weights with the network, before the network takes any memory."""
+    """Compare names, shapes and types of saved weights with the network, before memory is allocated for the network."""
     layers = {"n_layers": tagger.n_layers} if tagger._pretrained is None else tagger._pretrained.config
     if any("layers" in name and isinstance(n, int) and n > _MOST_LAYERS for name, n in layers.items()):
         raise BundleError(f"The saved network has more than {_MOST_LAYERS} layers.")

@@ -1,7 +1,7 @@
 """Vectors of hashed character n-grams, trained on words of several patients outside of PHI.
 
-Training changes the rows of the n-grams that occur. The other rows keep their small first values. A reader of a saved
-model therefore sees which n-grams of a word have occurred, and can test a dictionary of names in a second.
+Training changes the rows of the n-grams that occur. The other rows keep their small initial values. Anyone with a saved
+model can therefore see which n-grams of a word have occurred, and can test a dictionary of names in a second.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def train_ngram_table(
         Patient of each sentence. Without groups, each document counts as a patient; without documents, each sentence
         counts as a patient.
     raw : TokenSequences, optional
-        Sentences without annotations; only words that are kept in X are read from these sentences.
+        Sentences without annotations. Only words that are used in X are also used in these sentences.
     seed : int, default=0
         Random seed.
 
     Returns
     -------
     SubwordTable
-        Table of n-gram vectors. If no word is left, random vectors that depend on no note.
+        Table of n-gram vectors. If no word is left, the vectors are random and do not depend on the notes.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def train_ngram_table(
 
 
 def _owners(X: TokenSequences, groups: Any) -> np.ndarray:
-    """Patient of each token, or its document or sentence if the patients are unknown."""
+    """Patient of each token. If the patients are unknown, document or sentence of each token."""
     rows = np.arange(len(X)) if X.documents is None else X.documents
     owner = np.asarray(rows if groups is None else groups, dtype=object)
     return np.repeat(owner, X.lengths)

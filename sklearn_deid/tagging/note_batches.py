@@ -1,4 +1,4 @@
-"""Batches of notes that are tagged together; each patient is in one batch if words are remembered over a patient."""
+"""Batches of notes that are tagged together. With ``unit="patient"``, all notes of a patient are in one batch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _MOST = 10
 
 
 class NoteBatch(NamedTuple):
-    """Texts that are tagged together, and their patient numbers; None if words are remembered in each text alone.
+    """Texts that are tagged together, and their patient numbers, or None if each text is tagged without the other
+    texts.
 
-    With numbers instead of ids, the ids of patients stay in the process of the caller.
+    With numbers, the ids of patients are not passed to other processes.
     """
 
     texts: list[Any]
@@ -25,10 +26,10 @@ class NoteBatch(NamedTuple):
 
     @classmethod
     def of(cls, notes: list[Any], unit: str) -> NoteBatch:
-        """Batch of notes of any kind; items other than a Document are tagged unchanged, and belong to no patient.
+        """Batch of notes of any kind. An item that is not a Document is tagged unchanged and belongs to no patient.
 
-        Notes of one patient have the same number only if the notes follow one another. If notes of a patient do not
-        follow one another, a span would depend on which other notes are in the batch.
+        Only consecutive notes of a patient have the same number. Otherwise, the spans of a note would depend on the
+        other notes of the batch.
 
         Examples
         --------
@@ -50,11 +51,11 @@ def note_batches(notes: Iterable[Any], size: int, unit: str) -> Iterator[list[An
     Parameters
     ----------
     notes : iterable of str or Document
-        Notes; items of other kinds pass through.
+        Notes. Items of other kinds are returned unchanged.
     size : int
         Number of notes of a batch.
     unit : {"note", "patient"}
-        With "patient", a batch ends only behind the last note of a patient, or after ten times ``size`` notes.
+        With "patient", a batch ends only after the last note of a patient, or after ten times ``size`` notes.
 
     Examples
     --------

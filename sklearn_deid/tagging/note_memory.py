@@ -1,6 +1,6 @@
-"""`NoteMemory`: a word that is PHI at one place of a note is likelier to be PHI at the other places of the note.
+"""`NoteMemory`: a word that is PHI at one place of a note is more likely to be PHI at the other places of the note.
 
-The notes of one patient are read as one note where X contains the patients (``X.patients``).
+If X contains the patients (``X.patients``), the notes of a patient are treated as one note.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _TINY = np.finfo(float).tiny
 
 
 class NoteMemory:
-    """Counts of how often a repeated word of a training note is PHI everywhere in the note, for each label.
+    """For each label, counts of the tags of repeated words of a training note at all places in the note.
 
     A second pass over the marginals of a note uses the probability that the same word is PHI at other places of the
     note. The counts determine the weight of this evidence: in notes where "Leber" is a doctor at one place and an organ
-    at the next, the evidence is weak. Only words with a capital and at least three letters are remembered. No label of
-    a token becomes less likely. Without repeated PHI in the training notes, nothing changes.
+    at the next, the evidence is weak. Only words with a capital and at least three letters are used. No label of a
+    token becomes less likely. Without repeated PHI in the training notes, the memory changes no probability.
 
     Parameters
     ----------
     labels : sequence of str
         The L labels.
     counts : ndarray of shape (L, 1 + L)
-        For each label: number of repeated words of this label, split by their tags at the other places of the note: O,
-        or each label.
+        For each label (row), number of repeated words with this label, by the tag at the other places of the note: O,
+        then each label.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class NoteMemory:
 
     @property
     def odds(self) -> np.ndarray:
-        """Odds of each label (columns) against O at a place, if another place surely has a label (rows)."""
+        """Odds of each label (columns) against O at a place, if another place has a label (rows) with certainty."""
         total = self.counts.sum()
         if not total:
             return np.zeros((len(self.labels), len(self.labels)))
@@ -105,7 +105,7 @@ class NoteMemory:
         Returns
         -------
         set of int
-            Sentences that changed noticeably.
+            Sentences in which a probability of O decreased by more than 0.1.
         """
         if not len(repeats.places):
             return set()
@@ -145,7 +145,7 @@ class NoteMemory:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any] | None, classes: Any) -> NoteMemory | None:
-        """Build a memory from the result of `to_state`; None from None.
+        """Build a memory from the result of `to_state`; None if the state is None.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class Repeats(NamedTuple):
     sentences, positions : ndarray of shape (n_repeated,)
         Sentence of each occurrence, and position in the sentence.
     words : ndarray of shape (n_repeated,)
-        Number of the word; equal words of different notes have different numbers.
+        Number of the word. The same word in different notes has different numbers.
     """
 
     places: np.ndarray

@@ -55,8 +55,8 @@ class NotePriorTagger(MarginalTagger, BaseEstimator):
 
     See Also
     --------
-    RecallTunedTagger : Chooses a bias for all words; can wrap this estimator. WordBiasTagger : Needs more evidence for
-    ordinary words.
+    RecallTunedTagger : Chooses a bias for all words; can wrap this estimator.
+    WordBiasTagger : Needs more evidence for ordinary words.
 
     Notes
     -----

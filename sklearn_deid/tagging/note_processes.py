@@ -1,4 +1,4 @@
-"""Batches of texts that several processes tag, in the order of the batches."""
+"""Tag batches of texts in several processes, and return the results in the order of the batches."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def tag_batches(tagger: NoteTagger, batches: Iterable[NoteBatch], n_jobs: int) -
     batches : iterable of NoteBatch
         Texts. This process reads the batches.
     n_jobs : int
-        Number of processes with this one, at least 1.
+        Number of processes, this process included, at least 1.
 
     Raises
     ------
     DeidError
-        If a process ends, for example because the memory is used up. Results of earlier batches have been yielded.
+        If a process ends, for example because no memory is left. Results of earlier batches have already been yielded.
 
     Examples
     --------
@@ -148,7 +148,7 @@ _taggers: list[NoteTagger] = []
 
 
 def _start(packed: _Packed | NoteTagger, n_threads: int | None, parent: int, folder: str) -> None:
-    """Prepare a process. ``packed`` arrives in the new process as the tagger."""
+    """Prepare a new process. In the new process, ``packed`` is unpickled as the tagger."""
     threading.Thread(target=_end_with, args=(parent, folder), daemon=True).start()
     if n_threads is not None:
         import torch
@@ -164,7 +164,7 @@ def _start(packed: _Packed | NoteTagger, n_threads: int | None, parent: int, fol
 
 
 def _end_with(parent: int, folder: str) -> None:
-    """End this process when its parent has been killed. The process would otherwise wait for the next batch forever."""
+    """End this process if its parent was killed. Otherwise, this process would wait for the next batch forever."""
     # Windows keeps the number of a parent that has ended.
     while os.getppid() == parent:
         time.sleep(_PARENT_SECONDS)
@@ -180,10 +180,10 @@ def _tag(batch: NoteBatch) -> list[Any]:
 
 
 class _Packed(NamedTuple):
-    """Bytes of an object in a file. They become the object when they arrive in another process of this program.
+    """Bytes of an object in a file. In another process, unpickling returns the object.
 
-    The bytes themselves would delay the start: each process is started only when the process before has loaded its
-    modules and then read its arguments.
+    Without the file, processes would start one after another: each process would start only after the previous process
+    has loaded its modules and read the bytes.
     """
 
     path: str
@@ -193,7 +193,7 @@ class _Packed(NamedTuple):
 
 
 class _ArrayFile(NamedTuple):
-    """File of an array. It arrives in another process as the mapped array."""
+    """File of an array. In another process, unpickling returns the memory-mapped array."""
 
     path: str
 
@@ -202,7 +202,7 @@ class _ArrayFile(NamedTuple):
 
 
 class _ArrayFiles:
-    """Reducers that write large arrays and tensors to files of a folder, in place of the pickle."""
+    """Functions for pickling that write large arrays and tensors to files of a folder instead of the pickle."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.n_files = folder, 0

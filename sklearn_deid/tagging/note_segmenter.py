@@ -14,7 +14,8 @@ from ..text.segmentation import bounded, check_segmentation
 
 
 class NoteSegmenter:
-    """Check and bound the results of a segmenter of the user. By default, `text.segment` splits by its rules.
+    """Check the results of a segmenter of the user, and limit the length of sentences. By default, `text.segment` is
+    used.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def fitted_segmenter(segmenter: Any, corpus: Corpus, raw: Sequence[Document] = (
 
 
 def _spans_of(text: NormalizedText, document: Document) -> list[Span]:
-    """Passages of a normalized text that show a character of a span."""
+    """Passages of a normalized text that contain a character of a span."""
     n = len(text.text)
     starts, ends = (np.asarray(offsets) for offsets in text.originals(range(n), range(1, n + 1)))
     covered = np.zeros(n + 2, dtype=bool)

@@ -32,7 +32,7 @@ class NormalizedSegmenter:
         self._split = NoteSegmenter(segmenter).segment
 
     def segment(self, text: str) -> Segmentation:
-        """Tokens of the normalised text, with their offsets in the unchanged text; and the sentences."""
+        """Return the tokens of the normalised text with their offsets in the unchanged text, and the sentences."""
         return segment_normalized(text, self._split)
 
 
@@ -53,12 +53,12 @@ def cut_notes(texts: Sequence[str], segmenter: Any = None, patients: Sequence[in
     segmenter : object with a method ``segment(text)``, optional
         Splits texts into tokens and sentences. None means `text.segment`.
     patients : sequence of int, optional
-        Number of the patient of each text, for taggers that remember words over the notes of a patient.
+        Number of the patient of each text, for taggers with a memory of the PHI words of a patient.
 
     Returns
     -------
     CutNotes
-        For each note its sentences, with offsets in the unchanged note; ``X`` holds the sentences of all notes.
+        Sentences of each note, with offsets in the unchanged note. ``X`` contains the sentences of all notes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`NoteTagger`: spans of PHI of a batch of texts, or the reason why a text has none."""
+"""`NoteTagger`: spans of PHI of a batch of texts, or the reason why a text was not tagged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NoteFailure(NamedTuple):
     reason : str
         Reason as a sentence, without text of the note.
     cause : DeidError or None, default=None
-        Error of the tagger, if its message is known to hold no text of the note.
+        Error of the tagger, if the message is known to contain no text of the note.
     """
 
     reason: str
@@ -53,7 +53,7 @@ class UnlikeNote:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NoteTagger:
-    """Tag batches of texts. Every error becomes a `NoteFailure` of the text that caused the error.
+    """Tag batches of texts. If a text causes an error, the result of the text is a `NoteFailure`.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class NoteTagger:
     labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
         "hipaa" keeps the spans for which `is_safe_harbor` is true, and "hipaa-surrogate" also states and bare years.
     rules : ProvenRules, optional
-        Rules for PHI that the tagger leaves out. None means no rules.
+        Rules for PHI that the tagger misses. None means no rules.
 
     Examples
     --------
@@ -93,8 +93,8 @@ class NoteTagger:
     ) -> list[tuple[Span, ...] | UnlikeNote | NoteFailure]:
         """Spans of each text, sorted and without overlap, with offsets in the unchanged text.
 
-        The tagger remembers words over the texts with the same number in ``patients``; without numbers, in each text
-        alone.
+        Texts with the same number in ``patients`` share the memory of PHI words. Without numbers, each text has its own
+        memory.
         """
         results: list[Any] = [_failure_of(text) for text in texts]
         readable = [n for n, result in enumerate(results) if result is None]

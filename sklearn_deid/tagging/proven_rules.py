@@ -1,4 +1,4 @@
-"""`ProvenRules`: rules whose matches in the training notes were PHI, for PHI that a tagger misses."""
+"""`ProvenRules`: rules whose matches in the training notes are nearly always PHI, for PHI that a tagger misses."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _BEYOND_LATIN = "\u0100"
 
 
 class ProvenRules:
-    """Add the matches of rules to the spans of a tagger, where the tagger has found nothing.
+    """Add the matches of rules to the spans of a tagger at places where the tagger has found nothing.
 
     A tagger can miss a date or a telephone number in an unusual sentence, although the form of the number is clear.
-    `learn` chooses the rules whose matches are spans of one label in annotated notes. The chosen rules are used on
-    other notes.
+    `learn` chooses the rules whose matches in annotated notes are nearly always spans of one label. The chosen rules
+    are applied to other notes.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class ProvenRules:
     def learn(cls, notes: Iterable[Document]) -> ProvenRules:
         """Choose the rules of which at most one match in 20 is not a span of the rule's label.
 
-        One right and one wrong match are added, so that a rule needs at least 18 matches. The rules of the language of
-        the notes are used.
+        One right match and one wrong match are added to the counts, so that a rule needs at least 18 matches. Only
+        rules for the language of the notes are considered.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class ProvenRules:
 
 
 def _proven(notes: Sequence[Document], rules: tuple[Rule, ...]) -> dict[str, tuple[str, float]]:
-    """Label and precision of the rules that are precise enough on the notes, if all of them are used together."""
+    """Label and precision of the rules that are precise enough on the notes if all rules are used together."""
     # For each rule: number of finds by the label of the span with the same borders, "" without one.
     counts = {rule.name: Counter[str]() for rule in rules}
     for note in notes if rules else ():

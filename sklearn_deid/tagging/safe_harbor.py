@@ -155,8 +155,7 @@ def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span
 
 
 def _named(span: Span, names: Mapping[str, str], text: str) -> Span:
-    """Return the span with its label in a scheme, if the rule does not remove a span of this label, either.
-    """
+    """Return the span with its label in a scheme, if the rule does not remove a span of this label, either."""
     named = replace(span, label=names.get(span.label, span.label), confidence=None)
     return replace(span, confidence=None) if is_safe_harbor(named, text) else named
 

@@ -179,8 +179,7 @@ def _teachers(estimator: Any, n_teachers: int) -> Iterator[Any]:
 
 
 def _parts(raw: TokenSequences) -> Iterator[TokenSequences]:
-    """Yield the sentences of some notes at a time: the probabilities of thousands of notes would not fit into memory.
-    """
+    """Yield the sentences of some notes at a time: probabilities of thousands of notes would not fit into memory."""
     assert raw.documents is not None
     starts = np.flatnonzero(np.diff(raw.documents, prepend=-1))
     borders = [*starts[::_NOTES_AT_A_TIME].tolist(), len(raw)]

@@ -1,8 +1,8 @@
 """Data augmentation: replace a span of PHI by another span with the same label.
 
-With swapped spans, the network reads known names in new sentences and new names in known sentences, and must learn from
-the context. The other span comes from the training sentences or is invented (`invented_spans`). On MEDDOCAN, span
-swapping raises F1 more than any change of the architecture (see docs/architecture.md).
+With swapped spans, the network reads the same names in other sentences and other names in the same sentences, and must
+learn from the context. The other span comes from the training sentences or is invented (`invented_spans`). On MEDDOCAN,
+span swapping raises F1 more than any change of the architecture (see docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ class SpanSwapper:
     labels : ndarray of shape (n_spans,)
         Integer label of each span.
     share : float
-        Probability that a span is replaced by a span drawn from all spans of its label, the span itself included.
+        Probability that a span is replaced. The new span is drawn from all spans of the same label, including the
+        replaced span.
     more : tuple of three ndarrays of shape (n_more,), optional
-        Starts, ends and labels of spans after the sentences: these spans may replace other spans, and are never
-        replaced.
+        Starts, ends and labels of further spans, which are stored after the sentences. These spans may replace other
+        spans, and are never replaced.
     """
 
     def __init__(
@@ -60,13 +61,13 @@ class SpanSwapper:
         rng : Generator
             Source of the random numbers. The number of random numbers does not depend on ``is_free``.
         is_free : ndarray of shape (n_spans + n_more,), bool, optional
-            Which spans may replace other spans. If the drawn span may not replace other spans, the original span stays.
-            By default all.
+            Whether each span may replace other spans. If the drawn span may not, the original span stays. By default,
+            every span may replace other spans.
 
         Returns
         -------
         index : ndarray of shape (n_new_items,)
-            Number of each item in the old data: the new items are ``items[index]``.
+            Number of each new item in the old data: the new items are ``items[index]``.
         offsets : ndarray of shape (n + 1,)
             Borders of the sentences in the new data.
         """

@@ -17,7 +17,7 @@ from ..exceptions import SequenceError
 def hold_out_patients(
     n: int, groups: np.ndarray | None, validation_fraction: Any, seed: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Split sentences into training and validation rows, without splitting the sentences of a patient.
+    """Split sentences into training and validation rows, so that all sentences of a patient are in the same part.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def hold_out_patients(
 
 
 def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
-    """Keyword arguments that pass the patient of each sentence to ``fit``; empty if ``fit`` takes no groups."""
+    """Keyword arguments that pass the patient of each sentence to ``fit``; empty if ``fit`` accepts no groups."""
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         return {"groups": groups} if estimator.get_metadata_routing().consumes("fit", ["groups"]) else {}
     if isinstance(estimator, Pipeline):

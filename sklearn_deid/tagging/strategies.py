@@ -19,7 +19,8 @@ _AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 class SelfAttention(BaseEstimator):
     """Self-attention that is trained from scratch, as the ``encoder`` of a `DeidTagger`.
 
-    Positions are rotary. Use a smaller learning rate than with the recurrent encoders, such as 5e-4.
+    Positions are encoded by rotary position embedding. Use a smaller learning rate than with the recurrent encoders,
+    such as 5e-4.
 
     Parameters
     ----------
@@ -126,11 +127,11 @@ class SpanSwap(BaseEstimator):
         Probability that a span is replaced by a span of the same label.
     invented : int, default=250
         Number of invented spans, such as other names and places in the language of the sentences. Swaps draw from the
-        invented spans and the spans of the sentences together. The fewer spans the sentences have, the larger is the
-        share of invented spans. 0 draws spans of the sentences only. Nothing is invented for labels without a rule, for
-        vectors, or for sentences in other languages than those of `sklearn_deid.surrogates.LOCALES`. Nothing is
-        invented either if an augmenter perturbs the sentences, or if the training starts from another tagger (except
-        from a model of the package in another language).
+        invented spans and the spans of the sentences together. If the sentences have few spans, most drawn spans are
+        invented. With 0, swaps draw only spans of the sentences. No spans are invented for labels without a rule, for
+        vectors, or for sentences in languages that are not in `sklearn_deid.surrogates.LOCALES`. No spans are invented
+        if an augmenter perturbs the sentences, or if the training starts from another tagger (except from a model of
+        the package in another language).
 
     Examples
     --------
@@ -174,16 +175,16 @@ class ContextWindow(BaseEstimator):
 class ContextBlock(BaseEstimator):
     """Consecutive sentences that the encoder reads together, as the ``context`` of a `DeidTagger`.
 
-    The encoder reads every token once, so that the time and the memory grow linearly with the length of a note.
+    The encoder reads every token once, so that time and memory grow linearly with the length of a note.
 
     Parameters
     ----------
     size : int, default=64
         Largest number of tokens of a block. A longer sentence is a block of its own.
     random_borders : bool, default=False
-        Whether each epoch of a training cuts the documents into other blocks, so that a sentence is read after and
-        before other sentences. By default, as in tagging, all blocks of a document are as long as ``size`` allows. On
-        half of MEDDOCAN, a network of 128 units was better with random borders, and a network of 192 units was not.
+        Whether each training epoch divides the documents into other blocks, so that a sentence is read together with
+        other neighbours. By default, and always in tagging, all blocks of a document are as long as ``size`` allows. On
+        half of MEDDOCAN, random borders improved a network of 128 units, but not a network of 192 units.
 
     Examples
     --------

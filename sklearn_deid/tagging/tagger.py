@@ -563,8 +563,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     def _training_data(
         self, X: Any, tags: Any, groups: Any, rows: Any = slice(None), held_out: bool = False, n_invented: Any = None
     ) -> SwappingDataset:
-        """Data set of the chosen rows, with ``n_invented`` invented spans; None means the number set in ``span_swap``.
-        """
+        """Data set of the chosen rows, with ``n_invented`` invented spans (None: the number set in ``span_swap``)."""
         X, tags, groups = X[rows], tags[rows], None if groups is None else groups[rows]
         unknown = set(tags.data).difference(self.classes_)
         if unknown:

@@ -1,4 +1,4 @@
-"""`TaggerFailure`: context that catches every error of a tagger, so that a note is withheld and not passed on."""
+"""`TaggerFailure`: context manager that catches every error of a tagger, so that the note is withheld."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from types import TracebackType
 
 
 class TaggerFailure:
-    """Context that records an exception of its block and continues after the block.
+    """Context manager that records an exception of its block and continues after the block.
 
-    A tagger can be any object with ``predict``, so its errors cannot be listed. `MemoryError` is recorded, too: a note
-    that is too large must not end the run of the notes after it. Exceptions that are not an `Exception`, such as
-    `KeyboardInterrupt` and `SystemExit`, end the process and pass through.
+    A tagger can be any object with ``predict`` and can raise any error. `MemoryError` is also recorded, so that a note
+    that is too large does not stop the processing of later notes. `KeyboardInterrupt`, `SystemExit` and other
+    exceptions that are not an `Exception` are not caught.
 
     Attributes
     ----------
     error : Exception or None
-        Recorded exception, without its traceback, cause and context: the local variables in their frames, and the
-        messages of other exceptions, can hold note text.
+        Recorded exception, without traceback, cause and context. Local variables in the frames of a traceback, and
+        messages of other exceptions, can contain note text.
 
     Examples
     --------
@@ -43,5 +43,6 @@ class TaggerFailure:
         return True
 
     def reason(self, done: str = "rewritten", what: str = "note") -> str:
-        """Sentence with the type of the exception, whose message could hold text of the note or of its surrogates."""
+        """Sentence with the type of the exception, without the message, which could contain text of the note or of its
+        surrogates."""
         return f"The {what} cannot be {done}: {type(self.error).__name__}."

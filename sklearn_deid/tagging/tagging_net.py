@@ -1,4 +1,4 @@
-"""Predictions of a fitted network: its input, tags and marginals, with the memory of each note."""
+"""Predictions of a fitted network: input, tags and marginals, corrected by the memory of each note."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DECODED_CELLS = 16_384
 
 
 class TaggingNet(SequenceNet):
-    """Part of `DeidTagger` that tags: Viterbi paths and marginals of the network, corrected by the memory of a note."""
+    """Prediction of a `DeidTagger`: Viterbi paths and marginals of the network, corrected by the memory of a note."""
 
     # None without a fit on notes: taggers of earlier versions, and of `partial_fit`.
     note_memory_: NoteMemory | None = None
@@ -123,7 +123,7 @@ class TaggingNet(SequenceNet):
         self.note_memory_ = NoteMemory.counted(X, tags, self.classes_)
 
     def _repeats(self, X: Any) -> Repeats | None:
-        """Words that the memory corrects; None without a memory or without the documents of X."""
+        """Words whose probabilities the memory corrects; None without a memory or without the documents of X."""
         return None if self.note_memory_ is None else Repeats.of(check_sequences(X))
 
     def _outer_tags(self, path: list[int]) -> list[str]:
@@ -134,7 +134,7 @@ class TaggingNet(SequenceNet):
         return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
 
     def _held_out_f1(self, dataset: SentenceDataset) -> float:
-        """Micro F1 of typed spans on held-out sentences, with the tags inside the network."""
+        """Micro F1 of typed spans on held-out sentences, computed from the tags of the network."""
         assert isinstance(dataset.tags, np.ndarray)
         # shape: flat tags (n_tokens,), offsets (n_sentences + 1,)
         gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
@@ -165,12 +165,12 @@ class TaggingNet(SequenceNet):
         return SentenceDataset(X.offsets, words=words, units=units), table
 
     def _check_like_training(self, X: Any) -> None:
-        """Refuse X if it is not like the training data: words or vectors, width of the vectors, representer."""
+        """Refuse X if kind (words or vectors), vector width or representer differ from the training data."""
         check_like_training(X, None if self._reads_words else self.n_features_in_)
         check_representer(X, self._vectors_from)
 
     def _as_long(self, X: RaggedArray, perturbed: Any) -> Any:
-        """Perturbed sentences. If their tokens were not those of X in number, the tags would belong to other tokens."""
+        """Return perturbed sentences; raise an error if the number of tokens has changed."""
         perturbed = check_sequences(perturbed)
         if not np.array_equal(perturbed.offsets, X.offsets):
             raise SequenceError(f"{type(self.augmenter_).__name__} changed the number of tokens of a sentence.")
@@ -179,7 +179,7 @@ class TaggingNet(SequenceNet):
     def _units(self, X: RaggedArray, rng: np.random.Generator | None = None) -> ContextUnits | None:
         """Sentences that the encoder reads together; None if the encoder reads each sentence alone.
 
-        With ``rng``, blocks have random borders, if the `ContextBlock` says so.
+        With ``rng``, blocks have random borders if ``random_borders`` of the `ContextBlock` is True.
         """
         context = strategy("context", self.context)
         if context == "sentence" or not len(X):

@@ -52,7 +52,7 @@ class SequenceNet(SkorchEstimator):
     """skorch training of sentences of different lengths, with averaged weights and F1 on held-out sentences.
 
     The data set, the splitter and the cached scoring of skorch count a list of token lists as one sample. This class
-    replaces the data set, the splitter and the cached scoring.
+    therefore replaces all three.
     """
 
     _stops_if_diverged = False
@@ -83,7 +83,7 @@ class SequenceNet(SkorchEstimator):
         return first + own + last
 
     def initialize_optimizer(self, *args: Any, **kwargs: Any) -> SequenceNet:
-        """Build the optimizer, except while a saved tagger is loaded. The first training then builds it."""
+        """Build the optimizer. For a loaded tagger, the optimizer is built when the first training starts."""
         if self.builds_optimizer:
             super().initialize_optimizer(*args, **kwargs)
         else:
@@ -140,7 +140,7 @@ class SequenceNet(SkorchEstimator):
             raise self._diverged("The loss of a batch is not a finite number.")
 
     def train_step_single(self, batch: Any, **fit_params: Any) -> dict[str, Any]:
-        """Compute the gradient of a batch. Only modules in another mode are set to training mode, layer by layer."""
+        """Compute the gradient of a batch. The network is set to training mode only if it is in another mode."""
         x, tags = batch
         if not self.module_.training:
             self._set_training(True)
@@ -229,7 +229,7 @@ class SequenceNet(SkorchEstimator):
 
     @contextmanager
     def _forgotten_if_failed(self) -> Iterator[None]:
-        """Delete the network if the block raises: a network with initial weights, or of other classes, must not tag."""
+        """Delete the network if the block raises: a network with initial weights or other classes must not be used."""
         has_ended = False
         try:
             yield
@@ -241,7 +241,7 @@ class SequenceNet(SkorchEstimator):
                     delattr(self, name)
 
     def _tell(self, interruption: KeyboardInterrupt, n_complete: int, epochs: int) -> None:
-        """Warn of a training that Ctrl-C has ended, and pass Ctrl-C on if no epoch is complete."""
+        """Warn that Ctrl-C has ended the training, or raise KeyboardInterrupt if no epoch is complete."""
         if not n_complete:
             raise interruption
         warnings.warn(
@@ -262,7 +262,7 @@ class SequenceNet(SkorchEstimator):
         )
 
     def _rate_share(self) -> float:
-        """Share of the learning rate with which the training begins."""
+        """Factor of the learning rate, below 1 if the training starts from another tagger."""
         if not self.starts_from_tagger_:
             return 1.0
         return RATE_FROM_TAGGER if self.warm_start_from is None else _RATE_FROM_MODEL
@@ -304,7 +304,7 @@ class SequenceNet(SkorchEstimator):
 
     @contextmanager
     def _narrow_lstm(self) -> Iterator[None]:
-        """Let an LSTM compute in bfloat16 in training, if requested and if the processor is fast at bfloat16."""
+        """Compute an LSTM in bfloat16 in training, if requested and if the processor is fast in bfloat16."""
         encoder = self.module_.encoder
         wanted = self.mixed_precision == "training" and self.encoder == "lstm"
         if not wanted or not is_fast_in_bfloat16(resolve_device(self.device)):

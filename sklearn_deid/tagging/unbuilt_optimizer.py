@@ -10,8 +10,8 @@ from torch.optim import Optimizer
 class UnbuiltOptimizer(Optimizer):
     """Optimizer without parameters.
 
-    torch imports its compiler when an optimizer is built, which takes two seconds. A loaded tagger is mostly used for
-    tagging.
+    When an optimizer is built, torch imports its compiler, which takes two seconds. A tagger that only tags needs no
+    optimizer.
 
     Examples
     --------

@@ -23,16 +23,16 @@ NO_CASING = "\ue000"
 def lower_uniform_casing(X: TokenSequences, mark: bool = False) -> TokenSequences:
     """Lower-case the tokens of documents in which nearly every word begins with a capital.
 
-    With lower-cased documents, the tagger needs to know one kind of note without casing instead of three. Fitting and
-    tagging both lower-case such documents.
+    With lower-casing, the tagger must learn one kind of note with uninformative casing instead of three (capitals,
+    Title Case, lower case). The documents are lower-cased in training and in tagging.
 
     Parameters
     ----------
     X : TokenSequences
-        Sentences. Without documents, and in documents with fewer than 20 words of three letters, nothing changes: a few
-        words do not show how a note is written.
+        Sentences. Sentences without documents do not change. Documents with fewer than 20 words of at least three
+        letters do not change, because a few words are not enough to judge the casing.
     mark : bool, default=False
-        Whether `NO_CASING` is put before the tokens of these documents, and of documents with hardly any capital.
+        Whether to put `NO_CASING` before each token of these documents and of documents with hardly any capitals.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Start of a training from a model that is already trained, whose labels may differ."""
+"""Start of a training from a trained model, which may have other labels."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def starter_folder(name: str) -> Path:
 
 
 def loaded_start(start: Any) -> Any:
-    """The model that the ``warm_start_from`` parameter of a `DeidTagger` names."""
+    """Return the model of the ``warm_start_from`` parameter of a `DeidTagger`."""
     if isinstance(start, (str, PathLike)):
         return load(starter_folder(start) if start in STARTERS else start)
     return start
 
 
 def start_tagger(start: Any) -> Any:
-    """The `DeidTagger` that the ``warm_start_from`` parameter of a `DeidTagger` names.
+    """Return the `DeidTagger` inside the model of a ``warm_start_from`` parameter.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def is_starter(start: Any) -> bool:
 
 
 def is_in_another_language(start: Any, X: TokenSequences) -> bool:
-    """Whether a training starts from a model of the package that was trained in another language than that of X.
+    """Whether a training starts from a model of the package whose training texts are in another language than X.
 
     False if the language is unknown: for other models, and for an X in no language of
     `sklearn_deid.surrogates.LOCALES`.
@@ -151,8 +151,8 @@ def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTabl
     start : DeidTagger
         Fitted tagger with vectors of n-grams.
     embeddings : object
-        Parameter of the new tagger. With "auto", the lists of the language of X are added to vectors that have no
-        lists. With `ListedVectors`, its lists follow.
+        Parameter of the new tagger. With "auto", the lists of the language of X are added if the vectors of ``start``
+        have no lists. With `ListedVectors`, the lists of this object are added.
     X : TokenSequences
         Sentences to train on.
     """
@@ -177,12 +177,13 @@ def compared_tags(source: Any, X: TokenSequences, tags: TokenSequences) -> tuple
 
 
 def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, str]:
-    """Labels of the start model that are kept, because the training notes show nothing about them.
+    """Labels of the start model that are kept because they do not occur in the training notes.
 
-    After ten notes without an e-mail address, the model would otherwise find no e-mail address. A label is kept if the
-    label is not in the notes and if the start model assigns the label to no token of the notes: otherwise, the notes
-    show whether such tokens are PHI, and under which label. If the notes use a known label scheme, kept labels have the
-    names of this scheme, and a label is not kept if its name in this scheme is in the notes.
+    Without kept labels, a tagger trained on ten notes without an e-mail address would find no e-mail address. A label
+    is kept if it is not in the annotations and the start model assigns it to no token of the notes. If the start model
+    assigns the label to tokens, the annotations of these tokens determine whether they are PHI, and with which label.
+    If the notes use a known label scheme, kept labels have the names of this scheme. A label whose name in this scheme
+    is in the notes is not kept.
 
     Parameters
     ----------
@@ -191,13 +192,13 @@ def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, s
     source : DeidTagger
         The tagger inside.
     tags, found : sequence of sequence of str
-        Annotated tags of all training sentences, and the tags that the start predicts for the sentences of
+        Annotated tags of all training sentences, and the tags that the start model predicts for the sentences of
         `compared_tags`.
 
     Returns
     -------
     dict of str to str
-        Label of the start by its name in the new tagger.
+        Label of the start model for each name in the new tagger.
 
     Examples
     --------
@@ -231,12 +232,12 @@ def start_weights(
     """Copy the weights of a fitted tagger to a new tagger.
 
     Labels are matched by name, or by the tokens that they annotate (`matched_tags`). If a tag of a label in ``kept``
-    begins or ends no sentence of the fitted tagger, the tag begins or ends no sentence of the new tagger.
+    cannot begin or end a sentence in the fitted tagger, the tag cannot begin or end a sentence in the new tagger.
 
     Raises
     ------
     ValueError
-        If the networks differ in anything but their tags.
+        If the networks differ in more than their tags.
     """
     known = source.classes_.tolist()
     matched = matched_tags(tagger.classes_.tolist(), known, gold, found, kept)
@@ -253,10 +254,10 @@ def start_weights(
 
 @torch.no_grad()
 def _close_borders(tagger: Any, source: Any, matched: Sequence[str], kept: Mapping[str, str]) -> None:
-    """Lower the scores of kept tags at the borders of sentences where they are illegal in the start.
+    """Lower the scores of kept tags at borders of sentences where these tags are illegal in the start model.
 
-    In the new tagger, spans may continue across lines; in the start model they may not, and the scores of the start
-    model for this case are random. No training note would correct the scores of kept labels at the borders.
+    In the new tagger, spans may continue across lines. In the start model, spans may not continue across lines, and the
+    scores for continued spans are random. Training notes without the kept labels would not correct these scores.
     """
     known, crf = source.module_.crf, tagger.module_.crf
     if known is None or crf is None or known.legal_start is None:
@@ -272,11 +273,12 @@ def _close_borders(tagger: Any, source: Any, matched: Sequence[str], kept: Mappi
 def matched_tags(
     tags: Sequence[str], known: Sequence[str], gold: Any, found: Any, kept: Mapping[str, str] = MappingProxyType({})
 ) -> list[str]:
-    """For each tag, the tag of another model from whose weights the tag starts; "" if there is none.
+    """For each tag, the tag of another model whose weights are copied; "" without such a tag.
 
-    A label that also exists in the other model, and a kept label, start from the weights of this label there. Any other
-    label starts from the label that the other model most often assigns to its tokens. Without any tokens, labels of
-    known schemes start from the nearest labels of i2b2 (`nearest_i2b2`).
+    The weights of a label that also exists in the other model, and of a kept label, are the weights of this label in
+    the other model. For any other label, the weights are copied from the label that the other model most often assigns
+    to the tokens of the label. If the label has no tokens and is in a known scheme, the weights are copied from the
+    nearest label of i2b2 (`nearest_i2b2`).
 
     Parameters
     ----------
@@ -285,7 +287,7 @@ def matched_tags(
     gold, found : sequence of sequence of str
         Tags of training sentences: the annotated tags, and the tags that the other model predicts.
     kept : mapping of str to str, optional
-        Label of the other model of each kept label, see `unseen_labels`.
+        Label of the other model for each kept label (see `unseen_labels`).
 
     Examples
     --------
@@ -315,7 +317,8 @@ def matched_tags(
 
 
 def took_public_weights(tagger: Any, X: Any) -> bool:
-    """Copy the weights of the public tagger that token vectors carry. False without a tagger, or with another network.
+    """Copy the weights of the public tagger of token vectors. False without a tagger, or if the networks differ in
+    shape.
 
     Parameters
     ----------
@@ -336,6 +339,6 @@ def took_public_weights(tagger: Any, X: Any) -> bool:
 
 
 def check_reads_words(X: Any) -> None:
-    """Raise SequenceError if X contains vectors, which a model that reads words cannot start from."""
+    """Raise SequenceError if X contains vectors: a start from a model that reads words is then impossible."""
     if not isinstance(X, TokenSequences):
         raise SequenceError("A DeidTagger with 'warm_start_from' reads words. X holds vectors.")

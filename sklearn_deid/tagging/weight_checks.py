@@ -1,6 +1,6 @@
-"""Checks of weights and classes, without which a broken model would find nothing and report no error.
+"""Checks of weights and classes. Without the checks, a broken model would find no PHI and raise no error.
 
-A single NaN weight makes all scores of tags NaN, and every token "O".
+With a single NaN weight, all scores of tags are NaN, and every tag is "O".
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def weight_problem(weights: Mapping[str, np.ndarray]) -> str | None:
     Returns
     -------
     str or None
-        A sentence that names the array: a number is not finite or larger than 1e6, or a table of weights (two or more
-        dimensions) is zero everywhere.
+        Sentence with the name of the array. Faults are a number that is not finite or larger than 1e6, and a table of
+        weights (two or more dimensions) with zeros only.
 
     Examples
     --------
@@ -65,8 +65,9 @@ def class_problem(classes: Iterable[object]) -> str | None:
     Returns
     -------
     str or None
-        Sentence that names the problem and none of the tags. Problems are: no tag of PHI, more than 1,000 tags, the
-        same tag twice, anything but "O" and tags such as "B-DATE", or a label with control characters or markup.
+        Sentence that describes the fault without the text of a tag. Faults are: no tag of PHI, more than 1,000 tags, a
+        duplicate tag, a tag that is neither "O" nor of a form such as "B-DATE", or a label with control characters or
+        markup.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Small whole numbers of many words in few bytes."""
+"""Levels (small whole numbers) of many words, stored in few bytes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ MOST = 8
 
 
 class WordLevels:
-    """Levels of words from 0 to 8, without regard to casing: one `WordSet` for each level, which holds all words of at
-    least this level.
+    """Levels of words from 0 to 8. Casing is ignored. For each level, a `WordSet` contains the words of at least this
+    level.
 
-    A listed word never has less than its level. About one of 75 other words has level 1, and one of 5,600 a higher
-    level. Anyone with the levels can test words: build them from public lists, never from notes.
+    The level of a listed word is never too low. About one of 75 words that are not listed has level 1, and about one of
+    5,600 has a higher level. Anyone with the levels can test whether a word is listed: build the levels from public
+    lists, never from notes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A set of many words in few bytes."""
+"""Set of many words, stored in few bytes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BITS, _HASHES = 9, 6  # bits for each word, and bits that a word sets: 1.3 % of
 
 
 class WordSet:
-    """Set of words, without regard to casing, that answers only whether a word is a member (a Bloom filter).
+    """Set of words that can only be tested for members (a Bloom filter). Casing is ignored.
 
-    A member is always found. About one of 75 other words is wrongly reported as a member. Anyone with the set can test
-    words: build the set from public lists, never from notes.
+    A member is always found. About one of 75 words that are not members is wrongly reported as a member. Anyone with
+    the set can test whether a word is a member: build the set from public lists, never from notes.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ class WordSet:
         Raises
         ------
         BundleError
-            If the bits are missing or no hexadecimal number, or if most bits are set: every word would be a member.
+            If the bits are missing or are not a hexadecimal number. Also if most bits are set, because too many words
+            would be members.
         """
         try:
             bits = np.frombuffer(bytes.fromhex(state["bits"]), dtype=np.uint8).copy()

@@ -43,8 +43,8 @@ class CharacterCNN(nn.Module):
     def forward(self, characters: Tensor) -> Tensor:
         """Encode character classes (n_words, longest word) to vectors (n_words, n_filters).
 
-        The method replaces the convolution by a sum of look-ups. Each place of a filter sees one character, so that one
-        table for each place can hold the contribution of every character class. The sum of the look-ups equals a
+        The method replaces the convolution by a sum of look-ups. Each place of a filter covers one character, so that
+        one table for each place can contain the contribution of every character class. The sum of the look-ups equals a
         convolution of the embedded characters. On a CPU, the look-ups are computed without padding.
         """
         bias = self.convolution.bias
@@ -63,7 +63,8 @@ class CharacterCNN(nn.Module):
         return [self.embedding.weight @ kernel[:, :, place].t() for place in range(kernel.shape[2])]
 
     def _read_padded(self, characters: Tensor) -> Tensor:
-        """Maximum over all positions of all words at once, for a GPU: the loop of `_LargestByWord` is slow on a GPU."""
+        """Maximum over the positions of each word, computed for all words at once, because the loop of `_LargestByWord`
+        is slow on a GPU."""
         # Padding columns that are common to all words are cut off to save time.
         longest = max(1, int((characters > 0).sum(1).max())) if characters.numel() else 1
         width = self.convolution.kernel_size[0]
@@ -81,7 +82,7 @@ class CharacterCNN(nn.Module):
 def _by_position(characters: Tensor, width: int) -> tuple[list[Tensor], list[int], Tensor]:
     """Collect the characters around each position of a word, position by position over all words.
 
-    The order is: first positions of all words, longest word first; then the second positions, and so on.
+    The order is: first positions of all words, longest word first, then second positions, and so on.
 
     Parameters
     ----------
@@ -93,11 +94,11 @@ def _by_position(characters: Tensor, width: int) -> tuple[list[Tensor], list[int
     Returns
     -------
     around : list of LongTensors of shape (n_positions,)
-        For each of ``width`` places around a position, the character class.
+        Character class at each of ``width`` places around a position.
     counts : list of int
         Number of words that have the first, second, ... position. An empty word has one position.
     words : LongTensor of shape (n_words,)
-        Place of each word among the sorted words.
+        Position of each word in the order by length.
     """
     lengths, order = torch.sort((characters > 0).sum(1).clamp(min=1), descending=True)
     longest = int(lengths[0])
@@ -143,8 +144,8 @@ class _LargestByWord(torch.autograd.Function):
 class CharacterRNN(nn.Module):
     """Bidirectional GRU or LSTM over the characters of a word.
 
-    The vector of a word joins the forward state after the last character and the backward state after the first
-    character.
+    The vector of a word is the forward state after the last character, concatenated with the backward state after the
+    first character.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rules for ages, and for ages over 89: HIPAA's Safe Harbor names only ages over 89."""
+"""Rules for ages, and rules for ages over 89, because the Safe Harbor rule of HIPAA lists only ages over 89."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _up_to_120(text: str) -> int:
 
 
 def _years(text: str) -> int:
-    """Number in digits, or tens of an English number word; 0 for other words."""
+    """Value of a number in digits, or of an English word for tens; 0 for other words."""
     number = re.search(r"\d+", text)
     if number is not None:
         return int(number[0])
@@ -49,7 +49,7 @@ def _years(text: str) -> int:
 
 
 def _grown_up(text: str) -> int:
-    """Length of an age from 16 to 120 years. Below 16, "de 5 años" is a duration as often as an age."""
+    """Length of an age from 16 to 120 years. Lower numbers are often durations, as in "de 5 años"."""
     return len(text) * (16 <= _years(text) <= 120)
 
 
@@ -122,7 +122,7 @@ _CHILDREN = {
 
 
 def _ages_of(language: str) -> tuple[Rule, ...]:
-    """Rules for ages of a language. The span is the number."""
+    """Rules for ages in a language. The span of a rule is the number alone."""
     named, between, behind, years = _AGES[language]
     number = r"(?P<phi>\d{1,3})"
     children, units = _CHILDREN[language]

@@ -1,4 +1,4 @@
-"""Rules for dates in digits and with names of months."""
+"""Rules for dates in digits, and for dates with names of months."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _day_and_month_length(text: str) -> int:
 
 
 def _birth_length(text: str) -> int:
-    """Length of a year, or of a day, a month and a year of two or four digits without signs between them."""
+    """Length of a year, or of a date without separators (day, month, and year of two or four digits)."""
     digits = re.sub(r"\D", "", text)
     is_date = len(digits) > 4 and _is_day_and_month(int(digits[:2]), int(digits[2:4]))
     return len(text) * (len(digits) == 4 or is_date or digits[:2] in ("19", "20"))
@@ -87,8 +87,8 @@ def _compact_length(text: str) -> int:
 def _day_length(text: str) -> int:
     """Length of an English date with the name of a month, if the day is between 1 and 31.
 
-    "may", "march" and most short names are other words in lower case, or "2. May" begins a sentence: such dates need a
-    year, or a sign on both sides.
+    "may", "march" and most short names are also ordinary words in lower case, and "2. May" can begin a sentence. Dates
+    with such names need a year, or a sign on both sides.
     """
     days = [int(number) for number in re.findall(r"\d+", text) if len(number) < 3]
     # The pattern itself, because it also matches other forms of letters, such as the long s in "Auguſt".
@@ -150,7 +150,7 @@ def _named_month_length(text: str, language: str) -> int:
 
 
 def _plain(word: str) -> str:
-    """Name of a month in the usual spelling: Austrian names, and letters written without their signs."""
+    """Return the usual spelling of an Austrian month name, or of a month name with "ae" for "ä"."""
     word = word.replace("ae", "ä")
     return {"jänner": "januar", "feber": "februar"}.get(word, word)
 
@@ -160,7 +160,7 @@ def _date_in(language: str, kind: str, pattern: str, **more: Any) -> Rule:
 
 
 def _in_figures(language: str) -> Iterator[Rule]:
-    """Rules for days and months in figures after words of a language: with points, with a slash, or both."""
+    """Rules for days and months in digits after words of a language, separated by points, by a slash, or by both."""
     before = rf"\b(?i:{_BEFORE_DAY[language]})\.?\s"
     if language in ("de", "nb"):
         with_points = rf"{before}(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)"

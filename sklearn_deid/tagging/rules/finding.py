@@ -70,9 +70,9 @@ def select_rules(
 def note_languages(text: str) -> tuple[str, ...]:
     """Languages whose rules are used for a note with ``language="auto"``.
 
-    The language is the language whose frequent words appear most often in the note; only articles, prepositions and
-    pronouns of a single language count. If no such word appears, the languages are all of `LANGUAGES`: too many matches
-    are better than too few.
+    The function chooses the language whose articles, prepositions and pronouns occur most often in the note. Words that
+    occur in several languages are not counted. If no counted word occurs, the function returns all `LANGUAGES`, because
+    too many matches are better than too few.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ def find_phi(
         Names from `RECOGNIZERS`: "email", "url", "ip", "phone" (includes fax), "id", "ssn", "date", "age",
         "age-over-89", "zip". By default all names except "age-over-89", which is a part of "age".
     language : {"en", "es", "de", "fr", "nb", "it", "pt", "nl", "auto"} or sequence of str, optional
-        Languages of the rules. "auto" is the language of ``text`` (`note_languages`). By default English and Spanish.
+        Languages of the rules. "auto" means the language of ``text`` (`note_languages`). By default English and
+        Spanish.
     rules : tuple of Rule, optional
         Rules to use. With ``rules``, the function ignores ``recognizers`` and ``language``.
 

@@ -13,14 +13,14 @@ _LAST_LABEL = re.compile(r"\.[^\W\d_]{2,24}\Z")
 
 
 def _host_length(host: str) -> int:
-    """Length of a host name without words that rebuilding has attached; 0 without a dot and a top-level domain."""
+    """Length of a host name without words that `rebuild_sentence` has attached; 0 without a top-level domain."""
     end = _NEXT_SENTENCE.search(host)
     kept = (host if end is None else host[: end.start()]).rstrip(".-_" + MAYBE_SPACE)
     return len(kept) if _LAST_LABEL.search(kept) else 0
 
 
 def _email_length(address: str) -> int:
-    """Length of an e-mail address without words that rebuilding has attached; 0 without a valid host name."""
+    """Length of an e-mail address without words that `rebuild_sentence` has attached; 0 without a valid host name."""
     local, _, host = address.partition("@")
     length = _host_length(host)
     return length and len(local) + 1 + length
@@ -44,7 +44,7 @@ def _ip_length(address: str) -> int:
 
 
 def _ipv6_length(address: str) -> int:
-    """Length of an IPv6 address of at least three groups; 0 for clock times and other signs."""
+    """Length of an IPv6 address of at least three groups; 0 for clock times and other text."""
     try:
         ipaddress.IPv6Address(address.translate(dict.fromkeys(map(ord, MAYBE_SPACE))))
     except ValueError:

@@ -1,7 +1,7 @@
 """Rules for telephone and fax numbers.
 
-Numbers are known by their form or by a word before them, not by the numbering plan of a country: a plan would refuse
-numbers with a typing error.
+The rules recognize numbers by their form or by a word before the number, not by the numbering plan of a country. With a
+numbering plan, the rules would miss numbers with typing errors.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _phone(name: str, pattern: str, *more: Any, **settings: Any) -> Rule:
 
 
 def _phones_of(language: str) -> tuple[Rule, ...]:
-    """Rules for numbers of a language."""
+    """Rules for telephone and fax numbers in a language."""
     free = rf"{_FREE}(?:{_FORMS[language]}){_END}"
     of_phone, of_fax = (rf"(?i:\b(?:{words}))\b{_SIGN}(?P<phi>{_ANY}){_END}" for words in (_NAMES, _NAMES_OF_FAX))
     named, digits = (language,), _seven_to_thirteen_digits
@@ -75,7 +75,7 @@ def _phones_of(language: str) -> tuple[Rule, ...]:
 
 
 def _ward_phone(language: str) -> Rule:
-    """Rule for the short number of a telephone of a ward, behind a word."""
+    """Rule for the short telephone number of a ward after a keyword."""
     words = rf"(?i:\b(?:{_WARD_PHONES[language]}))\b"
     number = rf"(?P<phi>\d{{3,5}}){_END}(?![.,]\d)"
     return _phone(f"phone-ward-{language}", rf"{words}{_SIGN}{number}", (language,), 2)

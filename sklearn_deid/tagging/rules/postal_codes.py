@@ -60,7 +60,7 @@ _FORMS = {
 
 
 def _codes_of(language: str) -> tuple[Rule, ...]:
-    """Rules for postal codes before a town, and after a word."""
+    """Rules for postal codes before a town, and for postal codes after a keyword."""
     form, name, code = _FORMS[language]
     named = rf"\b(?i:{name})[\s.:]{{1,3}}(?P<phi>{code}){_END}"
     return (

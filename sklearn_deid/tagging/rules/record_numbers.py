@@ -1,4 +1,4 @@
-"""Rules for numbers of records, plans, accounts, licences and persons, by a keyword or by check digits."""
+"""Rules for numbers of records, plans, accounts, licences and persons, recognized by a keyword or by check digits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
 
 
 def _id_length(text: str) -> int:
-    """Length of a number without a word that rebuilding has attached; 0 with fewer than three digits."""
+    """Length of a number without a word that `rebuild_sentence` has attached; 0 with fewer than three digits."""
     kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("-" + MAYBE_SPACE)
     return len(kept) if len(re.findall(r"\d", kept)) >= 3 else 0
 
 
 def _checked_length(text: str, locale: str) -> int:
-    """Length of a national number, if its check digits are right."""
+    """Length of a national identification number, if its check digits are correct."""
     return len(text) * (has_valid_check_digits(text, locale) is True)
 
 
@@ -36,7 +36,7 @@ def _nhs_length(text: str) -> int:
 
 
 def _npi_length(text: str) -> int:
-    """Length of a US National Provider Identifier (ten digits), if the Luhn check of 80840 and the number holds."""
+    """Length of a US National Provider Identifier (ten digits), if 80840 and the number pass the Luhn check together."""
     return len(text) * (luhn("80840" + text[:-1]) == text[-1])
 
 

@@ -30,7 +30,7 @@ class Rule:
     name : str
         Unique name of the rule.
     family : str
-        Group of rules that users switch on and off together.
+        Group of rules that you select together.
     kind : str
         Kind of PHI that the rule finds. `rule_label_map` gives the label of each kind in a label scheme.
     pattern : str
@@ -39,13 +39,12 @@ class Rule:
         Languages of the notes for which the rule is used. By default all.
     priority : int, default=1
         Rank of the rule: of overlapping spans, the span with the highest priority is kept. Rules with a keyword before
-        the span have priority 2, rules that know only the form of the span have priority 0.
+        the span have priority 2. Rules that check only the form of the span have priority 0.
     measure : callable, optional
         Function of the text of the span. The function returns how many characters at the start of the text belong to
         the span, and 0 if the match is not PHI.
     needs : str, default="0123456789"
-        Characters. Every match contains at least one of the characters of ``needs``. Texts without any character of
-        ``needs`` are skipped.
+        Characters of which every match contains at least one. Texts without any of these characters are skipped.
     keeps_stop : bool, default=False
         Whether a full stop at the end belongs to the span, as in "19.3." in German.
     """

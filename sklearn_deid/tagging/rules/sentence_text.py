@@ -27,12 +27,12 @@ class SentenceText(NamedTuple):
 def rebuild_sentence(tokens: Sequence[str]) -> SentenceText:
     r"""Join tokens to a text on which rules can match.
 
-    The tokenizer cuts ``12/03/2019`` into five tokens, and tokens do not show the positions of the spaces. The function
-    joins tokens in this way:
+    The tokenizer splits ``12/03/2019`` into five tokens, and tokens do not show the positions of the spaces. The
+    function joins tokens in this way:
 
     - ``- / . @ _ : = & ? % ~ '`` have no space on either side, ``, ; ! ) ]`` no space before them, and ``( [ # +`` no
       space after them.
-    - The tokenizer also cuts words between a letter and a digit (``white97``), and between a lower and an upper case
+    - The tokenizer also splits words between a letter and a digit (``white97``), and between a lower and an upper case
       letter (``JohnSmith``). The separator is ``\x1f`` in the first case and ``\x1e`` in the second case.
     - The separator after a full stop that follows a capitalised word (``Madrid.ana``) is ``\x1d``.
     - All other tokens are separated by a space.
