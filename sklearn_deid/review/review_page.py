@@ -1,9 +1,9 @@
 """Page for the review of notes in a browser: one HTML file that contains the notes, loads no other files and sends no
 data.
 
-The page is built from the files of the folder ``page``. The content security policy of the page allows the script and
-the style of this library by their digests and forbids everything else: requests, images, frames, forms, and scripts in
-the text of a note.
+The page is built from the files of the folder ``page``. The content security policy of the page allows only the script
+and the style of this library, which are identified by their digests. Requests, images, frames, forms, and scripts in
+the text of a note are forbidden.
 """
 
 from __future__ import annotations

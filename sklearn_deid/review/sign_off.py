@@ -113,7 +113,7 @@ class SignOff:
         Parameters
         ----------
         doc_ids : iterable of str
-            Ids of all notes of the release. The sample does not depend on the order of the ids.
+            Ids of all notes of the release. The order of the ids does not change the sample.
         types : mapping, optional
             Type of each note, such as "discharge summary". With ``types``, the number of notes of a type in the sample
             is proportional to the number in the release, and at least one.

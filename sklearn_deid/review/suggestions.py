@@ -18,8 +18,8 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
     """Return the positions of the notes whose annotation should improve the model most.
 
     Annotate the suggested notes, train again, and request the next batch among the remaining notes. The function
-    prefers notes with many tokens whose tag is uncertain. Within a batch, further notes with the same words and labels
-    count less, so that a batch does not consist of copies of one letter.
+    prefers notes with many tokens whose tag is uncertain. Within a batch, notes with words and labels of already chosen
+    notes count less, so that a batch does not consist of similar notes.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
     notes : sequence of str or Document
         Raw notes that are not annotated yet. Spans of documents are ignored.
     n : int, default=10
-        Number of notes of the batch, at least 1. If there are fewer notes, all of them are returned.
+        Number of notes of the batch, at least 1. If there are fewer notes, all notes are returned.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def suggest_notes(deidentifier: Any, notes: Sequence[str | Document], n: int = 1
     Notes
     -----
     The batch S is chosen greedily to maximise the sum over features f of ``log(1 + u_f(S))``. A feature is a word or a
-    label. The value ``u_f`` sums the probabilities of an error over all tokens of S that have the feature; the
-    probability of an error is one minus the probability of the tag. The sum is monotone and submodular, so that the
+    label. The value ``u_f`` is the sum of the error probabilities of all tokens of S that have the feature. The error
+    probability of a token is one minus the probability of its tag. The sum is monotone and submodular, so that the
     greedy batch reaches at least 1 - 1/e of the largest possible value.
 
     References

@@ -59,7 +59,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : None
-            The parameter is not used; it is part of the scikit-learn interface.
+            Not used. The parameter exists for compatibility with scikit-learn.
 
         Returns
         -------

@@ -25,9 +25,9 @@ class TokenVectors(RaggedArray):
     offsets : ndarray of shape (n + 1,), dtype int64
         Borders of the sentences. Sentence ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
     origin : Provenance, default=None
-        Provenance of the vectors: the representer that produced them. Indexing, copying and pickling keep the origin,
-        and comparisons include the origin. None means that the origin is unknown, or that data of different origins
-        were joined.
+        Provenance of the vectors: a record of the representer. Indexing, copying and pickling keep the origin, and
+        comparisons include the origin. None means that the origin is unknown, or that data of different origins were
+        joined.
     tagger : fitted DeidTagger, default=None
         Public tagger of token vectors from the same representer. A `DeidTagger` that is fitted on the vectors starts
         from the weights of this tagger (see `with_tagger`). Indexing, copying and pickling keep the tagger. Comparisons

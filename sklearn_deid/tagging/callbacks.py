@@ -170,7 +170,7 @@ class WeightAverage(Callback):
 
 
 class EarlyStoppingOnF1(Callback):
-    """Stop training if the F1 on held-out patients does not rise any more, and restore the best weights.
+    """Stop training if F1 on held-out patients no longer improves, and restore the best weights.
 
     This callback stores the averaged weights and must follow `WeightAverage` in the list of callbacks.
 

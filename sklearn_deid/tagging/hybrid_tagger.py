@@ -43,9 +43,9 @@ class HybridTagger(TokenTagger, BaseEstimator):
     rules_, tagger_ : fitted estimators
         Fitted rules and fitted tagger.
     rules_precision_ : float
-        Precision of the rules on the data of `fit`: the proportion of PHI (of any label in y) among the tokens that the
-        rules tag, with one success and one failure added. `predict` returns the number ``rules_precision_`` as the
-        confidence of tokens that only the rules tag.
+        Precision of the rules on the data of `fit`: the proportion of PHI tokens (of any label in y) among the tokens
+        that the rules tag. One success and one failure are added to the counts. `predict` returns the number
+        ``rules_precision_`` as the confidence of tokens that only the rules tag.
 
     See Also
     --------

@@ -28,7 +28,7 @@ class LayoutChanges:
     classes : sequence of str
         Tags of the network.
     lost : float
-        Probability that a sentence loses its punctuation. The first and the last token of a span are kept.
+        Probability that the punctuation of a sentence is removed. The first and the last token of a span are kept.
     breaks : float
         Probability that the lines of a document end at other places. Line ends are added after random words, mostly
         inside spans, and removed after some sentences.

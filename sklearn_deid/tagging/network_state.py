@@ -112,7 +112,7 @@ _MOST_LAYERS = 200
 
 
 def tagger_on(device: str | None, state: Any, arrays: dict[str, np.ndarray]) -> DeidTagger:
-    """Build a fitted tagger as `tagger_from_state` does, on a device; None means the device in the parameters."""
+    """Build a fitted tagger like `tagger_from_state`, but on a device; None means the device in the parameters."""
     _check_is_state(state)
     asked = str(device or state["parameters"].get("device"))
     if asked.startswith("cuda") and not torch.cuda.is_available():

@@ -34,27 +34,27 @@ class NoteAugmenter(SentenceTransformer):
 
     Use the object as ``augmenter`` of a `DeidTagger` if the notes to redact are in capitals or lower case, typed in
     haste, or scanned, and the training notes are not. The tagger reads all unchanged training sentences and, in the
-    first 80 % of the epochs, altered copies of some of them. Each epoch draws the copies anew. Sentences to tag are
-    never changed.
+    first 80 % of the epochs, altered copies of some sentences. Each epoch draws new copies. Sentences to tag are never
+    changed.
 
     Parameters
     ----------
     copies : float in [0, 1], default=0.5
-        Proportion of the documents that a `DeidTagger` copies in an epoch; proportion of the sentences, if X does not
-        hold their documents. A training takes longer by the proportion ``0.8 * copies``, unless ``max_epochs="auto"``
-        sets the length of the training.
+        Proportion of documents that a `DeidTagger` copies in an epoch. If X has no documents, proportion of sentences.
+        A training takes longer by the proportion ``0.8 * copies``, unless ``max_epochs="auto"`` sets the length of the
+        training.
     lower_case, capitals, title_case : float in [0, 1], default=0.7, 0.08, 0.05
         Probability that a copied sentence is written in lower case, in capitals, or with a capital at the start of each
         word. The sum of the three numbers is at most 1. If X holds the documents of its sentences, all copied sentences
         of a document have the same casing.
     typing_errors : float in [0, 1], default=0.02
-        Probability that a word of at least three letters loses, doubles or swaps a letter.
+        Probability that a letter is lost, doubled or swapped in a word of at least three letters.
     ocr_errors : float in [0, 1], default=0.15
         Probability that one or two characters of a word are replaced by characters that scanners confuse, such as 0 and
         O.
     lost_punctuation : float in [0, 1], default=0.15
-        Probability that a copied sentence of a `DeidTagger` loses the punctuation ``. , ; : - / ( )``. `sample` ignores
-        the parameter, because the method keeps the number of tokens.
+        Probability that a copied sentence of a `DeidTagger` has no punctuation of the kinds ``. , ; : - / ( )``.
+        `sample` ignores the parameter, because the method keeps the number of tokens.
     line_breaks : float in [0, 1], default=0.3
         Probability that the lines of a copied document end at other places, as in notes with wrapped lines. Some
         sentences are then cut, mostly inside spans, and some sentences are joined. `sample` ignores the parameter. A
@@ -146,7 +146,7 @@ class NoteAugmenter(SentenceTransformer):
         Returns
         -------
         TokenSequences
-            As many tokens in each sentence as in X.
+            Altered sentences, each with as many tokens as in X.
 
         Raises
         ------

@@ -57,20 +57,20 @@ class NoteDeidentifier(BaseEstimator):
         PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the PHI that the Safe Harbor rule
         lists (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay in the
         text. "hipaa-surrogate" is "hipaa" plus states and bare years. If ``labels`` is "hipaa", `redact` with
-        surrogates uses "hipaa-surrogate": a bare year in a note with shifted dates would reveal the shift, and a state
-        would not fit the invented town. With "hipaa" and "hipaa-surrogate", a `DeidTagger` that starts from
-        "starter-en" assumes in `fit` that the notes are annotated by the Safe Harbor rule. The tagger then also learns
-        PHI that the starter finds and the rule does not list. This PHI is removed from the results.
+        surrogates uses "hipaa-surrogate", because a bare year in a note with shifted dates would reveal the shift. In
+        addition, a state would not fit the invented town. With "hipaa" and "hipaa-surrogate", a `DeidTagger` that
+        starts from "starter-en" assumes in `fit` that the notes are annotated by the Safe Harbor rule. The tagger is
+        then also trained on spans of the starter that the rule does not list. Such spans are removed from the results.
     on_error : {"raise", "withhold"}, default="raise"
-        Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
-        continues, returns None instead of the note and warns. No value of ``on_error`` returns the unprocessed note.
-        Every error of the tagger withholds the note, a bug of the tagger and `MemoryError` included. Only exceptions
-        that end the process, such as `KeyboardInterrupt` and `SystemExit`, pass through.
+        Reaction to a note that cannot be processed. "raise" stops with an error that contains the number or id of the
+        note. "withhold" continues, returns None instead of the note and warns. No value of ``on_error`` returns the
+        unprocessed note. Every error of the tagger withholds the note, a bug of the tagger and `MemoryError` included.
+        Only exceptions that end the process, such as `KeyboardInterrupt` and `SystemExit`, are not caught.
     segmenter : {"learned", "rules"} or segmenter, default="learned"
         Splits a note into tokens and sentences. "learned" is a `text.LearnedSegmenter`, which `fit` trains on the notes
-        of the corpus. "rules" is `text.segment`, which knows English and Spanish abbreviations. A segmenter of your own
-        is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the segmenter has a method
-        ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
+        of the corpus. "rules" is `text.segment`, which has lists of English and Spanish abbreviations. A segmenter of
+        your own is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the segmenter has a
+        method ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
     rules : {"proven"} or None, default="proven"
         Rules for PHI that the tagger misses (`tagging.rules`). "proven" means the rules whose matches in the notes of
         `fit` are nearly always PHI of one label, such as dates in digits (`ProvenRules.learn`). A match of such a rule
@@ -221,8 +221,8 @@ class NoteDeidentifier(BaseEstimator):
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
 
     def _with_staying(self, corpus: Corpus, estimator: Any) -> Corpus:
-        """Return the corpus, with added spans of PHI that the Safe Harbor rule does not list if the training needs
-        them."""
+        """Return the corpus; if the training starts from a model with the Safe Harbor rule, add spans that the rule
+        keeps."""
         from .warm_start import loaded_start
 
         if self.labels == "all":
@@ -332,11 +332,11 @@ class NoteDeidentifier(BaseEstimator):
         SequenceError, DeidError
             In the same cases as `annotate`.
         ValueError
-            If ``mode`` is unknown, or if a setting does not fit the mode.
+            If ``mode`` is unknown, or if a setting is not allowed in this mode.
 
         Notes
         -----
-        PHI that the tagger does not find stays in the text in every mode. Among surrogates, missed names are harder to
+        In every mode, PHI that the tagger misses stays in the text. Next to surrogates, missed names are difficult to
         notice, except for readers who know the patient.
         """
         given = {"locale": locale, "key": key, "date_shift": date_shift}
@@ -360,7 +360,7 @@ class NoteDeidentifier(BaseEstimator):
         """Micro F1 of typed spans, called "strict" in `deid_report`.
 
         A span counts as found if its borders and its label are correct. The spans of a withheld note count as missed.
-        With ``labels="hipaa"``, gold spans that the Safe Harbor rule does not list do not count.
+        With ``labels="hipaa"``, gold spans that the Safe Harbor rule does not list are ignored.
 
         Parameters
         ----------

@@ -100,8 +100,8 @@ class NoteLikeness:
     The notes of a quarter of the patients determine medians, mean squares and counts of pairs. Pairs of letters in the
     notes of fewer than five of these patients are not counted, so that a saved model reveals no rare name by its
     letters. The notes of the other patients determine the threshold: the score of rank ``ceil((n + 1) * 0.99)`` among
-    the ``n`` scores of these notes. If a new note and these ``n`` notes are exchangeable, the note has a higher score
-    with a probability of at most 1 %, for any number of notes (split conformal prediction). The notes are exchangeable
+    the ``n`` scores of these notes. If a new note and these ``n`` notes are exchangeable, the score of the new note
+    exceeds the threshold with a probability of at most 1 % (split conformal prediction). The notes are exchangeable
     only approximately: notes of one patient are alike, and a tagger does not find exactly the annotated PHI.
 
     Attributes
@@ -204,7 +204,7 @@ class NoteLikeness:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Numbers for a manifest."""
+        """State as numbers, for the manifest of a saved model."""
         names = {"means": self._means, "middle": self._middle, "low": self._low, "high": self._high}
         numbers = {name: array.tolist() for name, array in (*names.items(), ("surprise", self._surprise))}
         other = {"threshold": self.threshold, "n_notes": self.n_notes, "any_casing": self.any_casing}
@@ -212,7 +212,7 @@ class NoteLikeness:
 
     @classmethod
     def from_state(cls, state: Any) -> NoteLikeness:
-        """Build from the result of `to_state`.
+        """Build a `NoteLikeness` from the result of `to_state`.
 
         Raises
         ------

@@ -208,7 +208,7 @@ def note_prior_state(model: NotePriorTagger) -> dict[str, Any]:
 
 
 def note_prior_built(tagger: Any, state: Mapping[str, Any]) -> NotePriorTagger:
-    """Build the tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
+    """Build the tagger. `load_tagger` converts errors of missing or wrong entries to a `BundleError`."""
     model = NotePriorTagger(tagger, share=state["share"], strength=state["strength"], lowest=state["lowest"])
     model.share_ = float(model.share)
     return model

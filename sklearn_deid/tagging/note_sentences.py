@@ -44,7 +44,7 @@ class CutNotes(NamedTuple):
 
 
 def cut_notes(texts: Sequence[str], segmenter: Any = None, patients: Sequence[int] | None = None) -> CutNotes:
-    """Normalise raw notes and cut them into sentences of tokens.
+    """Normalise raw notes and split the notes into sentences of tokens.
 
     Parameters
     ----------

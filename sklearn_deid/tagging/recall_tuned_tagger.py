@@ -124,8 +124,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
 
     Notes
     -----
-    *Recall.* With probability ``confidence`` over the draw of the held-out patients, the expected recall of the tagger
-    on patients from the same source is at least the target (Bates et al. 2021). The bound is an approximation that
+    *Recall.* The expected recall on patients from the same source is at least the target, with probability
+    ``confidence`` over the draw of the held-out patients (Bates et al. 2021). The bound is an approximation that
     improves with the number of patients; see `metrics.recall_threshold`. If a few patients cause most misses, the
     target fails in 6 to 9 % of the draws instead of 5 % (``benchmarks/recall_coverage.py``, 20 to 300 patients).
 

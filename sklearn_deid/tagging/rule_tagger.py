@@ -38,8 +38,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
     The estimator rebuilds the text of each sentence from its tokens and matches the rules on the rebuilt text. The
     rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes. A rule reads
     only the text of the sentence. Results can therefore differ from `tagging.rules.find_phi` on raw text. For example,
-    an address at the end of a sentence may include the next word if that word is in lower case, and the rules do not
-    find the date in ``12 - 3/4/2019``.
+    an address at the end of a sentence may include the next word if the next word is in lower case. The rules also miss
+    the date in ``12 - 3/4/2019``.
 
     Parameters
     ----------

@@ -59,8 +59,8 @@ def is_safe_harbor(span: Span, text: str) -> bool:
 
     Notes
     -----
-    The labels that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) are different: doctors and hospitals
-    are not among them. The Safe Harbor rule also removes a year that reveals an age of 90 or more, such as a year of
+    The labels that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) are different and do not include
+    doctors and hospitals. The Safe Harbor rule also removes a year that reveals an age of 90 or more, such as a year of
     birth. This function keeps every bare year, because the text of the span does not show whether the year reveals an
     age.
 
@@ -99,12 +99,11 @@ def _is_young(words: str) -> bool:
 
 
 def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
-    """Return training notes with added spans: PHI that a model finds, the rule does not remove, and nobody has
-    annotated.
+    """Return training notes with added spans: PHI that a model finds and the rule keeps, at places without annotation.
 
-    In notes that are annotated by the rule, a bare year is not a date, and an age under 90 is not an age. A tagger that
-    is trained on these notes finds full dates and higher ages less well. With the added spans, the tagger learns to tag
-    all years and ages. `asked_spans` then selects the spans that the rule removes.
+    In notes that are annotated by the rule, bare years and ages under 90 are not annotated. A tagger that is trained on
+    these notes finds full dates and higher ages less well. With the added spans, the tagger learns to tag all years and
+    ages. `asked_spans` then selects the spans that the rule removes.
 
     Parameters
     ----------
@@ -129,8 +128,7 @@ def with_staying(notes: Iterable[Document], finder: Any) -> list[Document]:
 
 
 def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
-    """Whether notes seem annotated by the rule: hardly any PHI that a model finds and the rule does not remove is
-    annotated.
+    """Whether notes seem annotated by the rule, because hardly any PHI that the rule keeps is annotated.
 
     Parameters
     ----------
@@ -144,8 +142,7 @@ def is_marked_by_rule(notes: Iterable[Document], finder: Any) -> bool:
 
 
 def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span, bool]]]:
-    """For each note, spans that a model finds and the rule does not remove, and whether annotated spans overlap each
-    span."""
+    """For each note, spans that a model finds and the rule keeps, and whether annotated spans overlap each span."""
     for note, found in zip(notes, finder.annotate([note.text for note in notes]), strict=True):
         yield [
             (span, any(span.start < own.end and own.start < span.end for own in note.spans))
@@ -155,7 +152,7 @@ def _staying(notes: Sequence[Document], finder: Any) -> Iterator[list[tuple[Span
 
 
 def _named(span: Span, names: Mapping[str, str], text: str) -> Span:
-    """Return the span with its label in a scheme, if the rule does not remove a span of this label, either."""
+    """Return the span with the name of its label in a scheme, if the rule also keeps spans with this name."""
     named = replace(span, label=names.get(span.label, span.label), confidence=None)
     return replace(span, confidence=None) if is_safe_harbor(named, text) else named
 

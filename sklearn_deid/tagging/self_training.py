@@ -113,7 +113,7 @@ class SelfTraining(BaseEstimator):
         Raises
         ------
         ValueError
-            If the estimator holds patients out to tune itself, because patients of raw notes would be among them.
+            If the estimator is tuned on held-out patients, because patients of raw notes would be held out, too.
         """
         check_constraints(self)
         _check_tunes_nothing(estimator)

@@ -112,9 +112,9 @@ class DeidTagger(TokenTagger, TaggingNet):
         Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on
         words of X outside of PHI. Only words of at least two patients are used; without ``groups``, each document
         counts as a patient, and without documents, each sentence. These vectors store no word of X. The network also
-        reads which kinds of public lists contain the word, such as lists of given names, surnames and towns in the
-        language of X (lists of Faker, stored as hashes). "corpus" trains vectors of whole words on X and warns, because
-        these vectors store the words of X.
+        reads which public lists contain the word, such as lists of given names, surnames and towns in the language of
+        X. The lists come from Faker and are stored as hashes. "corpus" trains vectors of whole words on X and warns,
+        because these vectors store the words of X.
     hidden_size : int or "auto", default="auto"
         Number of units of each direction of the recurrent network. The width of self-attention is twice
         ``hidden_size``. "auto" is the number of units of the model in ``warm_start_from``, or 128 without a model.
@@ -171,12 +171,12 @@ class DeidTagger(TokenTagger, TaggingNet):
         of the package, the folder of a saved model, or a fitted model. Wrap a fitted model in a `FrozenEstimator` if
         the tagger is cloned. The network of the model must have the same shape as the new network. The n-gram vectors
         of the model replace ``embeddings``. With ``embeddings="auto"``, the public lists of the language of X are added
-        if the model has no lists. The labels of y may differ from the labels of the model: the weights of a new label
-        start from the weights of the label that the model most often assigns to tokens with the new label. `fit` keeps
-        labels of the model that are not in y if the model finds no PHI of these labels in X, because a few notes do not
-        contain all kinds of PHI. After a training from a model of the package, the score of "O" is lowered by 1. If X
-        is in another language than the training texts of the model of the package, the training is also as long as
-        without a model and reads invented spans (``span_swap``). Without these changes, a tagger trained on a few notes
+        if the model has no lists. The labels of y may differ from the labels of the model. The weights of a new label
+        start from the weights of another label: the label that the model most often assigns to tokens with the new
+        label. `fit` keeps labels of the model that are not in y if the model finds no PHI of these labels in X, because
+        a few notes do not contain all kinds of PHI. After a training from a model of the package, the score of "O" is
+        lowered by 1. If X is in another language than the training texts of this model, the training is as long as
+        without a model and uses invented spans (``span_swap``). Without these changes, a tagger trained on a few notes
         misses more PHI.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
@@ -441,8 +441,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         Raises
         ------
         SequenceError
-            If X and y do not match, X holds no token, the first y and ``classes`` hold no tag of PHI, or y holds a tag
-            that is not among ``classes``.
+            If X and y do not match, or X contains no token. Also if the first y and ``classes`` contain no tag of PHI,
+            or y contains a tag that is not in ``classes``.
         TrainingDivergedError
             If the loss or the weights are not finite, or too large.
         """

@@ -162,7 +162,7 @@ class AlteredCopies:
     X : TokenSequences
         Training sentences.
     share : float
-        Share of the documents that are copied in an epoch; share of the sentences, if X does not hold their documents.
+        Share of documents that are copied in an epoch. If X has no documents, share of sentences.
     written : callable
         ``written(sentences)`` returns a draw of a `NoteAugmenter`.
     arrays : callable

@@ -140,7 +140,7 @@ class SequenceNet(SkorchEstimator):
             raise self._diverged("The loss of a batch is not a finite number.")
 
     def train_step_single(self, batch: Any, **fit_params: Any) -> dict[str, Any]:
-        """Compute the gradient of a batch. The network is set to training mode only if it is in another mode."""
+        """Compute the gradient of a batch. Set the network to training mode if necessary."""
         x, tags = batch
         if not self.module_.training:
             self._set_training(True)

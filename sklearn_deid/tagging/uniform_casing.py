@@ -37,7 +37,7 @@ def lower_uniform_casing(X: TokenSequences, mark: bool = False) -> TokenSequence
     Returns
     -------
     TokenSequences
-        As many tokens in each sentence as in X.
+        The sentences, each with as many tokens as in X.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def start_vectors(start: Any, embeddings: Any, X: TokenSequences) -> SubwordTabl
 
 
 def compared_tags(source: Any, X: TokenSequences, tags: TokenSequences) -> tuple[Any, Any]:
-    """Annotated tags of training sentences, and the tags that a fitted tagger predicts for them.
+    """Annotated tags of training sentences, and tags that a fitted tagger predicts for these sentences.
 
     The first sentences with PHI and the first sentences without PHI are enough to match the labels.
     """
@@ -180,17 +180,17 @@ def unseen_labels(start: Any, source: Any, tags: Any, found: Any) -> dict[str, s
     """Labels of the start model that are kept because they do not occur in the training notes.
 
     Without kept labels, a tagger trained on ten notes without an e-mail address would find no e-mail address. A label
-    is kept if it is not in the annotations and the start model assigns it to no token of the notes. If the start model
-    assigns the label to tokens, the annotations of these tokens determine whether they are PHI, and with which label.
-    If the notes use a known label scheme, kept labels have the names of this scheme. A label whose name in this scheme
-    is in the notes is not kept.
+    is kept if the label is not in the annotations and the start model tags no token of the notes with the label. If the
+    start model tags tokens with the label, the tagger learns from the annotations whether such tokens are PHI, and with
+    which label. If the notes use a known label scheme, kept labels have the names of this scheme. A label whose name in
+    this scheme is in the notes is not kept.
 
     Parameters
     ----------
     start : object
         The ``warm_start_from`` parameter of a `DeidTagger`.
     source : DeidTagger
-        The tagger inside.
+        The `DeidTagger` inside the start model.
     tags, found : sequence of sequence of str
         Annotated tags of all training sentences, and the tags that the start model predicts for the sentences of
         `compared_tags`.

@@ -66,7 +66,7 @@ def class_problem(classes: Iterable[object]) -> str | None:
     -------
     str or None
         Sentence that describes the fault without the text of a tag. Faults are: no tag of PHI, more than 1,000 tags, a
-        duplicate tag, a tag that is neither "O" nor of a form such as "B-DATE", or a label with control characters or
+        duplicate tag, a tag with a wrong form (neither "O" nor like "B-DATE"), and a label with control characters or
         markup.
 
     Examples

@@ -37,7 +37,8 @@ class WordBiasTagger(MarginalTagger, BaseEstimator):
         Tagger of words with ``predict_proba``, or a pipeline that ends with such a tagger.
     words : collection of str, mapping of str to int, WordSet or WordLevels, default=()
         Words, or words with levels from 0 to 8. Casing is ignored. In a collection without levels, each word has level
-        1. A saved model reveals for any word whether it is in the list: use a public list, never the words of notes.
+        1. Anyone with a saved model can test whether a word is in the list: use a public list, never the words of
+           notes.
     bias : float, default=-1.0
         Number that is added to the log odds of PHI of each of these words, once for each level. The total change of a
         word is at most 50 in either direction.
@@ -159,7 +160,7 @@ def word_bias_state(model: WordBiasTagger) -> dict[str, Any]:
 
 
 def word_bias_built(tagger: Any, state: Mapping[str, Any]) -> WordBiasTagger:
-    """Build the tagger. The loader turns errors of missing or wrong entries into a `BundleError`."""
+    """Build the tagger. `load_tagger` converts errors of missing or wrong entries to a `BundleError`."""
     words = WordLevels.from_state(state["words"])
     model = WordBiasTagger(tagger, words=words, bias=state["bias"])
     model.word_levels_ = words

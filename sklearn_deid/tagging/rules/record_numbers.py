@@ -36,7 +36,8 @@ def _nhs_length(text: str) -> int:
 
 
 def _npi_length(text: str) -> int:
-    """Length of a US National Provider Identifier (ten digits), if 80840 and the number pass the Luhn check together."""
+    """Length of a US National Provider Identifier (ten digits), if the number with the prefix 80840 passes Luhn's
+    check."""
     return len(text) * (luhn("80840" + text[:-1]) == text[-1])
 
 
