@@ -1,7 +1,8 @@
 """Vectors of hashed character n-grams, trained on words of several patients outside of PHI.
 
 Training changes the rows of the n-grams that occur. The other rows keep their small initial values. Anyone with a saved
-model can therefore see which n-grams of a word have occurred, and can test a dictionary of names in a second.
+model can therefore see which n-grams of a word have occurred, and can compare these n-grams with a list of names in a
+second.
 """
 
 from __future__ import annotations

@@ -129,9 +129,9 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
     improves with the number of patients; see `metrics.recall_threshold`. If a few patients cause most misses, the
     target fails in 6 to 9 % of the draws instead of 5 % (``benchmarks/recall_coverage.py``, 20 to 300 patients).
 
-    *Patients.* Assume that the held-out patients and a new patient are exchangeable. The probability that the tagger
-    misses a direct identifier of the new patient is at most ``max_missed_patients``. This bound on patients is exact in
-    finite samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of held-out
+    *Patients.* If the held-out patients and a new patient are exchangeable, the probability that the tagger misses a
+    direct identifier of the new patient is at most ``max_missed_patients``. This bound on patients is exact in finite
+    samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of held-out
     patients, so that a single draw can exceed the bound. The bound does not apply to patients of another hospital. The
     bound requires ``groups``, ``refit=False`` and one held-out set. The defaults of ``refit`` and ``cv`` meet these
     requirements.
