@@ -1,6 +1,6 @@
 """Measure an attacker's success on a release: `AdversarialPrivacyAuditor`, its report, and the protocol of attacks.
 
-Names are resolved on first use (PEP 562): the first access to a name loads its file.
+Imports are lazy (PEP 562): the first access to a name imports the file that defines the name.
 """
 
 from __future__ import annotations

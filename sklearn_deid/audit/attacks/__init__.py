@@ -1,7 +1,7 @@
-"""Attacks on releases, one attack per file: the attacker's knowledge, the attack itself and its controls.
+"""Attacks on releases. Each file contains one attack, the attacker's knowledge and the controls of the attack.
 
-Names are resolved on first use (PEP 562): the first access to a name loads its file. An audit finds every subclass of
-`AuditAttack` in the files of this folder.
+Imports are lazy (PEP 562): the first access to a name imports the file that defines the name. An audit finds every
+subclass of `AuditAttack` in the files of this folder.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class CanaryKnowledge:
     Attributes
     ----------
     candidates : sequence of str
-        Names of one kind, more names than canaries. None of the names occurs in the training set.
+        Names of one kind, at least three for each canary. None of the names occurs in the training set.
     write : callable
         Function ``write(name)`` that returns the tokens and the tags of a sentence with the name.
     """
@@ -43,7 +43,8 @@ class TrainingSet:
     Attributes
     ----------
     train : callable
-        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
+        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)``, which computes the loss of each
+        sentence.
     X : sequence of n sentences of words
         Training sentences.
     y : sequence of n tag sequences
@@ -66,7 +67,7 @@ class TrainingSet:
 
 
 def exposure(rank: float, n_candidates: int) -> float:
-    """Number of bits by which a model shortens the search for a name: log2 of the candidates minus log2 of the rank.
+    """Exposure of a name in bits: log2 of the number of candidates minus log2 of the rank of the name.
 
     Parameters
     ----------
@@ -88,9 +89,9 @@ def exposure(rank: float, n_candidates: int) -> float:
 
 
 class CanaryAttack(AuditAttack):
-    """Plant names r times in the training set, and rank them among names that were not planted.
+    """Plant names r times in the training set, and rank these names among names that were not planted.
 
-    The attacker fills candidate names into a sentence. They name the candidate with the smallest loss.
+    The attacker inserts candidate names into a sentence, and guesses the candidate with the smallest loss.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ class CanaryAttack(AuditAttack):
         Number of names that are planted together.
     repeats : sequence of int, default=(1, 8)
         Numbers of repetitions of each name. The attack trains one tagger for each number, and one tagger without
-        canaries. The result belongs to the largest number; `details` contains all results.
+        canaries. The main result is the result for the largest number; `details` contains all results.
     confidence : float in (0, 1), default=0.95
         Confidence level of the interval.
     random_state : int or None, default=None
@@ -155,7 +156,7 @@ class CanaryAttack(AuditAttack):
         return f"planted names, repeated {self.repeats[-1]} times"
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Plant invented names among the sentences of the training patients, and return their exposure."""
+        """Plant invented names among the sentences of the training patients, and return the exposure of these names."""
         return [self.fit(release.canary_knowledge(3 * self.n_canaries)).attack(release.training_set)]
 
     def fit(self, knowledge: CanaryKnowledge) -> CanaryAttack:
@@ -187,7 +188,7 @@ class CanaryAttack(AuditAttack):
 
     @timed
     def attack(self, released: TrainingSet) -> AttackResult:
-        """Train with the names planted, and rank them.
+        """Train taggers with the planted names, and rank these names.
 
         Parameters
         ----------
@@ -236,7 +237,7 @@ def _beaten(losses: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.nd
 
 
 def _summary(beaten: np.ndarray, n_others: int) -> dict[str, float]:
-    """Mean exposure, proportion of names ranked first, and mean proportion of beaten names."""
+    """Mean exposure, proportion of names ranked first, and mean proportion of other names with a larger loss."""
     ranks = 1.0 + (1.0 - beaten) * n_others
     return {
         "exposure in bits": float(np.mean([exposure(rank, n_others + 1) for rank in ranks])),

@@ -52,7 +52,8 @@ class CandidateRanks:
         self._ranks: list[tuple[int, int]] = []
 
     def rank(self, row: int, truth: int, scores: np.ndarray) -> tuple[int, int]:
-        """Add a sentence with the scores of its candidates, shape (C,). Return how many are better and equally good."""
+        """Add a sentence by the scores of its candidates, shape (C,). Return the number of scores above the score of
+        the true candidate, and the number of scores equal to this score."""
         own = scores[truth]
         self.rows.append(row)
         self._n.append(len(scores))
@@ -72,7 +73,7 @@ class CandidateRanks:
         return expected_hits(Ranks(*np.array(self._ranks).T), k)
 
     def share(self, confidence: float, hits: Any = None) -> Estimate:
-        """Mean of the hits, by default those of the first rank, with an interval over patients."""
+        """Mean of ``hits``, by default of the hits at rank 1, with a confidence interval over patients."""
         where = np.asarray(self.rows) if self.groups is None else np.asarray(self.groups)[self.rows]
         return Estimate.from_hits(self.hits() if hits is None else hits, where, confidence)
 
@@ -91,18 +92,18 @@ def one_token_candidates(
 ) -> Iterator[CandidateSet]:
     """For each sentence with a replaceable PHI token, yield the sentence and its variants with one replaced token.
 
-    A neighbour of the token replaces the token, and keeps the casing of the token, so that the casing carries no
+    The replacement is a neighbour of the token, written in the casing of the token, so that the casing carries no
     information.
 
-    Each sentence has one replaced token, which is drawn uniformly. The pairs of the adversaries and of the bound use
-    the same drawing.
+    Each sentence has one replaced token, which is drawn uniformly. Pairs for adversaries and for the certified bound
+    are drawn in the same way.
 
     Parameters
     ----------
     data : PairData
         Sentences and their possible replacements.
     n_candidates : int
-        Largest number of candidates, the sentence included. If there are more neighbours, they are sampled.
+        Largest number of candidates, the sentence included. If a token has more neighbours, the neighbours are sampled.
     rng : numpy Generator
         Random generator.
     rows : ndarray of int, optional
@@ -139,7 +140,7 @@ def one_token_candidates(
 def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Generator) -> Iterator[CandidateSet]:
     """For each sentence, yield the sentence and other sentences with equally many tokens.
 
-    The number of tokens is released, so that the attacker rules out sentences of other lengths at once. Sentences
+    The release shows the number of tokens, so that the attacker can exclude all sentences of other lengths. Sentences
     without another sentence of equal length are left out.
 
     Parameters
@@ -185,6 +186,6 @@ def _others(data: PairData, which: int) -> np.ndarray:
 
 
 def _shuffled(row: int, words: np.ndarray, casing: np.ndarray | None, rng: np.random.Generator) -> CandidateSet:
-    """Shuffle the candidates: rounding must not distinguish the first row of a batch from the others."""
+    """Shuffle the candidates: rounding must not distinguish the first row of a batch from the other rows."""
     order = rng.permutation(len(words))
     return CandidateSet(row, words[order], int(np.argmin(order)), None if casing is None else casing[order])

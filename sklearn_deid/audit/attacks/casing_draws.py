@@ -1,4 +1,4 @@
-"""Test whether the casing classes of a release were drawn as its randomised response states."""
+"""Test whether the casing classes of a release were drawn by the stated randomised response."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class DrawnCasing:
 
 
 def drawn_casing_checks(drawn: DrawnCasing) -> Iterator[Check]:
-    """Yield exact tests: how often each class becomes each class, and how often equal tokens have equal classes.
+    """Yield exact tests of two kinds: frequency of each released class given the class in the notes, and frequency of
+    equal released classes in pairs of equal tokens.
 
     Examples
     --------

@@ -30,7 +30,7 @@ _LEAK = (
 
 @dataclass(frozen=True, repr=False)
 class OpenSentences:
-    """Sentences of a release, with the properties that were released beside the vectors.
+    """Sentences of a release, with the properties that were released in addition to the vectors.
 
     The object contains words of notes.
 
@@ -51,12 +51,12 @@ class OpenSentences:
 
 @dataclass(frozen=True, repr=False)
 class VectorsBesideOwn:
-    """Released vectors, beside the audit's own vectors of the same sentences with the stated noise.
+    """Released vectors, and vectors of the same sentences with noise that the audit drew as stated.
 
     Attributes
     ----------
     X : TokenSequences of n sentences
-        Original words, each sentence once: equal sentences of a release share their noise.
+        Original words of the distinct sentences: equal sentences of a release have equal noise.
     left, own : ndarray of shape (n_tokens, d)
         Released vectors, and vectors with noise drawn by the audit.
     template : ndarray of shape (n_tokens, d)
@@ -77,16 +77,18 @@ class CasingLengthsAttack(UntrainedAttack):
 
     The number of tokens is part of every release. The casing classes are released as columns if the representer has
     ``casing=True``. The attacker keeps the candidates with the same number of tokens and the same casing classes, and
-    guesses among them. The release declares these properties as open: the result does not lower the score, and an audit
-    reports it as a warning. The baseline is the same attack on the properties that the release declares.
+    guesses one of these candidates at random. The release declares these properties as open: the result does not lower
+    the score, and an audit reports the result as a warning. The baseline is the same attack on the properties that the
+    release declares.
 
-    If the release declares that it contains no casing, the attack also tests the vectors. Each of three features of a
-    vector (its numbers, their squared distances from the noise-free template, and the parity of their grid steps) is
-    compared with the feature of an intact vector, which the audit draws from the published network. In an intact
-    release both vectors have the same distribution, so that their difference is symmetric for each sentence. The sum of
-    the differences over the tokens of a casing class, divided by the root of the sum of squares over the sentences,
-    then exceeds t with a probability of at most ``2 exp(-t^2 / 2)``, for any number of sentences (Hoeffding). The limit
-    t is chosen so that this bound, summed over all classes, features and dimensions, is ``FALSE_ALARM``.
+    If the release declares that it contains no casing, the attack also tests the vectors. For each token, the audit
+    draws a second vector from the published network. The attack compares three features of both vectors: the numbers of
+    the vector, the squared distances of the numbers from the noise-free template, and the parity of the grid steps. If
+    the release is as stated, both vectors have the same distribution, so that the difference of a feature is symmetric
+    for each sentence. The test statistic of a casing class is the sum of the differences over its tokens, divided by
+    the root of the sum of squares over the sentences. The absolute value of this statistic then exceeds t with a
+    probability of at most ``2 exp(-t^2 / 2)``, for any number of sentences (Hoeffding). The limit t is chosen so that
+    this bound, summed over all classes, features and dimensions, is ``FALSE_ALARM``.
 
     If the release declares that the casing was drawn, exact tests compare the classes with the stated randomised
     response (see ``casing_draws``).
@@ -198,7 +200,7 @@ class CasingLengthsAttack(UntrainedAttack):
         return (*leaks, *dict.fromkeys(check.fault for check in failed))
 
     def _candidates(self, X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:
-        """Measured rows, and their candidates of distinct words, shape (n, C); the first candidate is the row."""
+        """Measured rows, and distinct candidates for each row, shape (n, C); the first candidate is the row itself."""
         rows = first_of_each(X)
         if len(rows) < 2:
             raise ValueError("Picking a sentence needs at least two distinct sentences.")
@@ -217,7 +219,7 @@ def _split(values: np.ndarray, X: TokenSequences) -> list[tuple[int, ...]]:
 def _picked(
     rows: np.ndarray, candidates: np.ndarray, shown: list[tuple[int, ...]], known: list[tuple[int, ...]]
 ) -> np.ndarray:
-    """Expected success of a guess among the candidates whose known properties are shown, shape (n,)."""
+    """Expected success of a guess among the candidates that have the released properties, shape (n,)."""
     numbers: dict[tuple[int, ...], int] = {}
     seen, own = (np.array([numbers.setdefault(one, len(numbers)) for one in some]) for some in (shown, known))
     fitting = own[candidates] == seen[rows][:, None]
@@ -227,7 +229,8 @@ def _picked(
 
 
 def _furthest(beside: list[VectorsBesideOwn]) -> tuple[float, float]:
-    """Largest standardised sum over the classes, features and dimensions, and its limit in an intact release."""
+    """Largest standardised sum over the classes, features and dimensions, and the limit of this sum in a release as
+    stated."""
     sums = squares = np.zeros(1)
     for part in beside:
         # shape: (n_sentences, n_classes, n_features)

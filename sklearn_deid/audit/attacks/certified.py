@@ -1,4 +1,4 @@
-"""The certified bound as a row beside the attacks, and the check that no attack exceeds the bound.
+"""The certified bound as a row in the table of attacks, and the check that no attack exceeds the bound.
 
 The bound is not an attack. The bound is the accuracy of the best possible attacker on random pairs, provided that
 nobody can predict the noise; see `sklearn_deid.representations.pair_distance`. If an attack exceeds the bound, either
@@ -40,7 +40,7 @@ class CertifiedBound(AuditAttack):
     n_releases : int, default=1
         Number r of releases of each sentence.
     quantile : float in (0, 1), default=0.95
-        Quantile of the accuracy over the pairs, which the details contain.
+        Level of the quantile of the accuracy over the pairs; `details` contains this quantile.
     n_draws : int, default=4
         Number of replacements drawn from each sentence. Each replacement has its own input noise.
     batch_size : int, default=32
@@ -130,7 +130,7 @@ class CertifiedBound(AuditAttack):
 
     @timed
     def attack(self, released: PairRelease) -> AttackResult:
-        """Compute the bound for the sentences of a release, as a row beside the attacks on the release."""
+        """Compute the bound for the sentences of a release, as a row in the table of attacks on the release."""
         device = self._knowledge.device
         _, generator = random_streams(self.random_state, device)
         batches = PairBatches(released.data, self.batch_size, device)
@@ -150,7 +150,7 @@ class CertifiedBound(AuditAttack):
 
 
 def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
-    """Whether an attack exceeds the bound by more than both intervals.
+    """Whether the lower limit of the attack's interval is above the upper limit of the bound's interval.
 
     Parameters
     ----------
@@ -199,7 +199,8 @@ def _reach(bound: AttackResult | PrivacyBound) -> tuple[int, float]:
 def _of_sentences(
     distances: torch.Tensor, n_draws: int, n_releases: int, quantile: float, slack: float
 ) -> PrivacyBound:
-    """Bound over all draws. The interval counts sentences rather than draws: a sentence has several draws."""
+    """Bound over all draws. The interval is computed from the mean of each sentence, because draws of a sentence are
+    dependent."""
     # The draws of a sentence are dependent, so that each sentence counts once, with its mean.
     # shape: (n_draws * n_sentences,) to (n_sentences,)
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).reshape(n_draws, -1).mean(0)

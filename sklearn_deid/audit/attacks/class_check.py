@@ -17,7 +17,7 @@ from .untrained import UntrainedAttack
 
 @dataclass(frozen=True, repr=False)
 class ReleasedClassVectors:
-    """Released vectors, and the published classes behind them.
+    """Released vectors, and the published word classes from which the vectors were computed.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class ReleasedClassVectors:
     table, classes, centroids : ndarray
         Public word vectors, class of each word and vector of each class; see `WordClassRepresenter`.
     class_size : int
-        k, number of words that the smallest class must have.
+        Smallest number k of words that a class may have.
     expected : ndarray of int, shape (n_tokens,), or None
         Class of the word of each token; None if the words are not known.
     again : ndarray of shape (n_tokens, d), or None
@@ -81,7 +81,8 @@ class ClassCheck(UntrainedAttack):
     phrase = "An attacker who compares the release with the published classes finds a fault in {} of tests"
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Check the release. Without the published classes, the check cannot run, and the audit cannot be passed."""
+        """Check the release. Without the published classes, the check cannot run, and the release cannot pass the
+        audit."""
         released = release.released_classes
         if released is None:
             return [replace(self.skip("It needs the published WordClassRepresenter, as representer=."), blocks=True)]

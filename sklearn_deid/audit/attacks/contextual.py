@@ -70,20 +70,20 @@ class PublicNotes:
 
 
 class ContextualAttack(AuditAttack):
-    """Name PHI words from the release together with the sentence around them.
+    """Guess PHI words from the release and from the sentence around each word.
 
     The attacker learns trigrams from public notes of the same kind, and combines the probability of a sentence with the
-    likelihood of the release. The attacker also knows how frequent each word of a label is, as in
+    likelihood of the release. The attacker also knows the frequency of each word of a label, as in
     `ReidentificationAttack`. For pseudonymised text the likelihood is the exact probability of each surrogate, and a
     beam search decodes all PHI words of a sentence together. For private vectors the likelihood is Gaussian around the
     noise-free encoding of each candidate; one PHI word of a sentence is unknown, and the candidates are its neighbours.
 
-    The finding is the gain over the prior alone, which guesses from the sentence without the release. The details show
-    the success with the prior alone, with the release alone and with both. The positive control decodes a release that
-    hides next to nothing.
+    The main result is the gain over the prior alone. With the prior alone, the attacker guesses from the sentence
+    without the release. The details show the success with the prior alone, with the release alone, and with prior and
+    release together. The positive control decodes a release that hides almost nothing.
 
-    With ``coherence`` a surrogate occurs several times; this attacker reads each token alone. `ReidentificationAttack`
-    with ``in_text=True`` combines all tokens of a word, but does not read the sentence.
+    With ``coherence`` a surrogate can occur several times; this attacker decodes each token separately.
+    `ReidentificationAttack` with ``in_text=True`` combines all tokens of a word, but does not read the sentence.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class ContextualAttack(AuditAttack):
             )
 
     def _asked(self, text: PseudonymisedText, mechanism: Any) -> _Asked:
-        """Tokens that the mechanism moves and whose label the attacker knows, of the sampled sentences."""
+        """Tokens of the sampled sentences that the mechanism replaces and whose label the attacker knows."""
         phi = find_phi_tokens(text.original, text.tags)
         # Words that the mechanism never moves are read as they are.
         moved = (mechanism.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
@@ -280,7 +280,7 @@ class ContextualAttack(AuditAttack):
 
 
 class _Asked(NamedTuple):
-    """Tokens to name: position among all tokens, sentence, and label; all of length n."""
+    """Tokens to guess: position among all tokens, sentence, and label; all of length n."""
 
     positions: np.ndarray
     sentences: np.ndarray
@@ -297,7 +297,8 @@ class _Evidence:
         self._table = known_table(mechanism, words, self._seen).tocsc()
 
     def of(self, number: int) -> Choices:
-        """Words that can be behind a release. All words of the label, if the release fits none of them."""
+        """Possible original words of a surrogate. If no word of the label has a positive probability, all words of the
+        label are possible."""
         column = self._table[:, [int(np.searchsorted(self._seen, number))]].tocoo()
         fitting = column.coords[0][column.data > 0]
         if not len(fitting):
@@ -314,7 +315,7 @@ def _words_of_table(release: Any) -> list[str]:
 
 
 def _without_evidence(one: Lattice) -> Lattice:
-    """The same sentence for an attacker who does not see the release."""
+    """Sentence as known to an attacker who does not see the release."""
     blank = {p: c._replace(log_evidence=np.zeros(len(c.words))) for p, c in one.choices.items()}
     return one._replace(choices=blank)
 
@@ -328,7 +329,8 @@ def _hits_of_evidence(one: Lattice) -> np.ndarray:
 def _figures(
     both: np.ndarray, prior: np.ndarray, alone: np.ndarray, groups: np.ndarray, confidence: float
 ) -> dict[str, Any]:
-    """Prior alone, release alone and both, and the gain over the prior alone with its interval."""
+    """Success with the prior alone, with the release alone and with both together, and the gain over the prior alone
+    with its interval."""
     gain = Estimate.from_differences(both.astype(float) - prior, groups, confidence)
     return {
         "words": len(both),

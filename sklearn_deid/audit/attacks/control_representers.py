@@ -1,7 +1,7 @@
-"""Representers for controls: `RawVectors` hides next to nothing, and `BlindRepresenter` hides everything.
+"""Representers for controls: `RawVectors` hides almost nothing, and `BlindRepresenter` hides everything.
 
-If an attack fails on `RawVectors`, its failure on a release proves nothing. If an attack succeeds on
-`BlindRepresenter`, the attack measures something other than the release.
+If an attack fails on `RawVectors`, failure of the attack on a release is no evidence of privacy. If an attack succeeds
+on `BlindRepresenter`, the attack measures something other than the release.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ def check_least(least: int, **values: int) -> None:
 
 
 def timed(attack: Callable[_Arguments, _Results]) -> Callable[_Arguments, _Results]:
-    """Decorate the method ``attack``: its results state the seconds that the attack took, with those of ``fit``."""
+    """Decorate the method ``attack``: its results contain the duration of ``fit`` and ``attack`` together, in
+    seconds."""
 
     @wraps(attack)
     def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Results:
@@ -89,14 +90,14 @@ class AttackPreset:
     options : mapping, default={}
         Constructor parameters of the attack.
     releases : tuple of str, default=()
-        Kinds of release that the preset can attack. An empty tuple means the kinds of the attack.
+        Kinds of release that the preset can attack. An empty tuple means all kinds that the attack accepts.
     repeated : bool, default=False
-        Whether the attacker sees several releases of each sentence. The audit sets their number.
+        Whether the attacker sees several releases of each sentence. The audit sets the number of releases.
     quick : bool, default=False
         Whether the "quick" audit runs the preset.
     anew : bool, default=False
-        Whether the attack trains the attacked model again several times. "default" and "quick" leave out such an
-        attack, unless no other attack fits the release.
+        Whether the attack trains the attacked model again several times. "default" and "quick" leave out a preset with
+        ``anew=True``, unless no other attack fits the release.
     """
 
     key: str
@@ -138,7 +139,8 @@ class AuditAttack:
     n_rounds : int
         Factor by which an audit multiplies the seconds of a preset.
     threat : str
-        Threat of the results, from `sklearn_deid.audit.THREATS`. By default, the kind of the attacked release decides.
+        Threat of the results, from `sklearn_deid.audit.THREATS`. By default, the kind of the attacked release
+        determines the threat.
     """
 
     key: ClassVar[str]
@@ -182,13 +184,14 @@ class AuditAttack:
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run on a release, as a sentence; None if the attack can run.
 
-        Presets such as "default" leave out an attack that cannot run. An audit lists an attack as skipped if the user
-        named the attack, or if it is a quick one and the reason is `UNKNOWN_MECHANISM`.
+        An audit with "default", "quick" or "all" leaves out an attack that cannot run. The audit lists such an attack
+        as skipped in two cases: the user requested the attack by name, or the attack is quick and the reason is
+        `UNKNOWN_MECHANISM`.
         """
         return None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Attack a release and return the results. The attack obtains the data that it needs from the release."""
+        """Attack a release and return the results. The attack reads all required data from ``release``."""
         raise NotImplementedError
 
     def result(self: Any, *figures: Any, **other: Any) -> AttackResult:

@@ -67,9 +67,9 @@ class TokenVectors:
 class InputScaling:
     """Shift and linear map of vectors, computed in double precision.
 
-    Released vectors may be scaled, or may have columns with much larger numbers. Neither the scaling nor such columns
-    hide anything, but a decoder for vectors of about length 1 would learn nothing from tiny numbers beside large
-    numbers.
+    Released vectors may be scaled, or may have columns with much larger numbers. Scaled or large columns hide nothing.
+    However, a decoder for vectors of length about 1 would learn nothing from columns with small numbers if other
+    columns had much larger numbers.
 
     Attributes
     ----------
@@ -128,7 +128,8 @@ class DecoderSettings:
     kind : {"token", "sequence"}
         Network: dense layers on each token alone, or a bidirectional LSTM over the sentence.
     hidden_size, n_epochs, patience, lr
-        Width, largest number of epochs, epochs without progress, and learning rate.
+        Width of the hidden layers, largest number of epochs, number of epochs without progress after which the training
+        stops, and learning rate.
     n_negatives : int
         Number of further words that each batch draws from the vocabulary. The right word competes with these words and
         with the words to recover in the attacker's text.
@@ -143,12 +144,13 @@ class DecoderSettings:
 
 
 class EmbeddingDecoder(nn.Module):
-    """Predict the word vector behind each token, as a linear map with a correction by a network.
+    """Predict the word vector of each token by a linear map and a network that corrects the prediction.
 
     The linear map starts as the ridge regression of word vectors on released vectors, and the correction starts at
-    zero. The decoder therefore recovers raw word vectors from the start. The score of a word is its cosine with the
-    prediction plus, with learned weights, the logarithm of its count among the tokens to recover in the attacker's
-    text. If the vectors carry no information, the attacker relies on this count alone.
+    zero. The decoder therefore recovers raw word vectors from the start. The score of a word is a sum with learned
+    weights of two terms: the cosine of the word vector with the prediction, and the logarithm of the count of the word
+    among the tokens to recover in the attacker's text. If the vectors carry no information, the attacker relies on this
+    count alone.
 
     Parameters
     ----------
@@ -227,7 +229,7 @@ def train_decoder(
     rng: np.random.Generator,
     device: torch.device | str = "cpu",
 ) -> EmbeddingDecoder:
-    """Train on one text, and keep the scaling of the vectors and the epoch with the best ranks on the other text.
+    """Train on ``train``, and choose the scaling of the vectors and the epoch by the ranks on ``valid``.
 
     In the loss, the tokens to recover have the same total weight as all other tokens.
 
@@ -346,8 +348,8 @@ def _logits(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the scores of tokens for some words, the right word of each token, and whether to recover the token.
 
-    With ``only_asked``, the results contain only the tokens to recover, else all tokens. The right word of a token is
-    its number among the words that have scores, which are the same in both cases.
+    With ``only_asked``, the results contain only the tokens to recover; without ``only_asked``, all tokens. The right
+    word of a token is given as its column in the scores, which is independent of ``only_asked``.
     """
     guess, asked = _guess(decoder, batch, table.device)
     mask, words = batch.mask.to(table.device), words.to(table.device)
@@ -359,8 +361,8 @@ def _logits(
 
 @torch.no_grad()
 def _reciprocal_rank(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, among: Tensor) -> float:
-    """Mean of 1 / rank of the right word over the tokens. A choice by the loss would prefer confidence to correct
-    ranks."""
+    """Mean of 1 / rank of the right word over the tokens. The epoch is not chosen by the loss, because the loss rewards
+    confidence rather than correct ranks."""
     found = []
     for batch, words in data.batches(None):
         # Scores of the other tokens would take most of the time, and do not count.

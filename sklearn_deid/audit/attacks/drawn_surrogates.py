@@ -66,15 +66,16 @@ class DrawnSurrogatesAttack(UntrainedAttack):
 
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
     the audit's own r releases. If the release has the same distribution as the r own releases, its count is the single
-    largest count with probability at most 1 / (r + 1). The number of such cases is therefore binomial: over all
-    patients, for each patient, for each label, and for words below or above a length, a frequency or a place in the
-    release. In the same way, the attack counts the words that a second call repeats, and the surrogates that have the
-    first letter, the last letter or the length of the original. The attack also pairs patients who share a word, counts
-    how often both patients have the same surrogate, and compares the count with the first of the audit's own r
-    releases. All comparisons together raise a false alarm with probability .0005, if draws for different labels of a
-    patient are independent.
+    largest count with probability at most 1 / (r + 1). The number of such cases is therefore bounded by a binomial
+    distribution. The attack tests this number over all patients, for each patient, for each label, and for words below
+    or above a length, a frequency or a position in the release. In the same way, the attack tests the words that a
+    second call repeats, and the surrogates that have the first letter, the last letter or the length of the original.
+    The attack also pairs patients who share a word, counts how often both patients have the same surrogate, and
+    compares the count with the first of the audit's own r releases. All comparisons together raise a false alarm with
+    probability .0005, if draws for different labels of a patient are independent.
 
-    A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
+    A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
+    audit.
 
     Examples
     --------
@@ -176,14 +177,15 @@ def _p_of_alike(released: RepeatedSurrogates) -> float:
 
 
 def _cells(patients: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the label of a patient for each token, and the number of the patient for each such label."""
+    """Number of the cell of each token, and number of the patient of each cell; a cell is one label of one patient."""
     numbers = [np.unique(one, return_inverse=True)[1].reshape(-1) for one in (patients, labels)]
     pairs, cells = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
     return cells.reshape(-1), pairs[:, 0]
 
 
 def _parts(released: RepeatedSurrogates) -> list[np.ndarray]:
-    """Tokens of one label, of one kind of word, or below or above a value of an ordered property of the words."""
+    """Groups of tokens: tokens of one label, of one kind of word, or below or above a value of an ordered property of
+    the words."""
     groups, ordered = word_properties(released.originals.tolist())
     numbers = [np.unique(released.labels, return_inverse=True)[1].reshape(-1), groups["letters and digits"]]
     out = [one == number for one in numbers for number in np.unique(one)]
@@ -196,10 +198,11 @@ def _parts(released: RepeatedSurrogates) -> list[np.ndarray]:
 
 
 def _p_of_largest(hits: np.ndarray, cells: np.ndarray, members: np.ndarray, parts: Sequence[np.ndarray]) -> float:
-    """Upper bound of the probability that the first of exchangeable rows is the largest in so many cells.
+    """Upper bound of the probability that the first of several exchangeable rows has the largest count in at least as
+    many cells as observed.
 
-    Cells with a tie for the largest count are ignored. A third of the level each applies to all cells together, to the
-    member with the most extreme cells, and to the part of the tokens with the most extreme cells.
+    Cells with a tie for the largest count are ignored. The result combines three tests (Bonferroni): all cells
+    together, the most extreme member, and the most extreme part of the tokens.
 
     Parameters
     ----------
@@ -226,7 +229,8 @@ def _p_of_largest(hits: np.ndarray, cells: np.ndarray, members: np.ndarray, part
 
 
 def _decided(hits: np.ndarray, cells: np.ndarray, n_cells: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cells in which the first row alone has the largest count, and cells in which any row alone has it."""
+    """Cells in which the first row alone has the largest count, and cells in which any single row alone has the largest
+    count."""
     counts = np.stack([np.bincount(cells, hit, n_cells) for hit in hits])
     largest = counts == counts.max(axis=0)
     decided = largest.sum(axis=0) == 1

@@ -55,8 +55,8 @@ class RepeatedTexts:
     originals : list of str, length n_draws
         Original word of the first token of each draw.
     releases : sequence of list of str, each of length n_draws
-        Surrogate of the first token of each draw: in the release of the audit, in a second call, in a third call with
-        the same state of the global random generators as the second, and in two new processes.
+        Surrogate of the first token of each draw, in up to five releases: the audited release, a second call, a third
+        call with the same state of the global random generators as the second call, and two calls in new processes.
     """
 
     draws: WordDraws
@@ -70,13 +70,13 @@ class DrawnWordsAttack(AuditAttack):
     The attack counts words whose released surrogate is nearer to the original than the audit's own draw, words whose
     surrogate has the first letter or the length of the original, words whose surrogate a second call repeats, and words
     whose surrogate another occurrence repeats. If the release follows the mechanism, the release and the audit's own
-    draw are equally likely to have such a property, so that each count is binomial. All comparisons together raise a
+    draw have such a property with equal probability, so that each count is binomial. All comparisons together raise a
     false alarm with probability .0005. For two draws of a word from its neighbours, the attack also compares the ranks
-    of the surrogates. A surrogate that the mechanism cannot write is a fault in any number. Words that one of the
-    releases shows unchanged are left out: `KeptTokensAttack`
-    counts them.
+    of the surrogates. A single surrogate that the mechanism cannot write is already a fault. Words that one of the
+    releases shows unchanged are left out, because `KeptTokensAttack` counts these words.
 
-    A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
+    A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
+    audit.
 
     Parameters
     ----------
@@ -170,7 +170,8 @@ class DrawnWordsAttack(AuditAttack):
     def _compared(
         self, released: RepeatedTexts, made: list[str], ranks: tuple[np.ndarray, np.ndarray]
     ) -> dict[str, tuple[int, int]]:
-        """Counts of each comparison: in the release only, and in the audit's own draw ``made`` only."""
+        """Counts of each comparison: words with the property in the release only, and in the audit's own draw ``made``
+        only."""
         words = released.draws.words
         originals, own, *shown = map(folded_words, (released.originals, made, *released.releases))
         is_new, *changed = (one != originals for one in (own, *shown))
@@ -187,7 +188,8 @@ class DrawnWordsAttack(AuditAttack):
         return counts | _of_ranks(words, *ranks, some & (ranks[0] > 0) & (ranks[1] > 0))
 
     def _possible(self, released: RepeatedTexts) -> tuple[np.ndarray, np.ndarray]:
-        """Whether the mechanism can write each surrogate of the first release, and its rank or 0, shape (n_draws,)."""
+        """Whether the mechanism can write each surrogate of the first release, and the rank of the surrogate or 0,
+        shape (n_draws,)."""
         mechanism, draws, shown = self._mechanism, released.draws, released.releases[0]
         space, moves = mechanism.releases(), mechanism.moves
         actions, rows = mechanism.policy.actions(draws.words)
@@ -223,13 +225,14 @@ class DrawnWordsAttack(AuditAttack):
 
 
 def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> tuple[int, int]:
-    """Counts as in `counted` for disjoint pairs of draws of one word: whether both surrogates are equal."""
+    """Counts as in `counted`: disjoint pairs of draws of one word with two equal surrogates."""
     first, second = _pairs_of_words(words, some)
     return counted(shown[first] == shown[second], shown[first] == own[second])
 
 
 def _of_ranks(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> dict[str, tuple[int, int]]:
-    """Counts for pairs of draws of one word: whether both ranks are even or odd, and which rank is nearer."""
+    """Counts as in `counted` for pairs of draws of one word: pairs of ranks with an even difference, and pairs of ranks
+    with a smaller difference in the release or in the audit's own draw."""
     first, second = _pairs_of_words(words, some)
     theirs, ours = (shown[first] - of[second] for of in (shown, own))
     return {

@@ -33,8 +33,8 @@ class GradientKnowledge:
     Attributes
     ----------
     module : torch module
-        Downloaded network before the step: from vectors of shape (1, n, d) to emissions of shape (1, n, n_tags). The
-        loss of the network is the cross entropy, averaged over tokens. The second derivatives of the network must
+        Downloaded network before the step, which maps vectors of shape (1, n, d) to emissions of shape (1, n, n_tags).
+        The loss of the network is the cross entropy, averaged over tokens. The second derivatives of the network must
         exist.
     table : array-like of shape (n_words, d)
         Public word vectors.
@@ -54,7 +54,7 @@ class GradientKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class SentenceUpdates:
-    """Updates of one sentence each, with the words for the measurement.
+    """Updates, each from one sentence, with the words for the measurement.
 
     Attributes
     ----------
@@ -103,9 +103,9 @@ def one_step_update(knowledge: GradientKnowledge, words: Sequence[int], tags: Se
 class GradientInversionAttack(AuditAttack):
     """Search for a sentence whose gradient equals the gradient that was sent.
 
-    The attacker starts from random vectors and labels. The attacker changes vectors and labels until the gradient of
-    the loss fits the sent numbers. For each position, the attacker then names the word with the nearest vector. The
-    attacker starts several times and keeps the best fit, or stops at the first start that explains the whole gradient.
+    The attacker starts from random vectors and labels, and changes them until the gradient of the loss fits the sent
+    numbers. For each position, the attacker then guesses the word with the nearest vector. The attacker starts several
+    times and keeps the best fit, or stops at the first start that explains the whole gradient.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ class GradientInversionAttack(AuditAttack):
     Notes
     -----
     The positive control runs the attack on complete gradients of random sentences with the same lengths under the same
-    network. The attack must name at least 70 % of their words. If the control fails, the network or the sentences are
-    too large for this attack, and the result gives no information about stronger attackers. `UpdateLeakageAttack` with
-    ``kind="span"`` needs less information.
+    network. The attack must recover at least 70 % of the words of these sentences. If the control fails, the network or
+    the sentences are too large for this attack, and the result gives no information about stronger attackers.
+    `UpdateLeakageAttack` with ``kind="span"`` needs less information.
 
     References
     ----------
@@ -185,7 +185,7 @@ class GradientInversionAttack(AuditAttack):
         Parameters
         ----------
         released : SentenceUpdates
-            Updates of one sentence each.
+            Updates, each from one sentence.
 
         Raises
         ------
@@ -280,7 +280,8 @@ class GradientInversionAttack(AuditAttack):
 
 
 def _in_double(module: nn.Module) -> nn.Module:
-    """Return a copy in double precision: the misfit falls far below the resolution of single precision."""
+    """Return a copy in double precision, because the misfit becomes much smaller than the resolution of single
+    precision."""
     return deepcopy(module).double().eval()
 
 
@@ -291,7 +292,7 @@ def _gradients(module: nn.Module, x: Tensor, chances: Tensor, create_graph: bool
 
 
 def _in_any_order(named: Sequence[np.ndarray], words: Sequence[np.ndarray]) -> float:
-    """Proportion of words that were named at any position of their sentence; repeated words count separately."""
+    """Proportion of words that were guessed at any position of their sentence; repeated words count separately."""
     pairs = zip(named, words, strict=True)
     right = sum((Counter(guess.tolist()) & Counter(truth.tolist())).total() for guess, truth in pairs)
     return right / sum(len(truth) for truth in words)

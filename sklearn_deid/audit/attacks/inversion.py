@@ -35,15 +35,15 @@ class InversionAttack(AuditAttack):
     """Train a decoder from released vectors to word vectors, and rank the vocabulary for each PHI token.
 
     The baseline is the better of two guesses without the vectors of the PHI tokens: the most frequent PHI words of the
-    attacker's text, and the same decoder on the surroundings alone. The positive control attacks raw word vectors. In
-    the negative control vectors and PHI words are drawn at random.
+    attacker's text, and the same decoder on the surrounding tokens alone. The positive control attacks raw word
+    vectors. In the negative control vectors and PHI words are drawn at random.
 
     Parameters
     ----------
     decoder : {"sequence", "token"}, default="sequence"
         Network of the decoder: a bidirectional LSTM over the sentence, or dense layers on each token.
     casing, labels : bool, default=False
-        Whether the attacker uses the casing and the labels that are released beside the vectors.
+        Whether the attacker uses the casing and the labels that are released in addition to the vectors.
     measure : {"top1", "top5"}, default="top1"
         Measure of the result; `attack_all` returns both.
     hidden_size, n_epochs, patience, lr, n_negatives
@@ -144,7 +144,7 @@ class InversionAttack(AuditAttack):
         return [self.fit(InversionKnowledge(release.table, *own, device=release.device)).attack(release.tokens("test"))]
 
     def fit(self, knowledge: InversionKnowledge) -> InversionAttack:
-        """Train the decoder, and a second decoder that sees the surroundings only.
+        """Train the decoder, and a second decoder that sees only the surrounding tokens.
 
         Raises
         ------
@@ -251,7 +251,7 @@ class InversionAttack(AuditAttack):
         return self._knowledge.train, self._knowledge.valid
 
     def _trained(self, train: ReleasedTokens, valid: ReleasedTokens) -> EmbeddingDecoder:
-        """Train a decoder on one text, with the epoch chosen on the other."""
+        """Train a decoder on ``train``, and choose the epoch on ``valid``."""
         texts, among = (self._tensors(train), self._tensors(valid)), (self._table, self._vocabulary)
         return train_decoder(*texts, *among, self.settings, self._rng, self._knowledge.device)
 
@@ -293,7 +293,7 @@ class InversionAttack(AuditAttack):
         return frequency_hits(train.words[there], released.words[here], k, *keys)
 
     def _keys(self, data: ReleasedTokens) -> np.ndarray:
-        """Number of the visible properties (casing, label) of each token, shape (n_tokens,)."""
+        """Number of the combination of visible properties (casing, label) of each token, shape (n_tokens,)."""
         casing = data.casing if self.casing and data.casing is not None else 0
         labels = data.labels if self.labels and data.labels is not None else 0
         return np.zeros(len(data.words), dtype=np.int64) + casing + _N_CASING * labels

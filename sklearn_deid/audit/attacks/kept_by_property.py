@@ -1,7 +1,7 @@
 """Tests whether words with a property are left unchanged too often: long words, rare words, words of one letter.
 
-A few unchanged words are not visible in the sum over all words. Each test therefore counts the words of one group, or
-the words below or above a value of an ordered property.
+The sum over all words does not reveal a few unchanged words. Each test therefore counts the unchanged words of one
+group, or the unchanged words below or above a value of an ordered property.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 
 def word_properties(words: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return properties of words: numbers of groups, and values with an order, by name.
+    """Return two mappings by the name of a property: the group number of each word, and the ordered value of each word.
 
     Examples
     --------
@@ -39,20 +39,21 @@ def word_properties(words: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[s
 
 
 def tails_of_parts(kept: np.ndarray, sizes: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Upper bounds of the probability that at least as many words of each part stay as in the release, shape
+    """Upper bound for each part of the words: probability of at least as many unchanged words as in the release, shape
     (n_parts,).
 
     Parameters
     ----------
     kept, sizes : ndarray of shape (n_parts,)
-        Number of words that stayed, and of all words.
+        Number of unchanged words, and number of all words.
     expected : ndarray of shape (n_parts, r)
-        Sums of the probabilities (r = 1), or numbers of words that stay in each of r > 1 simulated releases.
+        Sums of the probabilities to stay unchanged (r = 1), or numbers of unchanged words in each of r > 1 simulated
+        releases.
 
     Notes
     -----
-    From one more than its mean on, a sum of independent Bernoulli variables exceeds a number at most as often as a
-    binomial variable with the same mean (Hoeffding, 1956).
+    Let k be at least the mean of a sum of independent Bernoulli variables plus 1. The sum is then at least k with at
+    most the probability of a binomial variable with the same mean (Hoeffding, 1956).
 
     Examples
     --------

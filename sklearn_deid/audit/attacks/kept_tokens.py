@@ -32,24 +32,26 @@ _NOTHING_MOVES = 0.9
 
 
 class KeptTokensAttack(AuditAttack):
-    """Count replaced words that the release shows unchanged, and compare with the probability under the mechanism.
+    """Count unchanged words among the words that the mechanism replaces, and compare the count with the stated
+    mechanism.
 
-    A mechanism may draw the word itself: one of N neighbours is the word. The number of unchanged words is then a sum
-    of independent Bernoulli variables with known probabilities. The attack computes the exact tail probability of the
-    count, for each label, each patient, each sentence and for all together, and the probability of so few in all. The
-    attack also bounds the tail probability
-    for the words of each length, first letter and kind of characters, and for the words below or above a length, a
-    frequency or a place in the release. If one of these probabilities is below its part of ``FALSE_ALARM``, the release
-    shows words that the mechanism did not draw, and the result is invalid.
+    A mechanism may draw the word itself, because the word is one of its N neighbours. The number of unchanged words is
+    then a sum of independent Bernoulli variables with known probabilities. The attack computes the exact tail
+    probability of the count for each label, each patient, each sentence and all words together. For all words together,
+    the attack also computes the probability of at most as many unchanged words as in the release. The attack also
+    bounds the tail probability for the words of each length, first letter and kind of characters, and for the words
+    below or above a length, a frequency or a position in the release. If one of these probabilities is below its share
+    of ``FALSE_ALARM``, the release shows words that the mechanism did not draw, and the result is invalid.
 
-    The attack uses all sentences of an audit, because the attacker learns nothing from them. Tokens that stay by the
-    parameters of the estimator (``labels``, ``exclude``, ``unknown="keep"``) are not counted. With ``coherence``, all
-    tokens of a draw count once: the draw counts as unchanged if one of its tokens is unchanged. With
+    The attack uses all sentences of an audit, because the attacker needs no training sentences. Tokens that the
+    parameters of the estimator keep (``labels``, ``exclude``, ``unknown="keep"``) are not counted. With ``coherence``,
+    all tokens of a draw count once: the draw counts as unchanged if one of its tokens is unchanged. With
     ``max_replacements``, the probability includes the tokens that were not replaced, and is therefore an upper bound.
 
-    A mechanism without a closed form (`MadlibPseudonymizer`) is simulated three times. The count of the release, given
-    the sum of all four counts, then has at most the tail of a binomial distribution with probability 1/4, because a sum
-    of Bernoulli variables varies less than a Poisson variable.
+    A mechanism without a closed form (`MadlibPseudonymizer`) is simulated three times. Given the sum of all four
+    counts, the tail probability of the count of the release is then at most that of a binomial distribution with
+    probability 1/4. The reason is that a sum of Bernoulli variables has a smaller variance than a Poisson variable with
+    the same mean.
 
     Parameters
     ----------
@@ -182,13 +184,14 @@ def shape_chance(word: str, spellings: Sequence[str]) -> float:
 
 
 def _character_chance(of_word: str, shown: str) -> float:
-    """Probability that a character of a word becomes a character: a random digit, a random letter, or itself."""
+    """Probability that the character ``of_word`` is replaced by ``shown``. Digits become random digits, letters become
+    random letters, and other characters stay."""
     pool = digits if of_word.isdigit() else ascii_lowercase if of_word.isalpha() else [of_word.casefold()]
     return (shown in pool) / len(pool)
 
 
 def _own_releases(mechanism: TokenMechanism, word: str, spellings: Sequence[str]) -> np.ndarray:
-    """Numbers of the releases of a word that show one of the spellings in any casing."""
+    """Numbers of the possible surrogates of a word that are one of the spellings in any casing."""
     # A word that draws itself is written in the casing of its token, or as it is stored.
     stored = mechanism.vocabulary[mechanism.policy.vectors.indices([word])].tolist()  # any word, if it has no row
     folded = {one.casefold() for one in spellings}
@@ -198,7 +201,7 @@ def _own_releases(mechanism: TokenMechanism, word: str, spellings: Sequence[str]
 
 
 def _own_chances(mechanism: TokenMechanism, words: Sequence[str], own: Sequence[np.ndarray]) -> np.ndarray:
-    """Probability of each word to be released as one of its own releases, shape (n_words,)."""
+    """Probability of each word to be released as one of the surrogates in ``own``, shape (n_words,)."""
     seen = np.unique(np.concatenate(own))
     # Entries of the table as (word, release, probability).
     table = known_table(mechanism, words, seen).tocoo()
@@ -222,7 +225,7 @@ def _count(released: WordDraws, chances: np.ndarray, mine: np.ndarray) -> dict[s
 
 
 def _worst(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, float]]:
-    """The patient and the sentence with the most extreme count: an excess in one note is not visible in the total."""
+    """The patient and the sentence with the most extreme count: the total may not reveal an excess in one note."""
     out = {}
     for name, groups in (("one patient", released.groups), ("one sentence", released.sentences)):
         if groups is None:
@@ -259,7 +262,8 @@ def _tail(n_kept: int, chances: np.ndarray) -> float:
 
 
 def _lower_tail(released: WordDraws, chances: np.ndarray) -> float:
-    """Upper bound of the probability of at most as many unchanged words, over draws whose probability is exact."""
+    """Upper bound of the probability of at most as many unchanged words as in the release, over draws whose probability
+    is exact."""
     exact = (released.not_chosen == 0.0) & np.array([len(forms) == 1 for forms in released.spellings], dtype=bool)
     n_kept, chances = int(released.kept[exact].sum()), chances[:, exact]
     if len(chances) == 1:
@@ -297,7 +301,8 @@ def tail_of_sum(at_least: int, probabilities: np.ndarray) -> float:
 
 
 def _noticed(chances: np.ndarray, threshold: float) -> float | None:
-    """Smallest share of restored words among the replaced ones that raises the alarm over all labels, or None."""
+    """Smallest proportion of replaced words that raises the alarm over all labels if these words are restored, or
+    None."""
     n, expected = chances.shape[1], float(chances.sum() / len(chances))
     low, high = int(expected), n + 1
     while low < high:

@@ -24,12 +24,12 @@ _POSITIVE_BAR = 0.9
 class LinkageAttack(UntrainedAttack):
     """Distinguish pairs of sentences of one patient from pairs of two patients.
 
-    The attacker holds sentences of other patients in the same form, and knows their patients. The attacker trains a
-    logistic regression on the similarities of two sentences: rare words and surrogates, other words, labels, casing and
-    length. For vectors, the attacker uses cosines instead of words. A surrogate that is constant throughout a patient
-    (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words outside of PHI
-    are released unchanged, and also link sentences. ``fit`` takes `ReleasedSentences` of at least two patients with two
-    sentences each.
+    The attacker has sentences of other patients in the same form, and knows the patient of each sentence. The attacker
+    trains a logistic regression on similarities between two sentences: rare words and surrogates, other words, labels,
+    casing and length. For vectors, the attacker uses cosines instead of words. A surrogate that is constant throughout
+    a patient (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words
+    outside of PHI are released unchanged, and also link sentences. ``fit`` takes `ReleasedSentences` of at least two
+    patients with two sentences each.
 
     Parameters
     ----------
@@ -147,7 +147,8 @@ class LinkageAttack(UntrainedAttack):
     def _told_apart(
         self, both: list[ReleasedSentences], rng: np.random.Generator
     ) -> tuple[np.ndarray, SentencePairs, float]:
-        """Return the hits of an attacker who learns from the first part, the pairs, and the area under the curve."""
+        """Train the attacker on the first part, and return the hits on the second part, the pairs, and the area under
+        the ROC curve."""
         learned, told = (draw_pairs(one, self.n_pairs, rng) for one in both)
         # Features of both sides must mean the same: if one side lacks labels or casing, the attack uses neither side's.
         features = PairFeatures(_joined(*both), self.use_casing, self.use_tags)
@@ -161,7 +162,7 @@ class LinkageAttack(UntrainedAttack):
 
 
 def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSentences:
-    """Join both sets of sentences. The attacker sees both, and counts word frequencies over both."""
+    """Join both sets of sentences. The attacker sees both sets, and counts word frequencies over both sets."""
     offsets = np.concatenate([known.X.offsets, released.X.offsets[1:] + known.X.offsets[-1]])
     X = type(known.X)(np.concatenate([known.X.data, released.X.data]), offsets)
     tags = None
