@@ -31,7 +31,7 @@ _AVERAGED_BAR = 0.5
 
 @dataclass(frozen=True, repr=False)
 class LookupKnowledge:
-    """Knowledge of the attacker: the published representer with its table of word vectors.
+    """Knowledge of the attacker: the published representer, which includes the word vectors.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class LookupAttack(UntrainedAttack):
 
     The audit releases the original. The attacker computes a template of each candidate with the same network. For the
     measure "pairwise" the audit also releases one other candidate of each sentence, so that both candidates of a pair
-    are equally likely. The certified bound makes the same assumption. ``fit`` takes a `LookupKnowledge`; the attack
-    trains nothing.
+    are equally likely. The certified bound also assumes that both candidates are equally likely. ``fit`` takes a
+    `LookupKnowledge`; the attack trains nothing.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class LookupAttack(UntrainedAttack):
         one of its neighbours. "unrelated" candidates are other sentences of equal length.
     score : {"likelihood", "cosine"}, default="likelihood"
         Score of a candidate. "likelihood" uses the standard deviations of the noise, which are published with the
-        network. For vectors of unit length, the likelihood is that of the direction of a Gaussian vector, and otherwise
-        that of the vector itself.
+        network. If vectors are scaled to unit length, the likelihood is that of the direction of a Gaussian vector.
+        Otherwise, the likelihood is that of the Gaussian vector itself.
     template : "noise_free" or int, default="noise_free"
         Template of a candidate: the encoding without noise, or the mean of K encodings with noise.
     n_releases : int, default=1
         Number r of releases of each sentence.
     casing : bool, default=False
-        Whether the attacker rules candidates out by their casing classes, which are released without noise.
+        Whether the attacker excludes candidates by their casing classes, which are released without noise.
     measure : {"top1", "top5", "pairwise"}, default="top1"
         Measure of the result. The details contain the other two measures, and `attack_all` returns all three.
     n_candidates : int, default=100
@@ -77,8 +77,8 @@ class LookupAttack(UntrainedAttack):
     controls : bool, default=True
         Whether to run the positive and the negative control.
     min_positive_control : float, default=0.90
-        Smallest valid value of the positive control, which attacks word vectors with a little noise. Candidates with
-        equal vectors are indistinguishable, and lower the largest possible value.
+        Smallest valid value of the positive control, which attacks word vectors with a little noise. If candidates have
+        equal vectors, no attack can distinguish them, and the largest possible value is lower than 1.
     confidence : float in (0, 1), default=0.95
         Confidence level of the intervals.
     random_state : int, Generator, RandomState or None, default=None
@@ -178,7 +178,7 @@ class LookupAttack(UntrainedAttack):
 
     @property
     def declared(self) -> dict[str, Any]:
-        """Declarations of the attack. Each kind of candidates has its own key, and therefore its own verdict."""
+        """Declarations of the attack. Each kind of candidates has a separate key, and therefore a separate verdict."""
         return super().declared | {"key": "lookup" if self.candidates == "one_token" else "lookup_unrelated"}
 
     def requires(self, release: Any) -> str | None:
@@ -186,7 +186,7 @@ class LookupAttack(UntrainedAttack):
         return "The casing is not released." if self.casing and not release.has_casing else None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Return the lookup among all candidates and, for "one_token", the pairwise lookup of the same run."""
+        """Return the result among all candidates and, for "one_token", the pairwise result of the same run."""
         found = self.fit(LookupKnowledge(release.network, device=release.device)).attack_all(release.pair_release)
         asked = found[self.measure_name]
         if self.candidates != "one_token" or self.measure_name == "pairwise":
@@ -264,7 +264,8 @@ class LookupAttack(UntrainedAttack):
     def _run(
         self, released: PairRelease, own: Representer, *blind: Representer, casing: bool = True
     ) -> list[LookupRanks]:
-        """Ranks of the originals in the release of ``own`` and in those of blind representers; same templates for all.
+        """Ranks of the originals in the release of ``own`` and in the releases of blind representers, with the same
+        templates.
 
         A blind representer is the negative control, whose true candidate is drawn at random. Otherwise the original
         could score higher than its variants even if the release carried no information.
@@ -317,7 +318,7 @@ class LookupAttack(UntrainedAttack):
     def _scores(
         self, own: Representer, releasing: Representer, x: Tensor, template: Tensor, generator: torch.Generator
     ) -> np.ndarray:
-        """Score of each candidate, from r releases of the sentence with the embeddings x, shape (time, e)."""
+        """Score of each candidate, from r releases of the sentence with the word vectors x, shape (time, e)."""
         # shape: (r, time, e)
         several = x.expand(self.n_releases, *x.shape)
         mask = torch.ones(several.shape[:2], dtype=torch.bool, device=x.device)
@@ -341,7 +342,8 @@ class LookupRanks(CandidateRanks):
         self._pairwise: list[float] = []
 
     def add(self, row: int, truths: tuple[int, int], scores: np.ndarray) -> None:
-        """Add a sentence. The scores have shape (2, C): for the release of the original, and of another candidate."""
+        """Add a sentence. The scores have shape (2, C): first for a release of the original, then for a release of
+        another candidate."""
         truth, other = truths
         n_better, n_tied = self.rank(row, truth, scores[0])
         # Pairwise, release of the original: expected proportion of the other candidates with a lower score.
@@ -361,7 +363,7 @@ class LookupRanks(CandidateRanks):
 
     @property
     def mean_compatible(self) -> float:
-        """Mean number of candidates that their casing does not rule out."""
+        """Mean number of candidates that the casing does not exclude."""
         return float(np.mean(self._possible))
 
 
@@ -479,6 +481,6 @@ def _log_length_integral(t: Tensor, power: int) -> Tensor:
 
 
 def _usable(std: Tensor, mu: Tensor) -> Tensor:
-    """Raise standard deviations to a smallest value, so that the likelihood stays finite."""
+    """Standard deviations, raised to a lower limit so that the likelihood stays finite."""
     largest = mu.double().abs().max() if mu.numel() else mu.new_zeros((), dtype=torch.float64)
     return std.double().clamp_min(float(largest) * _SMALLEST + 1e-12)

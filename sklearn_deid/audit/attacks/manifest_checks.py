@@ -1,7 +1,8 @@
-"""Checks of the JSON of a saved release: notes in its strings, lists for each sentence, and bytes without meaning.
+"""Checks of the JSON of a saved release: strings that contain notes, lists with an entry for each sentence, and bytes
+without meaning.
 
-A recipient reads all bytes of a folder. Bytes that the library does not write, such as blanks behind the JSON, can
-carry information beside the statements of the manifest.
+A recipient reads all bytes of a folder. Bytes that the library does not write, such as spaces after the JSON, can
+therefore carry hidden information.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class FolderText:
 
 
 def format_faults(text: FolderText) -> list[str]:
-    """Return one sentence for each of the two files whose JSON is not in the form that the library writes.
+    """Return a message for each of the two files if the JSON of the file is not in the form that the library writes.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def format_faults(text: FolderText) -> list[str]:
 
 
 def _is_plain_header(header: bytes) -> bool:
-    """Whether a header has no repeated key, no further blanks, and arrays in the order of safetensors."""
+    """Whether a header has no repeated key, no additional spaces, and arrays in the order of safetensors."""
     try:
         entries = load_strict(header)
     except ValueError:  # a repeated key
@@ -82,14 +83,14 @@ def _is_plain_header(header: bytes) -> bool:
 
 
 def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, int]) -> list[str]:
-    """Return one sentence for each way in which the entries of a manifest hold more than figures of the release.
+    """Return a message for each kind of entry that reveals more than the properties of the release.
 
     Parameters
     ----------
     manifest : dict
         Parsed manifest.
     notes : KnownNotes or None
-        Notes behind the release. Without notes, only lists are searched.
+        Notes from which the release was made. Without notes, the function searches only for lists.
     counts : dict of str to int
         Numbers of sentences, tokens and patients, by the name of the unit.
     """
@@ -115,8 +116,8 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
 
 
 def _values_of(value: Any, *, without: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
-    """All values of parsed JSON with their keys, and the keys themselves, depth first; without the values of some
-    keys."""
+    """All values of parsed JSON with their keys, and the keys themselves, depth first; the values of keys in
+    ``without`` are left out."""
     waiting = [("", value)]
     while waiting:
         name, one = waiting.pop()
@@ -138,7 +139,7 @@ def _strings_of(value: Any) -> Iterator[str]:
 
 
 def _readings(strings: Sequence[str]) -> Iterator[list[str]]:
-    """Words of all strings in order, and words of strings that are written backwards or packed."""
+    """Words of all strings in order, and words of the strings after decoding: reversed, rot13, or packed."""
     yield _words(strings)
     for read in (lambda text: text[::-1], lambda text: codecs.encode(text, "rot13"), *_PACKED):
         yield _words(filter(None, map(read, strings)))
@@ -180,7 +181,7 @@ _PACKED = tuple(
 
 
 def _runs_of(notes: KnownNotes) -> set[tuple[str, ...]]:
-    """Runs of three words with PHI among them, and of two words of PHI that are long enough."""
+    """Sequences of three words that include PHI, and sequences of two PHI words; both only above a minimum length."""
     out: set[tuple[str, ...]] = set()
     for tokens, marked in zip(notes.X, np.split(notes.marked, notes.X.offsets[1:-1]), strict=True):
         pairs = zip(tokens, marked.tolist(), strict=True)
@@ -200,7 +201,7 @@ def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _holds_patients(manifest: Any, notes: KnownNotes) -> bool:
-    """Whether a list, or the keys of a mapping, are ids of at least three patients."""
+    """Whether a list, or the keys of a mapping, contain the ids of at least three patients."""
     ids = set() if notes.patients is None else set(np.unique(notes.patients).astype(str).tolist())
     # Short numbers occur in every manifest.
     ids = {one for one in ids if not one.isdigit() or len(one) >= _DISTINCT_NUMBER}
@@ -209,7 +210,7 @@ def _holds_patients(manifest: Any, notes: KnownNotes) -> bool:
 
 
 def _holds_digests(manifest: dict[str, Any], notes: KnownNotes) -> bool:
-    """Whether a hexadecimal number in the manifest is the start of a digest of a text of the notes."""
+    """Whether a hexadecimal number in the manifest is the beginning of the digest of a text from the notes."""
     shown = {
         found[:_DIGITS]
         for key, value in _values_of(manifest)

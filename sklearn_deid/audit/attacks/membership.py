@@ -28,13 +28,14 @@ class MembershipKnowledge:
     Attributes
     ----------
     train : callable
-        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
+        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)``, which computes the loss of each
+        sentence.
     X : sequence of n sentences
-        Sentences that the attacker holds.
+        Sentences that the attacker has.
     y : sequence of n tag sequences
         Tags of the sentences.
     groups : array-like of shape (n,), optional
-        Patient of each sentence. A training set contains all sentences of a patient or none.
+        Patient of each sentence. A training set contains either all sentences of a patient or none of them.
     """
 
     train: TrainingProcedure
@@ -54,12 +55,12 @@ class MembershipKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class ReleasedTagger:
-    """A trained tagger that shows its losses, with its true members for the measurement.
+    """A trained tagger whose losses the attacker sees, and the sentences in its training set for the measurement.
 
     Attributes
     ----------
     loss : callable
-        Function: ``loss(X, y)`` returns one number for each sentence.
+        Function: ``loss(X, y)`` returns the loss of each sentence.
     members : array-like of bool, shape (n,)
         Whether each sentence of the attacker's knowledge was in the training set.
     """
@@ -72,9 +73,9 @@ class MembershipAttack(AuditAttack):
     """Decide from the losses of a tagger which sentences were in its training set.
 
     The attacker trains their own taggers ("shadows") in the same way, each on a random half of the sentences. With
-    "threshold", the attacker learns one loss from the shadows, and a sentence with a smaller loss counts as a member.
-    With "shadow", the attacker learns for each sentence the usual losses with and without the sentence in the training
-    set, and chooses the more likely case.
+    "threshold", the attacker learns a threshold of the loss from the shadows, and a sentence with a smaller loss counts
+    as a member of the training set. With "shadow", the attacker learns two distributions of the loss of each sentence:
+    with and without the sentence in the training set. The attacker then chooses the more likely case.
 
     Parameters
     ----------
@@ -89,9 +90,9 @@ class MembershipAttack(AuditAttack):
 
     Notes
     -----
-    Half of the judged sentences are members. The attack does not judge a sentence that occurs several times in the
-    pool, because the membership of such a sentence has no clear meaning. `details` contains the true positive rate at
-    1 % false positives. This rate shows whether some patients are exposed while most are not (Carlini et al. 2022,
+    Half of the measured sentences are members. The attack leaves out sentences that occur several times in the
+    attacker's sentences, because their membership is ambiguous. `details` contains the true positive rate at 1 % false
+    positives. This rate shows whether a few patients are exposed although most patients are not (Carlini et al. 2022,
     section III).
 
     References
@@ -186,17 +187,18 @@ class MembershipAttack(AuditAttack):
 
     @timed
     def attack(self, released: ReleasedTagger) -> AttackResult:
-        """Judge sentences by the losses of a released tagger.
+        """Classify sentences as members or non-members by the losses of a released tagger.
 
         Parameters
         ----------
         released : ReleasedTagger
-            Tagger under attack, with its true members.
+            Attacked tagger, with the sentences in its training set.
 
         Raises
         ------
         ValueError
-            If there are fewer than two distinct members, or four distinct others.
+            If there are fewer than two distinct members, or fewer than four distinct sentences outside the training
+            set.
         """
         members = np.asarray(released.members, dtype=bool)
         pool = self._knowledge
@@ -240,7 +242,7 @@ class MembershipAttack(AuditAttack):
         return np.stack(losses), np.stack(inside)
 
     def _scores(self, losses: np.ndarray, shadows: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Score of each sentence. A score above 0 means that the attacker calls the sentence a member."""
+        """Score of each sentence. If the score is above 0, the attacker classifies the sentence as a member."""
         if self.method == "threshold":
             return best_threshold(shadows, inside) - losses
         return membership_scores(losses, shadows, inside)
@@ -295,10 +297,11 @@ _LOSS_RANGE = (1e-7, 30.0)
 
 
 def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """Log-likelihood ratio of each sentence's loss: with the sentence in the training set against without.
+    """Log-likelihood ratio of the loss of each sentence: sentence in the training set versus sentence outside the
+    training set.
 
     Losses are converted to log odds of the mean probability of a tag, which are nearly normal. Each sentence has its
-    own means. The two variances are common to all sentences, because the shadows are few.
+    own two means. The two variances are common to all sentences, because there are few shadows.
 
     Parameters
     ----------
@@ -312,7 +315,7 @@ def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarra
     Returns
     -------
     ndarray of shape (n,)
-        Log-likelihood ratios; above 0 the sentence looks like a member.
+        Log-likelihood ratios. A ratio above 0 indicates a member.
 
     References
     ----------

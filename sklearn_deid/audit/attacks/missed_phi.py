@@ -1,4 +1,4 @@
-"""Missed PHI: find the span of a note with surrogates that was not replaced."""
+"""Missed PHI: in a note with surrogates, find the span that was not replaced."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _POSITIVE_BAR = 0.9
 class MissedPhiAttack(UntrainedAttack):
     """Pick the one original among the surrogates of a note.
 
-    In each trial, one span of a note was missed: it shows its original, and all other spans show surrogates. The
-    attacker sees the spans of the note with their labels, knows which spans of other patients are originals and which
-    are surrogates, and names the span of the note that is most likely an original. The attacker trains a logistic
-    regression on groups of letters, on the other spans of the note that share a word, and on the distance of a year
-    from the other years of the note. Each span of the measured patients is missed in one trial.
+    In each trial, one span of a note shows its original, because the tagger missed the span, and all other spans show
+    surrogates. The attacker sees the spans of the note with their labels. For other patients, the attacker knows which
+    spans are originals and which are surrogates. The attacker picks the span that is most likely an original. The
+    attacker trains a logistic regression on groups of letters, on the other spans of the note that share a word, and on
+    the distance of a year from the other years of the note. Each span of the measured patients is missed in one trial.
 
-    A success identifies PHI that was missed, and says nothing about the spans that were replaced. The result is
-    therefore declared open, and is not part of the score of an audit.
+    A success identifies PHI that was missed, but gives no information about the spans that were replaced. The result is
+    therefore declared open, that is, the result is not part of the score of an audit.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ class MissedPhiAttack(UntrainedAttack):
 
     @timed
     def attack(self, released: SurrogateSpans) -> AttackResult:
-        """Leave each original in place once, and let the attacker pick a span of its note.
+        """Leave each original in place once, and pick a span of the note in the role of the attacker.
 
         Parameters
         ----------
         released : SurrogateSpans
-            Spans of the release. The first surrogate of each span counts.
+            Spans of the release. The attack uses the first surrogate of each span.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class MissedPhiAttack(UntrainedAttack):
 
 
 def _picked(known: SurrogateSpans, shown: SurrogateSpans) -> np.ndarray:
-    """Span that the attacker picks if the span of each row was missed, shape (n,)."""
+    """For each row, the span that the attacker picks if the span of this row was missed, shape (n,)."""
     features = vstack([_features(known, originals) for originals in (True, False)])
     model = LogisticRegression(C=3.0, max_iter=300).fit(features, np.repeat([1, 0], len(known)))
     missed, replaced = (model.decision_function(_features(shown, kind)) for kind in (True, False))
@@ -142,7 +142,7 @@ def _picked(known: SurrogateSpans, shown: SurrogateSpans) -> np.ndarray:
 
 
 def _features(spans: SurrogateSpans, originals: bool) -> csr_array:
-    """Features of each span, for the case that only this span shows its original and for the case that it shows its
+    """Features of each span: with ``originals``, as if only this span showed its original; otherwise, with its
     surrogate."""
     shown = [new[0] for new in spans.surrogates]
     texts = spans.originals if originals else shown
@@ -157,7 +157,7 @@ def _features(spans: SurrogateSpans, originals: bool) -> csr_array:
 
 
 def _add_context(context: np.ndarray, rows: list[int], texts: list[str], shown: list[str]) -> None:
-    """Shared words, and the distance of a year from the other years of the note."""
+    """Write the features of shared words, and of the distance of a year from the other years of the note."""
     counts = Counter(word for i in rows for word in set(shown[i].casefold().split()))
     years = {i: years_of(shown[i]) for i in rows}
     for i in rows:

@@ -1,4 +1,4 @@
-"""Models under attack: their training procedure, the losses that they show, and a model that only memorises."""
+"""Attacked models: training procedure, losses of sentences, and a model that only memorises its training set."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def training_of(estimator: Any) -> TrainingProcedure:
 
 
 def losses_of(model: LossFunction, X: Any, y: Any) -> np.ndarray:
-    """Compute the losses of sentences, and check them.
+    """Compute and check the losses of sentences.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def row_keys(X: Any, y: Any) -> list[tuple]:
 
 
 def memorise(X: Any, y: Any, seed: int) -> LossFunction:
-    """Model that fits its training sentences only: the positive control of attacks on models.
+    """Model that only memorises its training sentences: the positive control of attacks on models.
 
     The losses are about 0.05 for training sentences, and about 1 for other sentences.
 

@@ -43,16 +43,16 @@ class NoisyVectors:
     Attributes
     ----------
     vectors : ndarray of shape (n_tokens, d)
-        Released vectors without casing columns, each sentence once: equal sentences of a release share their noise.
+        Released vectors without casing columns, of distinct sentences: equal sentences of a release have equal noise.
     offsets : ndarray of shape (n_sentences + 1,)
         Position of the first token of each sentence, and the number of tokens at the end.
     groups : mapping of str to ndarray of shape (n_tokens,)
-        Further properties of the tokens on which noise must not depend, such as the number of the word.
+        Further properties of the tokens, such as the number of the word. The noise must not depend on these properties.
     simulated : ndarray of shape (n_tokens, d) or None
         Another release of the same sentences, which the attacker made with the published network. Only needed if the
         network also has noise at its input.
     statements : tuple of str
-        Statements of the release that are wrong without any test, one sentence each.
+        A message for each statement of the release that is wrong without any test.
     """
 
     vectors: np.ndarray
@@ -76,7 +76,7 @@ class NoisyVectors:
 
     @property
     def ordered(self) -> dict[str, np.ndarray]:
-        """Ordered properties of the tokens: the noise may differ at small or large values."""
+        """Ordered properties of the tokens. Wrong noise may differ at small or large values of a property."""
         lengths, n = np.diff(self.offsets), len(self.vectors)
         found = {
             "position in the sentence": np.arange(n) - np.repeat(self.offsets[:-1], lengths),
@@ -90,11 +90,11 @@ class NoisyVectors:
 
 
 class NoiseAttack(UntrainedAttack):
-    """Subtract the noise-free template from released vectors, and test whether the rest is the stated noise.
+    """Subtract the noise-free template from released vectors, and test whether the residual is the stated noise.
 
-    The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation in
-    each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. If the rest has
-    these properties, the distribution of each test statistic is known. All tests together raise a false alarm with
+    The attacker has the published network and knows the sentences. The residual must have the stated standard deviation
+    in each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. If the residual
+    has these properties, the distribution of each test statistic is known. All tests together raise a false alarm with
     probability .001. Vectors of length 1 are completed by a random length from its exact distribution (see
     ``noise_residuals``). Whole numbers of grid steps must explain the vectors, and the low bits of these numbers must
     not depend on the tokens (see ``noise_steps``).
@@ -103,15 +103,15 @@ class NoiseAttack(UntrainedAttack):
     with the published network, and compares sizes and neighbouring tokens of both releases sentence by sentence
     (t-tests).
 
-    A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
-    ``fit`` takes the `NoiseTemplate` of the sentences.
+    A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
+    audit. ``fit`` takes the `NoiseTemplate` of the sentences.
 
     Parameters
     ----------
     controls : bool, default=True
-        Whether to plant faults into simulated releases. The tests must find missing noise and noise that all tokens
-        share. The result reports whether the tests find noise of half the stated size, which no test can find if
-        directions are uniform.
+        Whether to plant faults in simulated releases. The tests must find missing noise and noise that all tokens
+        share. The result also reports whether the tests find noise of half the stated size. No test can find noise of
+        half the size if directions are uniform.
     random_state : int, Generator, RandomState or None, default=None
         Random seed of the drawn lengths and of the controls.
 
@@ -228,7 +228,7 @@ class NoiseAttack(UntrainedAttack):
         return _compared(z, standardised(released.simulated, template, rng), released.groupings["sentence"])
 
     def _control(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> dict[str, bool]:
-        """Whether the same tests find planted faults, on the first tokens of the release."""
+        """Whether the same tests find planted faults in the first tokens of the release."""
         n = int(released.offsets[max(1, np.searchsorted(released.offsets, _CONTROL_TOKENS, side="right") - 1)])
         offsets = released.offsets[released.offsets <= n]
         some = replace(template, mean=template.mean[:n], input_noise=False)
@@ -251,7 +251,7 @@ def _named(failed: list[Check]) -> list[str]:
 
 
 def _compared(z: np.ndarray, simulated: np.ndarray, sentence: np.ndarray) -> list[Check]:
-    """Compare residuals of the release with those of a simulated release, sentence by sentence."""
+    """Compare residuals of the release with residuals of a simulated release, sentence by sentence."""
     n = np.bincount(sentence).astype(np.float64)
     same = sentence[1:] == sentence[:-1]
 

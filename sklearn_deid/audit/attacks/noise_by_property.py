@@ -1,9 +1,9 @@
-"""Tests whether tokens with a property carry less noise than stated: late tokens, long sentences, rare words, a label.
+"""Tests whether tokens with a property have less noise than stated: late tokens, long sentences, rare words, a label.
 
-Sums over all tokens do not show noise that is smaller at a few tokens. Each test therefore sums over the tokens of one
-group, or over all tokens below or above a value of an ordered property. Two kinds of sums are tested. With too little
-noise, sums of squared residuals are too small. If vectors have length 1, sums of projections on the noise-free vectors
-are too large.
+Sums over all tokens do not reveal that the noise is smaller at a few tokens. Each test therefore sums over the tokens
+of one group, or over all tokens below or above a value of an ordered property. Two kinds of sums are tested. With too
+little noise, sums of squared residuals are too small. If vectors have length 1, sums of projections on the noise-free
+vectors are too large.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def property_checks(
 
     Notes
     -----
-    If the noise is as stated, the squares of n residuals add up to a chi-squared number with n d degrees of freedom,
-    and the n parts along fixed directions to a normal number of variance n. A test takes the smallest probability of
-    its sums, times their number (Bonferroni).
+    If the noise is as stated, the sum of squares of n residuals has a chi-squared distribution with n d degrees of
+    freedom. The sum of the n projections on fixed directions has a normal distribution with variance n. The probability
+    of a test is the smallest probability of its sums, times the number of sums (Bonferroni).
 
     Examples
     --------
@@ -67,7 +67,8 @@ def property_checks(
 def parts_by_property(
     groups: Mapping[str, np.ndarray], ordered: Mapping[str, np.ndarray], sums: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield each property, the numbers of items of its parts, and the sums of the columns over each part."""
+    """Yield for each property its name, the number of items in each part, and the sums of the columns over each
+    part."""
     for name, numbers in groups.items():
         yield name, *sums_of_groups(numbers, sums)
     for name, values in ordered.items():
@@ -75,7 +76,7 @@ def parts_by_property(
 
 
 def sums_of_sides(values: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of tokens and sums below and above each of some cuts between values."""
+    """Numbers of tokens, and sums, below and above several cut points of the values."""
     order = np.argsort(values, kind="stable")
     run, below = np.cumsum(sums[order], axis=0), np.flatnonzero(np.diff(values[order]) > 0) + 1
     below = below[(below >= _FEWEST) & (len(values) - below >= _FEWEST)]

@@ -24,8 +24,7 @@ _LESS = "Some tokens carry less noise than stated, or none."
 
 
 class Check(NamedTuple):
-    """One test of the noise: the probability of a statistic as extreme as the observed statistic, and the meaning of an
-    alarm."""
+    """One test of the noise: the p-value, and the meaning of an alarm."""
 
     name: str
     p: float
@@ -42,10 +41,11 @@ def noise_checks(
     z : ndarray of shape (n_tokens, d)
         Residuals in the order of the release.
     groupings : mapping of str to ndarray of shape (n_tokens,)
-        Names of properties, such as "position in the sentence", and the number of each token's group. The sum of the
-        residuals of a group is Gaussian, so that noise which depends on the property makes the sums too large.
+        Names of properties, such as "position in the sentence", and the number of each token's group. If the noise
+        depends on the property, the sums of the residuals over groups are larger than Gaussian sums.
     means : ndarray of shape (n_tokens, d), optional
-        Noise-free vectors, divided by the standard deviations. The part of a residual along its mean is Gaussian too.
+        Noise-free vectors, divided by the standard deviations. The projection of a residual on the direction of its
+        mean is also tested, because this projection is Gaussian.
 
     Examples
     --------
@@ -71,15 +71,15 @@ def noise_checks(
 
 
 def alarms(checks: Iterable[Check], level: float) -> tuple[list[Check], int]:
-    """Return the tests that fail at a level for all tests together (Bonferroni), and the number of tests."""
+    """Return the tests that fail, and the number of tests; ``level`` applies to all tests together (Bonferroni)."""
     found = list(checks)
     # A probability that is not a number is no evidence of an intact release.
     return [check for check in found if not check.p >= level / len(found)], len(found)
 
 
 def best_pairs(z: np.ndarray, other: np.ndarray | None = None) -> tuple[float, int]:
-    """Return the largest absolute cosine of two residuals, and the number of pairs; without ``other``, of pairs within
-    z."""
+    """Return the largest absolute cosine of two residuals, and the number of pairs; without ``other``, the pairs are
+    within z."""
     unit = z / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-300)
     if other is None:
         cosine, n_pairs = unit @ unit.T, len(z) * (len(z) - 1) // 2
@@ -92,7 +92,8 @@ def best_pairs(z: np.ndarray, other: np.ndarray | None = None) -> tuple[float, i
 
 
 def p_of_cosine(cosine: float, n_pairs: int, d: int) -> float:
-    """Upper bound of the probability that the largest of n absolute cosines of independent directions is this large.
+    """Upper bound of the probability that the largest of ``n_pairs`` absolute cosines of independent directions is at
+    least ``cosine``.
 
     The square of the cosine of two independent directions in d dimensions has the Beta(1/2, (d-1)/2) distribution.
 
@@ -107,7 +108,7 @@ def p_of_cosine(cosine: float, n_pairs: int, d: int) -> float:
 
 
 def _sizes(z: np.ndarray) -> Iterator[Check]:
-    """Standard deviation: pooled, and of each dimension; sums of squares have chi-squared distributions."""
+    """Tests of the standard deviation, pooled and of each dimension: sums of squares have chi-squared distributions."""
     n, d = z.shape
     fault = "The size of the noise is not the stated standard deviation."
     yield Check("size", _two_sided(float(np.square(z).sum()), n * d), fault)
@@ -125,13 +126,14 @@ def sums_of_groups(numbers: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
 
 
 def _by_group(name: str, groups: np.ndarray, z: np.ndarray, fault: str) -> Check:
-    """Sums over groups: the sum over a group of n residuals is Gaussian with variance n in each dimension."""
+    """Test of sums over groups: the sum of n residuals of a group is Gaussian with variance n in each dimension."""
     sizes, total = sums_of_groups(groups, z)
     return Check(name, _two_sided(float((np.square(total).sum(axis=1) / sizes).sum()), total.size), fault)
 
 
 def _dimensions(z: np.ndarray) -> Iterator[Check]:
-    """Correlations between dimensions: of all together with equal signs, the largest, and their sum of squares."""
+    """Tests of correlations between dimensions: of the sum over all dimensions, the largest correlation, and the sum of
+    squares of all correlations."""
     n, d = z.shape
     if d < 2 or n < 4:
         return
@@ -148,7 +150,8 @@ def _dimensions(z: np.ndarray) -> Iterator[Check]:
 
 
 def _lags(z: np.ndarray) -> Iterator[Check]:
-    """Correlation of tokens at a distance: under independence, Gaussian with the number of products as variance."""
+    """Tests of the correlation between tokens at a fixed distance. Under independence, the sum of products is
+    Gaussian."""
     for lag in range(1, min(_LAGS, len(z) - 1) + 1):
         first, second = z[:-lag], z[lag:]
         # Given one factor, the sum of products is exactly Gaussian with the sum of squares as its variance, up to
@@ -158,14 +161,15 @@ def _lags(z: np.ndarray) -> Iterator[Check]:
 
 
 def _moved_dimensions(z: np.ndarray) -> Check:
-    """Noise of a token that returns at one of the next tokens in other dimensions."""
+    """Test of noise that is repeated at one of the next tokens in other dimensions."""
     lags = range(1, min(_MOVED_LAGS, len(z) - 1) + 1)
     p = min((p_of_moved_dimensions(z[:-lag], z[lag:]) for lag in lags), default=1.0)
     return Check("moved dimensions", min(1.0, len(lags) * p), "Tokens repeat noise of others in other dimensions.")
 
 
 def p_of_moved_dimensions(one: np.ndarray, other: np.ndarray) -> float:
-    """Probability of a correlation as large as the largest between a dimension of each factor, shapes (n_tokens, d)."""
+    """Upper bound of the probability of the largest correlation between a dimension of ``one`` and a dimension of
+    ``other``, both of shape (n_tokens, d)."""
     # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
     total = one.T @ other / np.sqrt(np.square(one).sum(axis=0) + 1e-300)[:, None]
     return float(min(1.0, total.size * 2.0 * ndtr(-np.abs(total).max())))
@@ -176,7 +180,8 @@ def _repeated(lag: int) -> str:
 
 
 def _norms(z: np.ndarray) -> Iterator[Check]:
-    """Squared lengths of the residuals of single tokens: smallest, largest, and their chi-squared distribution."""
+    """Tests of the squared lengths of single residuals: smallest, largest, and all lengths against the chi-squared
+    distribution."""
     n, d = z.shape
     squares = np.square(z).sum(axis=1)
     yield Check("smallest residual", float(min(1.0, n * chdtr(d, squares.min()))), _LESS)
@@ -191,7 +196,7 @@ def _norms(z: np.ndarray) -> Iterator[Check]:
 
 
 def _along(z: np.ndarray, means: np.ndarray) -> Iterator[Check]:
-    """Parts of the residuals along the noise-free vectors of their tokens, which are standard normal."""
+    """Tests of the projections of residuals on the noise-free vectors of their tokens, which are standard normal."""
     unit = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
     along = np.einsum("ij,ij->i", z, unit)[means.any(axis=1)]
     if len(along):
@@ -204,19 +209,20 @@ def _along(z: np.ndarray, means: np.ndarray) -> Iterator[Check]:
 
 
 def p_of_directions(noisy: np.ndarray, means: np.ndarray) -> float:
-    """Upper bound of the probability that some noisy vector is as close to the direction of its mean.
+    """Upper bound of the probability that some noisy vector is as close to the direction of its mean as observed.
 
-    Scaling to length 1 hides the length of a noisy vector, and the residual of a vector without noise has an ordinary
-    size. Only the direction shows the missing noise. Along its mean, a noisy vector is a + |mean| for a standard normal
-    number a; the square of the rest is chi-squared with d - 1 degrees of freedom. An angle of at most t therefore needs
-    a large a, or a rest of at most (a + |mean|) tan(t). The sum of both probabilities is computed for some limits of a,
-    and the smallest sum counts: each is an upper bound of the same probability.
+    Scaling to length 1 hides the length of a noisy vector. The residual of a vector without noise then has an ordinary
+    size, and only the direction reveals that the noise is missing. The component of a noisy vector along its mean is a
+    + |mean| for a standard normal number a. The squared length of the orthogonal component is chi-squared with d - 1
+    degrees of freedom. The angle is therefore at most t only if a is large, or if the length of the orthogonal
+    component is at most (a + |mean|) tan(t). For several limits of a, the function adds the probabilities of both
+    events. Each sum is an upper bound of the same probability, and the function returns the smallest sum.
 
     Parameters
     ----------
     noisy, means : ndarray of shape (n_tokens, d)
-        Means plus noise, and means, both divided by the standard deviations; d is at least 2. The lengths of the noisy
-        vectors have no effect.
+        Means plus noise, and means, both divided by the standard deviations; d is at least 2. The result does not
+        depend on the lengths of the noisy vectors.
 
     Examples
     --------

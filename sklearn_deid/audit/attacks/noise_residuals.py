@@ -1,16 +1,16 @@
 """Residuals of released vectors against their noise-free template: standard normal if the noise is as stated.
 
-Without scaling, the residual is ``z = (r - mu) / sigma``. Scaling to length 1 hides the length of a noisy vector, and
-no residual can be computed directly. Divide by the standard deviations first: ``y = (mu + sigma eps) / sigma`` is
-Gaussian with mean ``m = mu / sigma`` and unit covariance, and its direction v is known, because ``r / sigma`` has the
-same direction as y. Given v, the length R of y has the density
+Without scaling, the residual is ``z = (r - mu) / sigma``. Scaling to length 1 hides the length of a noisy vector, so
+that the residual cannot be computed directly. Divide by the standard deviations first: ``y = (mu + sigma eps) / sigma``
+is Gaussian with mean ``m = mu / sigma`` and unit covariance, and its direction v is known, because ``r / sigma`` has
+the same direction as y. Given v, the length R of y has the density
 
     p(R | v)  proportional to  R^(d-1) exp(-(R - v'm)^2 / 2),   R > 0,
 
 since ``|R v - m|^2 = (R - v'm)^2 + |m|^2 - (v'm)^2``. A length drawn from this distribution therefore completes the
 direction to a vector ``R v`` with exactly the distribution of y, and ``z = R v - m`` is standard normal in all d
-dimensions, independently for each token. If the noise is not as stated, z is not standard normal: one dimension of d is
-drawn by the audit, and the other d - 1 are those of the release.
+dimensions, independently for each token. If the noise is not as stated, z is not standard normal: the audit draws only
+one of d dimensions, and the other d - 1 dimensions come from the release.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def standardised(vectors: np.ndarray, template: NoiseTemplate, rng: np.random.Ge
     template : NoiseTemplate
         Noise-free vectors and stated noise of the same tokens; all standard deviations positive.
     rng : numpy Generator
-        Source of the lengths that the scaling to length 1 hid.
+        Generator for drawing the lengths that the scaling to length 1 has hidden.
 
     Raises
     ------
     ValueError
-        If a released number is infinite or NaN.
+        If a released number is infinite or not a number (NaN).
 
     Examples
     --------
@@ -62,7 +62,7 @@ def standardised(vectors: np.ndarray, template: NoiseTemplate, rng: np.random.Ge
 
 
 def released_with(template: NoiseTemplate, eps: np.ndarray) -> np.ndarray:
-    """Vectors as they would be released with given standard normal noise of shape (n_tokens, d)."""
+    """Vectors as released with the given standard normal noise, shape (n_tokens, d)."""
     noisy = np.rint((template.mean + template.std * eps) / template.grid) * template.grid
     if not template.unit_norm:
         return noisy
@@ -71,7 +71,7 @@ def released_with(template: NoiseTemplate, eps: np.ndarray) -> np.ndarray:
 
 
 def noise_size(vectors: np.ndarray, template: NoiseTemplate) -> float:
-    """Most likely size of the noise relative to the stated size; near 0 if the vectors are the template.
+    """Maximum-likelihood size of the noise relative to the stated size; near 0 if the vectors equal the template.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""Grid steps of released vectors: check that they are whole, and that their remainders do not depend on words.
+"""Grid steps of released vectors: check that the numbers of steps are integers, and that their remainders do not depend
+on words.
 
 The noise is at least 32 steps wide, so that the remainder of the number of steps after a division by a small number is
-uniform and independent of the notes. The difference to the steps of the noise-free vector has the same property.
-Remainders that depend on a word, remainders that are not uniform (a coarser grid than stated), or vectors that no whole
-numbers of steps explain, reveal information other than noise. Remainders that a secret key hides look like noise, and
-no test finds them.
+uniform and independent of the notes. The remainder of the difference to the steps of the noise-free vector is also
+uniform and independent of the notes. The checks find three faults: remainders that depend on a word, remainders that
+are not uniform (a coarser grid than stated), and vectors that no whole numbers of steps explain. No test finds
+information in the remainders that is encrypted with a secret key.
 """
 
 from __future__ import annotations
@@ -34,14 +35,15 @@ _SKEW = {3: 1.083}
 
 
 def grid_faults(vectors: np.ndarray, step: float | None = None) -> list[str]:
-    """Return one sentence for each way in which released numbers are not numbers of a grid.
+    """Return a message for each kind of fault that shows that released numbers are not on the grid.
 
     Parameters
     ----------
     vectors : ndarray of shape (n_tokens, d)
         Released vectors without casing columns.
     step : float, optional
-        Step of the grid. Without a step, only the signs of zeros are read.
+        Step of the grid. Without a step, the function checks only that all numbers are finite and that no zero has a
+        minus sign.
 
     Examples
     --------
@@ -74,10 +76,10 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     Returns
     -------
     tokens : ndarray of shape (n,)
-        Tokens whose steps are known. Of vectors of length 1, at most 8,192 are searched.
+        Tokens whose steps are known. If vectors have length 1, at most 8,192 vectors are searched.
     steps : ndarray of shape (n, d)
-        Whole numbers of steps. If the steps of a vector of length 1 have a common divisor, the vector looks like a
-        vector of fewer steps. If most vectors have the same divisor, all steps are multiplied by this divisor.
+        Whole numbers of steps. If the steps of a vector of length 1 have a common divisor, only the steps divided by
+        this divisor can be found. If most vectors have the same divisor, all steps are multiplied by this divisor.
     faults : list of str
         One sentence for each fault.
 
@@ -118,14 +120,16 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
 
 
 def _common_multiple(steps: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Multiply the smallest whole numbers of a direction so that their lengths are about the expected ones."""
+    """Multiply all vectors of smallest whole numbers by one factor, so that their lengths are about the expected
+    lengths."""
     if not len(steps):
         return steps
     return steps * max(1.0, np.rint(np.median(expected / np.linalg.norm(steps, axis=1))))
 
 
 def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
-    """Smallest whole numbers whose direction is that of a released vector; zeros if there are none."""
+    """Vector of the smallest whole numbers with the direction of a released vector; zeros if there is no such
+    vector."""
     order = np.argsort(-np.abs(unit))
     largest = abs(unit[order[0]])
     first, last = np.ceil(expected * largest * _SHORTEST), np.floor(expected * largest * _REACH)
@@ -143,7 +147,7 @@ def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
 
 
 def step_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], template: NoiseTemplate) -> Iterator[Check]:
-    """Yield tests of grid steps: of their remainders, and for vectors of length 1 of the noise without its rounding.
+    """Yield tests of the remainders of grid steps and, for vectors of length 1, of the noise without the rounding.
 
     Parameters
     ----------
@@ -167,7 +171,8 @@ def step_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], template
 
 
 def bit_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], width: float) -> Iterator[Check]:
-    """Yield tests of the remainders of grid steps, which must be uniform and not depend on a property of the tokens.
+    """Yield tests of the remainders of grid steps, which must be uniform and independent of the properties of the
+    tokens.
 
     Parameters
     ----------
@@ -180,11 +185,12 @@ def bit_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], width: fl
 
     Notes
     -----
-    A remainder r after the division by q counts as the complex number exp(2 pi i h r / q), for each h without a common
-    divisor with q. A sum of n such numbers has independent mean-zero terms. Its squared length, divided by n / 2 (by n
-    for q = 2, where the numbers are 1 or -1), has a moment generating function of at most that of a chi-squared number
-    with 2 degrees of freedom (1 for q = 2), so that Chernoff's bound of the chi-squared distribution holds. Sums of
-    cube roots of unity are divided by 1.083, because their cosines are skewed.
+    A remainder r after the division by q is represented by the complex number exp(2 pi i h r / q), for each h without a
+    common divisor with q. A sum of n such numbers has independent terms with mean zero. The squared length of the sum
+    is divided by n / 2 (by n for q = 2, where the numbers are 1 or -1). The moment generating function of the quotient
+    is at most that of a chi-squared variable with 2 degrees of freedom (1 for q = 2). The Chernoff bound of the
+    chi-squared distribution therefore holds. Sums of cube roots of unity are divided by 1.083, because their cosines
+    are skewed.
     """
     members = {
         name: _indicators(groups)
@@ -214,6 +220,6 @@ def _indicators(groups: np.ndarray) -> tuple[csr_array, np.ndarray]:
 
 
 def _chernoff(total: float, df: int) -> float:
-    """Bound of the probability that a chi-squared number is this large."""
+    """Chernoff bound of the probability that a chi-squared variable is at least ``total``."""
     ratio = total / df if df else 0.0
     return float(np.exp(-df / 2.0 * (ratio - 1.0 - np.log(ratio)))) if ratio > 1.0 else 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, repr=False)
 class NoiseTemplate:
-    """Vectors before the noise and the stated distribution of the noise, from the published network.
+    """Vectors before the noise is added, and the stated distribution of the noise, from the published network.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class NoiseTemplate:
         Step of the grid to which noisy vectors are rounded before the scaling.
     input_noise : bool
         Whether the network also adds noise to the word vectors. ``mean`` is then computed without this noise, and the
-        released vectors differ from it by more than ``std``.
+        released vectors differ from ``mean`` by more than ``std``.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""Uploads with the noise of the sparse vector technique, and uploads of a training with `PatientPrivacy`."""
+"""Tests of uploads with the noise of the sparse vector technique, and of uploads of a training with
+`PatientPrivacy`."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _ALIKE, _ALIKE_LATER = 0.51, 0.6
 
 
 def pairs_of_uploads(n: int) -> list[tuple[int, int]]:
-    """Pairs of n uploads to compare: all, or as many as time allows.
+    """Pairs of n uploads to compare: all pairs, or a random sample of at most 2,000 pairs.
 
     Examples
     --------
@@ -38,9 +39,10 @@ def pairs_of_uploads(n: int) -> list[tuple[int, int]]:
 def facing(
     values: np.ndarray, others: np.ndarray, indices: np.ndarray, other_indices: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Values of two uploads that face each other: by parameter, and by place in the two messages.
+    """Corresponding values of two uploads: values of the same parameter, and values at the same position in both
+    messages.
 
-    A repeated stream of random numbers gives equal noise in the order of the messages.
+    If a stream of random numbers is repeated, values at the same position in both messages have equal noise.
 
     Parameters
     ----------
@@ -78,7 +80,8 @@ class SparseVectorUploads:
 
     @property
     def is_on_grid(self) -> bool:
-        """Whether all values are at the clip, or inside and on the grid. Other low bits could carry information."""
+        """Whether all values are at the clipping limit, or inside the limits and on the grid. Values off the grid could
+        carry information."""
         most = np.float32(self.clip)
         return all(
             bool((np.abs(values) <= most).all())
@@ -90,9 +93,9 @@ class SparseVectorUploads:
     def checks(self) -> Iterator[Check]:
         """Yield tests of the noise.
 
-        The noise is so large that nearly all values are at the clip. A value is strictly inside with a probability of
-        at most ``1 - exp(-clip / scale)``, for any value before the noise, and at most one half of the values are at
-        each end. With smaller noise, more values are inside.
+        The noise is so large that nearly all values are at the clipping limit. A value is strictly inside with a
+        probability of at most ``1 - exp(-clip / scale)``, for any value before the noise, and at most one half of the
+        values are at each end. With smaller noise, more values are strictly inside.
 
         Examples
         --------
@@ -129,15 +132,15 @@ class SparseVectorUploads:
 class StepUploads:
     """Updates of parameters that no note reads, from a training with `PatientPrivacy`.
 
-    Such a parameter belongs to a character or word shape that no note has, and moves by noise alone. The size of this
-    movement gives no information about the size of the noise, because the optimizer divides by the size of the step.
+    Such a parameter belongs to a character or word shape that no note contains, and only noise changes the parameter.
+    The size of the change gives no information about the size of the noise, because the optimizer normalises the step.
 
     Attributes
     ----------
     updates : sequence of ndarrays of shape (n_untouched,)
         Updates of these parameters in each upload; 0 for parameters that were not sent.
     shares : sequence of float
-        Share of all parameters that each upload moves.
+        Proportion of all parameters that each upload changes.
     sites : sequence of str
         Site of each upload.
     epochs : sequence of int
@@ -156,7 +159,8 @@ class StepUploads:
     is_on_grid: ClassVar[bool] = True
 
     def checks(self) -> Iterator[Check]:
-        """Yield tests of the noise: its presence, and its independence within an upload and between uploads."""
+        """Yield tests of the noise: presence of noise, and independence of the noise within an upload and between
+        uploads."""
         signs = [np.sign(update) for update in self.updates]
         for one, share in zip(signs, self.shares, strict=True):
             moved = int(np.count_nonzero(one))

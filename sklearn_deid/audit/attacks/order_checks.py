@@ -1,4 +1,4 @@
-"""Tests of the random draws behind a saved release: the order of its sentences, and its patient numbers."""
+"""Tests of the random draws in a saved release: the order of the sentences, and the patient numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _SHUFFLED = "although the file says that they were shuffled"
 
 
 def order_checks(released: SavedSentences) -> Iterator[Check]:
-    """Tests of the order of the sentences, each by its distribution over all permutations."""
+    """Tests of the order of the sentences; each p-value is the proportion of permutations that are at least as
+    regular."""
     lengths = np.diff(released.offsets).astype(np.float64)
     if len(lengths) < FEWEST:
         return
@@ -46,7 +47,7 @@ def order_checks(released: SavedSentences) -> Iterator[Check]:
 
 
 def number_checks(released: SavedSentences) -> Iterator[Check]:
-    """Tests whether patient numbers depend on the patients: on their order in the notes, their names, their sizes."""
+    """Tests whether patient numbers depend on the patients: order in the notes, names, or number of sentences."""
     notes = released.notes
     if released.groups is None or released.original is None or notes is None or notes.patients is None:
         return
@@ -74,7 +75,7 @@ def number_checks(released: SavedSentences) -> Iterator[Check]:
 
 
 def _owners(numbers: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Patient of most sentences of each number, in the order of the numbers."""
+    """For each number in order, the patient of most sentences with this number."""
     # A sentence that occurs with several patients has the number of one of them.
     counts = np.zeros((int(numbers.max(initial=0)) + 1, int(own.max(initial=0)) + 1), dtype=np.int64)
     np.add.at(counts, (numbers, own), 1)
@@ -101,7 +102,7 @@ def _of_patients(groups: np.ndarray) -> Check:
 
 
 def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
-    """Order of the notes: the same order, neighbours that stayed together, and regular steps."""
+    """Tests against the order of the notes: equal order, neighbours that are still together, and regular steps."""
     if len(rows) < FEWEST:
         return
     told = f"The sentences are in the order of the notes, {_SHUFFLED}."
@@ -116,7 +117,7 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
 
 
 def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:
-    """Order of a generator with a small seed, which looks random."""
+    """Test against the orders of generators with a small seed, which look random."""
     # Copies are written once. Where the row of a sentence is not known, equal words with equal PHI are copies.
     parts = np.split(notes.marked, notes.X.offsets[1:-1])
     rows = np.full(len(notes.X), -1) if notes.rows is None else notes.rows
@@ -131,7 +132,7 @@ def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:
 
 
 def _of_texts(original: np.ndarray, X: TokenSequences) -> Iterator[Check]:
-    """Orders by a key that is computed from the words."""
+    """Tests against orders by a key that is computed from the words."""
     rows = original[original >= 0]
     if len(rows) < FEWEST:
         return

@@ -1,7 +1,7 @@
-"""Keys by which a release could be sorted, computed from its originals, and tests of an order against a key.
+"""Sort keys that are computed from the originals of a release, and tests of an order against a key.
 
 A random order is independent of every key. An order by a digest looks random, but an attacker who knows a sentence can
-compute its digest, and thereby find the place of the sentence. Keys that need a secret cannot be tried.
+compute its digest and find the position of the sentence. The tests cannot cover keys that depend on a secret.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DIGESTS = tuple(sorted(name for name in hashlib.algorithms_guaranteed if not na
 
 
 def written_forms(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield names of written forms, and the texts of all rows in this form; equal forms once.
+    """Yield the name of each written form, and the texts of all rows in this form; of equal forms only the first.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def written_forms(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str
 
 
 def digests_of(texts: Sequence[str]) -> Iterator[tuple[str, list[bytes]]]:
-    """Yield names of digests, and the digests of all texts.
+    """Yield the name of each digest, and the digests of all texts.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def digests_of(texts: Sequence[str]) -> Iterator[tuple[str, list[bytes]]]:
 
 
 def text_keys(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield keys of sentences that are computed from their words: names, and one number for each sentence.
+    """Yield keys that are computed from the words of sentences: the name of the key, and one number for each sentence.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def text_keys(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, np.ndarray]]
 
 
 def ranks_of(keys: Sequence[Any]) -> np.ndarray:
-    """Place of each key among the distinct keys, shape (n,)."""
+    """Rank of each key among the distinct keys, shape (n,)."""
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     return np.array([place[key] for key in keys], dtype=np.float64)
 
 
 def p_of_order(values: np.ndarray) -> tuple[float, float]:
-    """Probabilities that keys in random order are at least as regular: rank correlation with the place, and similar
-    neighbours.
+    """Probabilities that keys in random order are at least as regular, by two measures: rank correlation with the
+    position, and similarity of neighbours.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ def p_of_order(values: np.ndarray) -> tuple[float, float]:
 
     Notes
     -----
-    Over all permutations, the rank correlation with the place has mean 0 and variance 1 / (n - 1), and lighter tails
-    than a normal number. A perfect order of distinct keys has the exact probability 2 / n!. The serial correlation of
-    neighbours has mean -1/(n-1) and a variance of about 1/n. The serial correlation also shows orders that rise several
-    times.
+    Over all permutations, the rank correlation with the position has mean 0 and variance 1 / (n - 1), and lighter tails
+    than the normal distribution. A perfect order of distinct keys has the exact probability 2 / n!. The serial
+    correlation of neighbours has mean -1/(n-1) and a variance of about 1/n. The serial correlation also detects orders
+    that consist of several ascending sequences.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Pair discrimination (T1 and T2): do two items belong to the same sentence, or to a sentence and its counterfactual?
 
-Each attack uses a single adversary: the paper's or a strong adversary, fresh or continued. Each adversary has its own
-result, because the mean of two adversaries that disagree looks like chance.
+Each attack uses a single adversary: the paper's or a strong adversary, fresh or continued. Each adversary has a
+separate result, because the mean of two adversaries that disagree can be at chance level.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PairRelease:
     data : PairData
         Sentences of patients outside the attacker's training and validation data.
     groups : ndarray of shape (n_sentences,) or None
-        Patient of each sentence. With None each sentence counts as a patient.
+        Patient of each sentence. If None, each sentence counts as a separate patient.
     vectors : ndarray of shape (n_tokens, d) or None
         Released vectors of the sentences, without casing columns, for attacks on these vectors (`TemplateAttack`).
     """
@@ -91,14 +91,14 @@ class PairAttack(AuditAttack):
     """Train an adversary on a representer, and measure its accuracy on pairs of other patients.
 
     Half of the pairs contain the same sentence twice. The other half contain a sentence and its counterfactual, in
-    which a neighbour replaces one PHI token. A guess is right for one half of the pairs. The positive control trains
+    which a neighbour replaces one PHI token. A random guess is right for half of the pairs. The positive control trains
     the same attack again on a representer that hides nothing. The negative control uses a representation that does not
     depend on the sentence.
 
     Parameters
     ----------
     adversary : {"strong", "paper"}, default="strong"
-        Kind of adversary, see `PairAdversaries`. The paper's adversary reads far less.
+        Kind of adversary, see `PairAdversaries`. The paper's adversary uses much less information.
     task : {"t1", "t2", "average"}, default="t2"
         Task of the adversary. "t1" compares word vectors with a representation, "t2" compares two representations.
         "average" is the paper's mean of both tasks (for ``adversary="paper"``); both tasks are then trained together
@@ -107,10 +107,10 @@ class PairAttack(AuditAttack):
         Start of the training. "continued" continues a copy of ``PairKnowledge.adversaries`` of any kind, as in the
         paper.
     template : {"noisy", "noise_free"}, default="noisy"
-        Template of the attacker. "noise_free" is task T3: the attacker switches the noise off on their side.
+        Template of the attacker. "noise_free" is task T3: the attacker computes their template without noise.
     control : {"raw"} or None, default="raw"
-        Representer of the positive control: word vectors with a little noise. None runs no controls, for repeated runs
-        of one setting.
+        Representer of the positive control: word vectors with a little noise. None runs no controls, which saves time
+        in repeated runs.
     min_positive_control : float, default=0.90
         Smallest valid value of the positive control.
     n_epochs, patience, max_pairs, hidden_size, lr
@@ -127,7 +127,7 @@ class PairAttack(AuditAttack):
     Attributes
     ----------
     probe_ : ProbeResult
-        Trained adversaries, with their accuracy on the validation sentences.
+        Trained adversaries, and the accuracy of each adversary on the validation sentences.
 
     References
     ----------
@@ -219,7 +219,8 @@ class PairAttack(AuditAttack):
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> PairAttack:
-        """Build an adversary, whose training stops after long enough without progress."""
+        """Build the attack of a preset; the training stops after a fifth of the epochs, at least 5, without
+        progress."""
         n_epochs = min(settings.n_epochs, _QUICK_EPOCHS) if settings.quick else settings.n_epochs
         options = cls.options_of(preset, settings)
         # A continued adversary keeps the kind with which it was trained.
@@ -355,7 +356,7 @@ class PairAttack(AuditAttack):
     def _answers(
         self, adversaries: PairAdversaries, representer: Representer, data: PairData
     ) -> Iterator[tuple[np.ndarray, dict[str, np.ndarray]]]:
-        """Yield the sentence of each pair, and whether each adversary was right."""
+        """Yield the sentence of each pair, and whether each adversary classified the pair correctly."""
         # The tags are not used here. They carry the number of the sentence through the batches instead.
         numbered = replace(data, tags=np.repeat(np.arange(len(data)), np.diff(data.offsets)))
         batches = PairBatches(numbered, self.batch_size, self._knowledge.device)

@@ -1,4 +1,4 @@
-"""Data of an attack on pseudonymised text: the attacker's knowledge, and the release beside its originals."""
+"""Data of an attack on pseudonymised text: the attacker's knowledge, and the release with its originals."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class PseudonymisedText:
     tags : sequence of n tag sequences
         Tags of the words.
     groups : array-like of shape (n,), optional
-        Patient of each sentence. With None each sentence counts as a patient.
+        Patient of each sentence. If None, each sentence counts as a separate patient.
     coherence : {"token", "sentence", "document", "patient"}, default="token"
-        Unit within which a word has a single surrogate. Each further unit draws a new surrogate, which is one more
-        release of the word.
+        Unit within which a word has a single surrogate. Each unit draws a new surrogate, which is a further release of
+        the word.
     documents : array-like of shape (n,), optional
         Document of each sentence; required for ``coherence="document"``.
 
@@ -90,7 +90,8 @@ class PseudonymisedText:
         return f"PseudonymisedText(n={len(self)}, coherence={self.coherence!r})"
 
     def draws_of(self, sentences: np.ndarray) -> np.ndarray:
-        """For each token, given by its sentence, the unit within which its word has a single surrogate."""
+        """For each token, the number of the unit within which its word has a single surrogate; ``sentences`` contains
+        the sentence of each token."""
         if self.coherence == "token":
             return np.arange(len(sentences))
         if self.coherence == "sentence":
@@ -101,7 +102,7 @@ class PseudonymisedText:
 
 @dataclass(frozen=True, repr=False)
 class Trials:
-    """Words of one label to name, each with all its releases.
+    """Words of one label that the attacker must guess, each with all its releases.
 
     Attributes
     ----------
@@ -121,12 +122,12 @@ class Trials:
     groups: np.ndarray | None = None
 
     def first_releases(self) -> Trials:
-        """Return the same words, each with its first release only."""
+        """Return the words of the trials, each with its first release only."""
         _, first = np.unique(self.owner, return_index=True)
         return Trials(self.words, self.owner[first], self.numbers[first], self.groups)
 
     def released_by(self, mechanism: Any, rng: np.random.Generator) -> Trials:
-        """Return the same words, released equally often by another mechanism."""
+        """Return the words of the trials with equally many releases by another mechanism."""
         numbers = np.asarray(mechanism.sample([self.words[i] for i in self.owner.tolist()], rng))
         return Trials(self.words, self.owner, numbers, self.groups)
 
@@ -137,7 +138,7 @@ class Unmoved:
     Parameters
     ----------
     tokens : sequence of str
-        Tokens with their own release. All other tokens have a common release.
+        Tokens with a release of their own. All other tokens share a single release.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
@@ -168,11 +169,11 @@ class Blind:
 
 
 def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> dict[str, Trials]:
-    """Collect the words behind a release, each with all its releases. A word of a patient is one trial.
+    """Collect the original words of a release, each with all its releases. Each word of a patient is one trial.
 
     Tokens without a letter or digit stay unchanged and are not trials. The function assumes the worst case: the
-    attacker knows which releases belong to the same word. A position in a form, or a phrase such as "Mr", often reveals
-    this.
+    attacker knows which releases belong to the same word. The position in a form, or a phrase such as "Mr", often
+    reveals that two releases belong to the same word.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> d
     text : PseudonymisedText
         Release with its originals.
     by_label : bool
-        Whether the trials are separated by label. Otherwise all trials are under "all".
+        Whether the trials are separated by label. Otherwise all trials have the key "all".
     """
     phi = find_phi_tokens(text.original, text.tags)
     shown = np.flatnonzero([any(map(str.isalnum, word)) for word in phi.words])

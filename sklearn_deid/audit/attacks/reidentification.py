@@ -1,4 +1,4 @@
-"""Re-identification of pseudonymised text: name the original word behind a surrogate."""
+"""Re-identification of pseudonymised text: guess the original word of a surrogate."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ _Categories = dict[str, tuple[list[str], np.ndarray, float]]
 
 
 class ReidentificationAttack(AuditAttack):
-    """Name the word behind a surrogate.
+    """Guess the original word of a surrogate.
 
     The attacker knows the mechanism and the frequencies of the words. If the frequencies are given by label, the
     attacker also knows the label of each token. The attacker does not read the sentence; an attacker who reads the
-    sentence may name more words. If a word is released several times, the attacker multiplies the probabilities of all
-    its releases (the overlap attack). For releases out of N neighbours this product selects the intersection of the
-    possible words.
+    sentence may recover more words. If a word is released several times, the attacker multiplies the probabilities of
+    all its releases (the overlap attack). If each release is one of N neighbours, this product selects the words that
+    are possible for all releases.
 
     Parameters
     ----------
     attacker : {"exact", "trained"}, default="exact"
-        Knowledge of the attacker. "exact" knows the probability of each release, and no attacker with the same
-        information succeeds more often. "trained" learns the probabilities from simulated releases (naive Bayes on
-        counts). "trained" is never better than "exact" on average, and shows whether an attacker can reach the exact
-        result in practice.
+        Knowledge of the attacker. The "exact" attacker knows the probability of each release, and no attacker with the
+        same information succeeds more often. The "trained" attacker learns the probabilities from simulated releases
+        (naive Bayes on counts). On average, "trained" is never better than "exact". The result of "trained" shows
+        whether an attacker can reach the exact result in practice.
     n_releases : int, default=1
-        Number of independent releases of each word in simulated releases. In a given text the releases are counted.
+        Number of independent releases of each word in a simulation. In a given text, the attack counts the releases.
     n_simulated : int, default=2,000
         Number of releases of each word from which the trained attacker learns.
     n_trials : int, default=5,000
-        Number of words to name in simulated releases, unless the result is a sum over all releases.
+        Number of words to guess in simulated releases, unless the result is a sum over all releases.
     in_text : bool, default=False
-        Whether the attacker in an audit names the words of the released text instead of words of simulated releases.
+        Whether the attacker in an audit guesses the words of the released text instead of words of simulated releases.
     confidence : float in (0, 1), default=0.95
-        Confidence level of the intervals of counted hits. A sum over all releases has no interval. The exact attacker
-        by Monte Carlo always has 95 %.
+        Confidence level of the intervals of counted hits. A sum over all releases has no interval. The interval of the
+        exact attacker by Monte Carlo is always at 95 %.
     random_state : int or None, default=None
         Random seed of the simulation and of the controls.
 
@@ -61,7 +61,7 @@ class ReidentificationAttack(AuditAttack):
 
     Examples
     --------
-    Two names that replace each other; the attacker names the more frequent name.
+    Two names that replace each other; the attacker guesses the more frequent name.
 
     >>> import numpy as np
     >>> from sklearn_deid.audit.attacks import PseudonymKnowledge, ReidentificationAttack
@@ -124,7 +124,7 @@ class ReidentificationAttack(AuditAttack):
         return UNKNOWN_MECHANISM if release.pseudonymizer is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Name the words behind simulated releases or behind the released text, and return the result."""
+        """Guess the original words of simulated releases or of the released text, and return the result."""
         return [self.fit(release.pseudonym_knowledge).attack(release.pseudonymised_text if self.in_text else None)]
 
     def fit(self, knowledge: PseudonymKnowledge) -> ReidentificationAttack:
@@ -142,13 +142,13 @@ class ReidentificationAttack(AuditAttack):
 
     @timed
     def attack(self, released: PseudonymisedText | None = None) -> AttackResult:
-        """Name the words behind a release, or behind simulated releases.
+        """Guess the original words of a release, or of simulated releases.
 
         Parameters
         ----------
         released : PseudonymisedText or None
-            Text to attack. All words of its patients are named, each word from all its releases. None measures the
-            mechanism instead: words are drawn by their frequency, with ``n_releases`` releases each.
+            Text to attack. The attacker guesses all words of its patients, each word from all its releases. If None,
+            the attack measures the mechanism: words are drawn by their frequency, with ``n_releases`` releases each.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class ReidentificationAttack(AuditAttack):
     # ---- results that are computed from the mechanism
 
     def _computed(self) -> AttackResult:
-        """Result computed from the mechanism alone, without counts on a given text."""
+        """Result that is computed from the mechanism alone, without a given text."""
         options: dict[str, Any] = {"n_releases": self.n_releases, "n_samples": max(100, self.n_trials)}
         found, open_text, blind = (
             bayes_reidentification(mechanism, self._prior, random_state=self.random_state, **options)
@@ -225,7 +225,8 @@ class ReidentificationAttack(AuditAttack):
         return known
 
     def _arms(self, mechanism: Any, trials: dict[str, Trials], rng: np.random.Generator) -> tuple[Any, ...]:
-        """Return the hits of the attack and of the guess, the patients, and the proportion of hits by label."""
+        """Return the hits of the attack, the hits of a guess of the most frequent word, the patients, and the
+        proportion of hits by label."""
         hits, guessed = [], []
         for name, trial in trials.items():
             tokens, weights, _ = self._categories[name]
@@ -242,7 +243,8 @@ class ReidentificationAttack(AuditAttack):
         return self._arms(mechanism, released, rng)[0]
 
     def _overlap(self, trials: dict[str, Trials], rng: np.random.Generator) -> dict[str, float]:
-        """Success from one release of each word, if the words have several releases."""
+        """Numbers of words and releases and, if words have several releases, the success from the first release of each
+        word."""
         n_words = sum(len(trial.words) for trial in trials.values())
         n_releases = sum(len(trial.owner) for trial in trials.values())
         one = {name: trial.first_releases() for name, trial in trials.items()}
@@ -307,7 +309,8 @@ def learned_table(
 def most_likely(
     table: csc_array, floor: float, log_prior: np.ndarray, columns: np.ndarray, owner: np.ndarray
 ) -> np.ndarray:
-    """Token with the largest product of its prior and the probabilities of a trial's releases; shape (n_trials,)."""
+    """For each trial, the token with the largest product of its prior and the probabilities of all releases, shape
+    (n_trials,)."""
     n_trials = int(owner[-1]) + 1
     # A release that no token can have carries no information.
     useful = np.asarray(table.sum(axis=0)).reshape(-1)[columns] > 0

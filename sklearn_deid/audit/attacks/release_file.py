@@ -21,15 +21,15 @@ _MOST_NAMED = 3
 
 
 class FileCheck(UntrainedAttack):
-    """Read a saved release as an outsider does, and test the statements of its manifest.
+    """Read a saved release without any other knowledge, and test the statements of its manifest.
 
     The check finds equal vectors in different sentences (repeated noise), zeros with a minus sign, and an order that is
-    not random although the file says so. Without the notes, the check finds an order by neighbouring sentences with
-    similar lengths, PHI, vectors or patients, or by trends along the file. With the notes, the check compares the
-    positions with the order of the notes and with keys of the words, such as digests, and compares the patient numbers
-    with the patients. All tests of the order and of the numbers together raise a false alarm with probability .0002. In
-    a folder, the check also reads the JSON, and finds words and digests of the notes, lists with one entry for each
-    sentence, and bytes that the library does not write.
+    not random although the file states a random order. Without the notes, the check detects an order if neighbouring
+    sentences have similar lengths, PHI, vectors or patients, or if there are trends along the file. With the notes, the
+    check compares the positions of the sentences with the order of the notes and with keys of the words, such as
+    digests. The check also compares the patient numbers with the patients. All tests of the order and of the numbers
+    together raise a false alarm with probability .0002. In a folder, the check also searches the JSON for words and
+    digests of the notes, for lists with one entry for each sentence, and for bytes that the library does not write.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class FileCheck(UntrainedAttack):
 
 
 def _named(failed: list[Check]) -> list[str]:
-    """Messages of failed tests, the most significant ones of each kind first."""
+    """Messages of failed tests; within each kind of test, the most significant message first."""
     out: dict[str, list[str]] = {}
     for check in sorted(failed, key=lambda check: check.p):
         out.setdefault(check.name, []).append(check.fault)
@@ -95,7 +95,8 @@ def _named(failed: list[Check]) -> list[str]:
 def repeated_vectors(released: SavedSentences) -> int:
     """Number of tokens whose vector occurs in an earlier sentence; 0 if rounding may explain this.
 
-    Sentences whose vectors are all equal are one sentence with several tags, released with one draw.
+    If two sentences have equal vectors at all tokens, they count as copies of one sentence with different tags, whose
+    noise was drawn once.
     """
     n, d = released.vectors.shape
     # Independent noise hits the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension, at

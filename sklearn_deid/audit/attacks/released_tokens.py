@@ -27,10 +27,10 @@ class ReleasedTokens:
     casing, labels : ndarray of int, shape (n_tokens,), or None
         Casing class (0 to 6) and tag of each token, which are released without noise.
     groups : ndarray of shape (n_sentences,) or None
-        Patient of each sentence. With None each sentence counts as a patient.
+        Patient of each sentence. If None, each sentence counts as a separate patient.
     context_vectors : ndarray of shape (n_tokens, d) or None
-        Vectors of the same sentences with masked PHI words. With None the vectors at PHI tokens are set to zero; the
-        vectors of neighbouring tokens may then still depend on the PHI.
+        Vectors of the same sentences with masked PHI words. If None, the vectors at PHI tokens are set to zero, and the
+        vectors of neighbouring tokens may still depend on the PHI.
     """
 
     vectors: np.ndarray
@@ -102,7 +102,8 @@ TOP = {"top1": 1, "top5": 5}
 
 
 class Ranks(NamedTuple):
-    """Number of words ranked above the right word, and number of tied words (the right word included); shape (n,)."""
+    """For each token, number of words ranked above the right word, and number of tied words (the right word included),
+    shape (n,)."""
 
     n_better: np.ndarray
     n_tied: np.ndarray
@@ -131,7 +132,7 @@ def expected_hits(ranks: Ranks, k: int) -> np.ndarray:
 def frequency_hits(
     known: np.ndarray, words: np.ndarray, k: int, known_keys: np.ndarray, keys: np.ndarray
 ) -> np.ndarray:
-    """Whether a word is among the k most frequent of its key in the attacker's own text, shape (n,).
+    """Whether a word is among the k most frequent words with the same key in the attacker's own text, shape (n,).
 
     Parameters
     ----------
@@ -140,8 +141,8 @@ def frequency_hits(
     k : int
         Number of guesses.
     known_keys, keys : ndarray of int
-        Visible properties of each word (casing and label), or zeros. If a key has fewer than k words, the most frequent
-        words of all keys fill the list.
+        Key of each word, which stands for its visible properties (casing and label), or zeros. If a key has fewer than
+        k words, the list is completed by the most frequent words of all keys.
 
     Examples
     --------

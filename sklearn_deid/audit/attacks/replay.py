@@ -1,4 +1,5 @@
-"""Replay: check whether noise returns in another call, in a copy of the estimator, or in another sentence."""
+"""Replay: check whether the same noise occurs again in another call, in a copy of the estimator, or in another
+sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _SMALLEST = 1e-3
 
 @dataclass(frozen=True, repr=False)
 class RepeatedReleases:
-    """Several releases of the same sentences, in pairs whose noise must be independent.
+    """Several releases of the same sentences, and pairs of releases whose noise must be independent.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class RepeatedReleases:
     has_size : bool
         Whether the noise of each release must be as large as stated.
     short : ndarray of shape (n_calls, n_numbers), optional
-        Vectors of one short sentence in many calls, a row for each call.
+        Vectors of one short sentence in many calls, one row for each call.
     """
 
     releases: Mapping[str, np.ndarray]
@@ -52,18 +53,19 @@ class RepeatedReleases:
 class ReplayAttack(UntrainedAttack):
     """Compare the noise of releases that must not share noise.
 
-    The audit releases the same sentences in two calls, by two copies of the estimator, in two new processes that
-    receive the pickled estimator, and twice with the random generators of Python, NumPy and PyTorch in the same state.
-    Equal states represent forked processes, whose memory is equal at the start. If noise returns, an attacker with a
-    second release can remove it.
+    The audit releases the same sentences twice in each of four ways: in two calls, by two copies of the estimator, in
+    two new processes that receive the pickled estimator, and with the random generators of Python, NumPy and PyTorch in
+    the same state. Equal states represent forked processes, whose memory is equal at the start. If two releases have
+    equal noise, an attacker who has both releases can remove the noise.
 
-    The audit also releases one short sentence in many calls. If the noise has few keys, such as 2^16 seeds or the time
-    of a clock, two of the calls have the same noise.
+    The audit also releases one short sentence in many calls. If the noise is drawn from few possible seeds, such as
+    2^16 seeds or the time of a clock, two of the calls have the same noise.
 
     Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
-    between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. The noise of
-    each release must also be as large as stated. All tests together raise a false alarm with probability .0005, half of
-    it for the sizes. ``fit`` takes the `NoiseTemplate` of the sentences.
+    between all pairs of dimensions. The comparison also searches all pairs of tokens for the two most similar
+    residuals. The noise of each release must also be as large as stated. All tests together raise a false alarm with
+    probability .0005; half of this probability is assigned to the tests of size. ``fit`` takes the `NoiseTemplate` of
+    the sentences.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ class ReplayAttack(UntrainedAttack):
         return None if release.can_repeat else "A saved release cannot be made again."
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Release the measured sentences several times, and compare."""
+        """Release the measured sentences several times, and compare the releases."""
         template, releases = release.template_of_repeated("test"), release.repeated_releases("test")
         return [self.fit(template).attack(replace(releases, short=release.short_calls(N_CALLS)))]
 
@@ -156,20 +158,22 @@ class ReplayAttack(UntrainedAttack):
 
 
 def _p_of_less(z: np.ndarray, template: NoiseTemplate) -> float:
-    """Probability of noise as small as this; the noise test reads only three calls, and other calls may differ."""
+    """Probability of noise that is as small as observed. The test is repeated here because `NoiseAttack` reads only
+    three calls."""
     whole = {"release": np.zeros(len(z), dtype=np.int64)}
     found = [check.p for check in property_checks(z, whole, {}, template.mean / template.std)]
     return min(1.0, len(found) * min(found))
 
 
 def _resized(template: NoiseTemplate, vectors: np.ndarray) -> NoiseTemplate:
-    """Template with the actual size of the noise, because a wrong size alone is no replay."""
+    """Template with the actual size of the noise, so that noise of a wrong size is not reported as a replay."""
     size = noise_size(vectors, template)
     return template if 0.8 < size < 1.25 else replace(template, std=template.std * max(size, _SMALLEST))
 
 
 def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
-    """Upper bound of the probability of residuals as similar as these if both releases have independent noise.
+    """Upper bound of the probability that residuals are as similar as observed, if both releases have independent
+    noise.
 
     Parameters
     ----------
@@ -200,7 +204,7 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> bool:
-    """Whether tokens have equal vectors in both releases, more often than rounding to the grid explains."""
+    """Whether tokens have equal vectors in both releases more often than rounding to the grid explains."""
     # Independent noise hits the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension.
     rare = np.minimum(1.0, template.grid / np.maximum(3.5 * template.std, 1e-300)).prod()
     equal = int((one == other).all(axis=1).sum())
@@ -208,7 +212,7 @@ def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> 
 
 
 def _has_equal_calls(short: np.ndarray | None, template: NoiseTemplate) -> bool:
-    """Whether two calls have equal vectors, which rounding to the grid does not explain."""
+    """Whether two calls have equal vectors that rounding to the grid does not explain."""
     if short is None or not (template.std > 0.0).all():
         return False
     rare = np.minimum(1.0, template.grid / (3.5 * template.std)).prod() ** (short.shape[1] / len(template.std))
