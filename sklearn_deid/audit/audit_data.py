@@ -1,4 +1,5 @@
-"""Data of an audit: check the sentences, limit them by patient, and split them for training, choice and measurement."""
+"""Data of an audit: check the sentences, limit them by patient, and split them for training, validation and
+measurement."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ class AuditData:
     groups : ndarray of shape (n,) or None
         Patient of each sentence. None means that each sentence counts as a patient.
     train, valid, test : ndarray
-        Rows on which the attackers train, rows on which they choose their settings, and rows on which they are
-        measured. No patient belongs to two parts.
+        Rows for training the attackers, rows for choosing their settings, and rows for measuring their success. No
+        patient belongs to two parts.
     rows : ndarray of shape (n,)
         Position of each sentence in the data that the user passed.
     seed : int
@@ -84,7 +85,7 @@ def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.r
 
 
 def whole_data(X: Any, y: Any, groups: Any, rng: np.random.Generator) -> AuditData:
-    """Prepare data on which every sentence is measured, for attackers who train on no other sentences.
+    """Prepare data in which every sentence is measured, for attackers who need no training sentences.
 
     Raises
     ------
@@ -157,8 +158,8 @@ def random_streams(
 def three_patient_splits(n: int, groups: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Split sentences by patient into training, validation and test rows.
 
-    Attackers train on the first part, choose their settings on the second, and are measured on the third. No patient
-    belongs to two parts. A fifth of the patients is in the second part, and 30 % are in the third.
+    Attackers train on the first part and choose their settings on the second part. The third part is for measurement.
+    No patient belongs to two parts. The second part contains a fifth of the patients, and the third part 30 %.
 
     Parameters
     ----------

@@ -44,24 +44,25 @@ from .schedule import recent_reports, run_attacks
 class AdversarialPrivacyAuditor(BaseEstimator):
     """Attack the release of an estimator, and return a score from 0 to 1 or a report.
 
-    The auditor is a scorer for ``scoring=``. A score of 1 means that none of the attacks is better than a guess. The
-    attack whose confidence interval has the highest upper end determines the score. Use `audit` to obtain the whole
-    report.
+    The auditor is a scorer for ``scoring=``. A score of 1 means that none of the attacks is better than a guess without
+    the release. The attack whose confidence interval has the highest upper end determines the score. Use `audit` to
+    obtain the whole report.
 
     The auditor attacks the output of the pipeline step whose output you share: a `PrivateRepresenter`, a
     `WordClassRepresenter`, a pseudonymizer or a vector perturber. The auditor finds this step in pipelines (also nested
-    pipelines), frozen estimators, finished searches and a `NoteDeidentifier`. If you pass a `DSSGDEnsemble` that was
+    pipelines), frozen estimators, fitted searches and a `NoteDeidentifier`. If you pass a `DSSGDEnsemble` that was
     fitted with ``keep_exchange=True``, the auditor attacks the updates that its workers sent.
 
     Parameters
     ----------
     attacks : {"default", "quick", "all"}, name, or sequence of names and attacks, default="default"
-        Attacks to run. "default" runs every attack on the release. "quick" runs the attacks that find most per second,
-        with few epochs (under two minutes for 2,000 sentences). "all" adds attacks on the memory of a model to
-        "default". These attack the tagger at the end of the pipeline and the representer, and train each of these
-        models about ten times. Valid names are the keys in ``AdversarialPrivacyAuditor.ATTACKS``. Attack objects are
-        instances of the classes in `sklearn_deid.audit.attacks`, or of your own classes with ``run(release)`` and
-        ``skip(reason)``. Derive your own classes from `sklearn_deid.audit.attacks.AuditAttack` where possible.
+        Attacks to run. "default" runs every attack on the release. "quick" runs the attacks that find the most in a
+        short time, with few epochs (under two minutes for 2,000 sentences). "all" runs the attacks of "default" and
+        tests whether models have memorised their training data. These additional attacks train the tagger at the end of
+        the pipeline, and the representer, about ten times each. Valid names are the keys in
+        ``AdversarialPrivacyAuditor.ATTACKS``. Attack objects are instances of the classes in
+        `sklearn_deid.audit.attacks`, or of your own classes with ``run(release)`` and ``skip(reason)``. Derive your own
+        classes from `sklearn_deid.audit.attacks.AuditAttack` where possible.
     n_epochs : int, default=50
         Largest number of training epochs of the adversaries that compare pairs of sentences. These adversaries stop
         early if they make no progress. "quick" trains for at most 10 epochs.
@@ -71,7 +72,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     confidence : float in (0, 1), default=0.95
         Confidence level of the intervals.
     representation_step : str or None, default=None
-        Name of the pipeline step to audit (``"outer__inner"`` in nested pipelines). With None the auditor searches for
+        Name of the pipeline step to audit (``"outer__inner"`` in nested pipelines). If None, the auditor searches for
         the step, and raises an error if several steps are possible.
     n_candidates : int, default=101
         Number of candidates in a lookup, the original included.
@@ -79,8 +80,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Number r of releases of each sentence in the attacks on repeated releases. These attacks count in the score. If
         you release every sentence only once, read the results of these attacks as a warning.
     max_sentences : int or None, default=4000
-        Largest number of sentences in the audit, over all steps of the attackers together. If you pass more sentences,
-        the auditor draws whole patients at random.
+        Largest number of sentences in the audit, for training, validation and measurement together. If you pass more
+        sentences, the auditor draws whole patients at random.
     n_jobs : int or None, default=None
         Number of processes. Each process runs one attack at a time.
     verbose : int, default=0
@@ -92,22 +93,22 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     -----
     **Training and measurement.** The attackers train on half of the patients in ``groups``, validate on a fifth, and
     are measured on the rest. Without ``groups`` each sentence counts as a patient. The intervals are then too narrow if
-    the sentences of one patient are alike. Audit with patients who were not in the training data of the estimator. The
-    updates of a `DSSGDEnsemble` are the exception: pass all sentences on which the ensemble was fitted, with the same
-    groups, because the attacks measure how much the updates reveal about these sentences. If the workers supplied their
-    own data, the groups are the names of the workers (such as "worker-0").
+    the sentences of one patient are similar. Audit with patients who were not in the training data of the estimator.
+    The updates of a `DSSGDEnsemble` are the exception: pass all sentences on which the ensemble was fitted, with the
+    same groups, because the attacks measure how much the updates reveal about these sentences. If the workers supplied
+    their own data, the groups are the names of the workers (such as "worker-0").
 
     **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
-    and call ``set_score_request(groups=True)``. A process caches its reports by the content of the release, and attacks
-    equal releases of equal data only once. A representer with an integer ``random_state`` releases the same vectors in
-    equal audits, so that a grid over the tagger's parameters costs one audit per split. Without a random seed, every
-    release has new noise and is attacked again.
+    and call ``set_score_request(groups=True)``. Each process caches its reports by the content of the release, so that
+    equal releases of equal data are attacked only once per process. A representer with an integer ``random_state``
+    releases the same vectors in equal audits, so that a grid over the tagger's parameters costs one audit per split.
+    Without a random seed, every release has new noise and is attacked again.
 
     **Failed and skipped attacks.** The score is 0 if a control failed, if a check found that the release is not as
-    stated, or if a skipped attack was named by the user or belongs to "quick". Other skipped attacks do not lower the
-    score, so read in the report which attacks were skipped. A score describes only the attacks that were run, on
-    similar pairs, candidates and patients. A score is no proof. `PrivateRepresenter.certify` proves a bound for the
-    attacks that the certificate covers.
+    stated, or if a skipped attack was requested by name or belongs to "quick". Other skipped attacks do not lower the
+    score; the report lists these attacks. A score describes only the attacks that were run, on similar pairs,
+    candidates and patients. A score does not prove privacy. `PrivateRepresenter.certify` proves a bound for the attacks
+    that the certificate covers.
 
     See Also
     --------
@@ -201,18 +202,18 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         return self.audit(estimator, X, y, groups).score
 
     def score(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> float:
-        """Return the same score as a call of the auditor."""
+        """Return the score that a call of the auditor returns."""
         return self(estimator, X, y, groups)
 
     def scores(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> dict[str, float]:
         """Return the score of all attacks and the score of each attack family.
 
-        Use this method as a scorer with several results:
-        ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. The key ``"privacy"`` holds the score of
-        all attacks. The key of a family is ``"privacy_"`` followed by the ``family`` of the attack, such as
-        ``"privacy_lookup"`` or ``"privacy_updates"``. A family scores 0 if all its attacks were skipped, because its
-        privacy is unknown. A family of checks scores 1 if no check found a fault, and otherwise 0. Certified bounds are
-        not attacks and have no score.
+        Use this method as a scorer with several results: ``GridSearchCV(pipe, grid, scoring=auditor.scores,
+        refit="privacy")``. The key ``"privacy"`` holds the score of all attacks. The key of a family is ``"privacy_"``
+        followed by the ``family`` of the attack, such as ``"privacy_lookup"`` or ``"privacy_updates"``. The score of a
+        family is 0 if all its attacks were skipped, because the success of these attacks is unknown. The score of a
+        family of checks is 1 if no check found a fault, and otherwise 0. Certified bounds are not attacks and have no
+        score.
 
         Parameters
         ----------
@@ -237,20 +238,20 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         ----------
         released : fitted estimator, path, or sequence of n sentences
             An estimator, a saved release, or released data. An estimator must contain a step whose output you share,
-            or, for attacks on models, a tagger. A path names a folder that `save_representation` wrote; the auditor
+            or, for attacks on models, a tagger. A path must be a folder that `save_representation` wrote; the auditor
             attacks the bytes of the folder and needs no estimator in memory. Released data are the release of X:
-            vectors (a `TokenVectors`) or words. The mechanism behind released data is unknown, so that fewer attacks
-            are possible.
+            vectors (a `TokenVectors`) or words. The mechanism of released data is unknown, so that fewer attacks are
+            possible.
         X : sequence of n sentences
-            Original words behind the release. Optional for a folder: without X the auditor checks the folder alone, and
-            lists the other attacks as not run, so that the audit cannot be passed. With X the sentences of the folder
-            are matched to X by length, tags, casing and likelihood.
+            Original words of the release. X is optional for a folder. Without X, the auditor checks the folder alone
+            and lists the other attacks as not run, so that the folder cannot pass the audit. With X, the auditor
+            matches the sentences of the folder with X by length, tags, casing and likelihood.
         y : sequence of n tag sequences
             Tags of the words in X.
         groups : array-like of shape (n,), optional
             Patient of each sentence.
         representer : PrivateRepresenter, WordClassRepresenter or path, optional
-            Published representer behind a folder. Pass the loaded representer if its word vectors are not GloVe.
+            Published representer that made the folder. Pass the loaded representer if its word vectors are not GloVe.
 
         Returns
         -------
@@ -309,7 +310,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         return self._run(releases_of, path, X, y, groups, whole=whole)
 
     def _audit_folder(self, path: Any, X: Any, y: Any, groups: Any, representer: Any) -> AuditReport:
-        """Attack the bytes of a saved folder, with the notes behind it if these are given."""
+        """Attack the bytes of a saved folder, with the original notes if these are given."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InsecureReleaseWarning)  # becomes a fault in the report
             shared = load_representation(path)
@@ -328,7 +329,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         return self._run(lambda data: releases_of_folder(shared, representer, data, notes, path), "", X, y, groups)
 
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
-        """Split the data, make the releases, and attack them unless this process has attacked equal releases."""
+        """Split the data, make the releases, and attack the releases unless this process has already attacked equal
+        releases."""
         since, rng = time.perf_counter(), own_generator(self.random_state)
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)

@@ -20,8 +20,7 @@ _SHUFFLED = "although the file says that they were shuffled"
 
 
 def order_checks(released: SavedSentences) -> Iterator[Check]:
-    """Tests of the order of the sentences; each p-value is the proportion of permutations that are at least as
-    regular."""
+    """Tests of the order of the sentences; each test statistic has a known distribution over all permutations."""
     lengths = np.diff(released.offsets).astype(np.float64)
     if len(lengths) < FEWEST:
         return

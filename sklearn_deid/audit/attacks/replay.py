@@ -158,8 +158,8 @@ class ReplayAttack(UntrainedAttack):
 
 
 def _p_of_less(z: np.ndarray, template: NoiseTemplate) -> float:
-    """Probability of noise that is as small as observed. The test is repeated here because `NoiseAttack` reads only
-    three calls."""
+    """Probability of noise that is as small as observed. `NoiseAttack` tests only three calls, and the noise of other
+    calls may be smaller."""
     whole = {"release": np.zeros(len(z), dtype=np.int64)}
     found = [check.p for check in property_checks(z, whole, {}, template.mean / template.std)]
     return min(1.0, len(found) * min(found))

@@ -1,4 +1,4 @@
-"""Content of a saved release, and the notes behind it, as the check of a folder reads them."""
+"""Content of a saved release, and the original notes, in the form that the check of a folder reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ...sequences import TokenSequences
 
 @dataclass(frozen=True, repr=False)
 class KnownNotes:
-    """Notes behind a release, as far as an attacker knows them. The object contains notes and must not be shared.
+    """Original notes of a release, as far as an attacker knows these notes. The object contains notes and must not be
+    shared.
 
     Attributes
     ----------
@@ -32,7 +33,7 @@ class KnownNotes:
 
     @property
     def marked(self) -> np.ndarray:
-        """Whether each word is PHI, with False for all words if this is not known."""
+        """Whether each word is PHI; False for all words if the PHI is unknown."""
         return np.zeros(len(self.X.data), dtype=bool) if self.phi is None else self.phi
 
 
@@ -55,12 +56,12 @@ class SavedSentences:
     std, grid : float
         Stated smallest standard deviation of the noise, and step of the grid before any scaling to length 1.
     original : ndarray of shape (n_sentences,) or None
-        Row of each sentence in the original notes; -1 if the row is unknown. Wrong rows can hide an order. They cannot
-        create an order if the rows were matched without the order of the file.
+        Row of each sentence in the original notes; -1 if the row is unknown. Wrong rows can hide an order of the
+        sentences. If the rows were matched without the order of the file, wrong rows cannot create an apparent order.
     notes : KnownNotes or None
         Original notes, if the attacker knows them.
     statements : tuple of str
-        Statements of the file that are wrong without any test, one sentence each.
+        A message for each statement of the file that is wrong without any test.
     """
 
     vectors: np.ndarray

@@ -41,8 +41,8 @@ class SeedTarget:
     input_width : int, default=0
         Width of the noise at the input of the network, which is drawn first; 0 without such noise.
     in_order : bool, default=True
-        Whether the sentences are in the order in which they were encoded. If not, the search uses sums over sentences
-        of equal length, which do not depend on the order.
+        Whether the sentences are in the order in which they were encoded. If False, the search uses sums over sentences
+        of equal length, because these sums do not depend on the order.
     """
 
     vectors: np.ndarray
@@ -52,23 +52,25 @@ class SeedTarget:
 
 
 class SeedSearch(UntrainedAttack):
-    """Draw the noise of many seeds, and compare it with the released vectors.
+    """Draw the noise of many seeds, and compare this noise with the released vectors.
 
     In version 0.1.0, the noise of a whole release came from PyTorch's generator on the CPU, which keeps 32 bits of a
-    seed. The layout of the noise follows from the lengths of the sentences, which are in every release. The search
-    needs no word of the notes: the mean and the strongest direction of the vectors are projected out, and the rest is
-    mostly noise. The search covers the old generator, and NumPy's default generator, from seed ``first`` on.
+    seed. The layout of the noise follows from the lengths of the sentences, which every release contains. The search
+    needs no word of the notes. The search subtracts the mean of the vectors and projects out their strongest
+    directions, so that the remainder is mostly noise. The search covers PyTorch's generator and NumPy's default
+    generator, from seed ``first`` on.
 
-    For a wrong seed the score is standard normal. All scores together raise a false alarm with probability .0003. In
-    the positive control, noise of a seed of the window is planted and must be found.
+    The score of a wrong seed has a standard normal distribution. All scores together raise a false alarm with
+    probability .0003. In the positive control, noise of a seed in the searched range is added, and the search must find
+    this seed.
 
     Parameters
     ----------
     first : int, default=0
-        First seed of the window.
+        First seed of the searched range.
     n_seeds : int, default=4096
-        Number of seeds to try for each generator. A release whose seed lies outside the window is not found. A search
-        of all 2^32 seeds takes processor hours with this program and minutes in C.
+        Number of seeds to try for each generator. The search does not find seeds outside this range. A search of all
+        2^32 seeds takes processor hours with this program and minutes in C.
     random_state : int, Generator, RandomState or None, default=None
         Random seed of the control.
 
@@ -100,16 +102,16 @@ class SeedSearch(UntrainedAttack):
         self.first, self.n_seeds, self.random_state = first, n_seeds, random_state
 
     def requires(self, release: Any) -> str | None:
-        """Return why there is nothing to search: the release states that it carries no noise."""
+        """Return why there is nothing to search: the release states that it contains no noise."""
         return None if release.is_bounded else "The release states no noise."
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Search the seed of the measured sentences, or of the saved sentences."""
+        """Search for the seed of the measured sentences, or of the saved sentences."""
         return [self.fit().attack(release.seed_target)]
 
     @timed
     def attack(self, released: SeedTarget) -> AttackResult:
-        """Try the seeds of the window for each generator.
+        """Try the seeds of the searched range for each generator.
 
         Raises
         ------
@@ -143,7 +145,7 @@ class SeedSearch(UntrainedAttack):
 
 
 class NoiseLayout:
-    """Places in the stream of a generator from which the noise of the released tokens was drawn.
+    """Positions in the stream of a generator from which the noise of the released tokens was drawn.
 
     Parameters
     ----------
@@ -179,7 +181,8 @@ class NoiseLayout:
             raise ValueError(f"Only {self.n_numbers} numbers can be compared with those of a seed: too few sentences.")
 
     def _is_compared(self, batch: np.ndarray, longest: int) -> np.ndarray:
-        """Whether each sentence of a batch is compared: the first ones, and without an order, of whole lengths only."""
+        """Whether each sentence of a batch is compared. Only the first sentences are compared; if the order is unknown,
+        only sentences of a length that occurs in no other batch."""
         n_most = _MOST_NUMBERS / (longest * self._d)
         if self._target.in_order:
             return np.arange(len(batch)) < n_most
@@ -216,9 +219,10 @@ class NoiseLayout:
         return np.concatenate(out, axis=1)
 
     def planted(self, generator: str, seed: int) -> np.ndarray:
-        """Released vectors with the noise of a seed on top, as large as the deviations in each dimension.
+        """Released vectors plus the noise of a seed, scaled to the standard deviation of the vectors in each dimension.
 
-        The release keeps its own noise, so that the control is harder than a search in a seeded release.
+        The vectors still contain the noise of the release, so that the control is harder than a search in a seeded
+        release.
         """
         vectors = np.array(self._target.vectors, dtype=np.float64)
         vectors[self._items] += self._drawn(generator, seed) * vectors[self._items].std(axis=0)
@@ -243,7 +247,7 @@ class NoiseLayout:
         return rng.standard_normal((len(self._items), self._d))
 
     def _summed(self, values: np.ndarray) -> np.ndarray:
-        """Sum values of shape (n_compared, d) over exchangeable tokens; unit noise keeps unit variance."""
+        """Sum values of shape (n_compared, d) over exchangeable tokens; noise of variance 1 keeps variance 1."""
         if self._is_in_place:  # thousands of seeds are drawn
             return values
         return np.add.reduceat(values[self._order], self._starts, axis=0) / self._root_sizes

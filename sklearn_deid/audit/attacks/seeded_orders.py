@@ -1,5 +1,5 @@
-"""Orders that a generator makes from a small seed: anyone who tries the seeds can restore the old order of the
-sentences."""
+"""Orders that a generator makes from a small seed. An attacker who tries all small seeds can restore the original order
+of the sentences."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ _GENERATORS: dict[str, Callable[[], Callable[[int], _Permute]]] = {
 
 
 def seeded_order(original: np.ndarray, same_as: np.ndarray) -> tuple[str, float]:
-    """Generator and seed whose order has the most sentences in common with a release, and the probability of this
-    number.
+    """Generator and seed whose order agrees with a release at the most positions, and the probability of this agreement
+    by chance.
 
-    Three ways are tried: a permutation of all notes of which the first copies are kept, the same with a further
-    permutation of the kept sentences (as in `save_representation`), and a permutation of the distinct sentences.
+    The function tries three kinds of order: a permutation of all sentences, of which the first copies are kept; this
+    order with a further permutation of the kept sentences (as in `save_representation`); and a permutation of the
+    distinct sentences.
 
     Parameters
     ----------
@@ -72,12 +73,12 @@ def seeded_order(original: np.ndarray, same_as: np.ndarray) -> tuple[str, float]
 
 
 def seeded_numbers(numbers: np.ndarray, n: int) -> tuple[str, float]:
-    """Generator and seed whose permutation has the most numbers in common, as in `seeded_order`.
+    """Generator and seed whose permutation agrees with the most numbers, and the probability, as in `seeded_order`.
 
     Parameters
     ----------
     numbers : ndarray of int
-        Place of the owner of each number among n items that were numbered by a permutation.
+        For each number, the position of its owner among n items that were numbered by a permutation.
     n : int
         Number of items.
     """

@@ -28,7 +28,8 @@ class ReleasedSentences:
     tags : sequence of n tag sequences, optional
         Labels, if they are released too.
     casing : sequence of n int sequences, or ndarray of int64 of shape (n_tokens,), optional
-        Casing classes (`sklearn_deid.text.casing_ids`) that are released beside vectors. Words show their own casing.
+        Casing classes (`sklearn_deid.text.casing_ids`) that are released in addition to vectors. Words already show
+        their casing.
     documents : array-like of shape (n,), optional
         Document of each sentence. If given, the sentences of a pair never come from the same document.
     """
@@ -66,13 +67,13 @@ class ReleasedSentences:
         return f"ReleasedSentences(n={len(self)})"
 
     def with_groups(self, groups: np.ndarray) -> ReleasedSentences:
-        """Return the same sentences with other patients, without documents."""
+        """Return the sentences with other patient numbers and without documents."""
         return replace(self, groups=groups, documents=None)
 
 
 @dataclass(frozen=True)
 class SentencePairs:
-    """Pairs of rows: in one half both sentences concern the same patient, in the other half two patients.
+    """Pairs of rows. In half of the pairs, both sentences concern one patient; in the other half, two patients.
 
     Attributes
     ----------
@@ -133,7 +134,7 @@ def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Genera
 
 
 class PairFeatures:
-    """Similarities of two released sentences, as numbers.
+    """Numeric similarities between two released sentences.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ class Choices(NamedTuple):
     log_evidence : ndarray of float, shape (C,)
         Log-likelihood of the released token or vector for each word, up to a constant.
     base : ndarray of float, shape (C,), or None
-        Probability of each word at such a position without its context, such as the frequency of a name. None means
-        equal probabilities.
+        Probability of each word at this kind of position without the context, such as the frequency of a name. None
+        means equal probabilities.
     """
 
     words: np.ndarray
@@ -34,8 +34,8 @@ class Choices(NamedTuple):
 class SentencePrior:
     """Probability of a word after two other words, learned from public sentences.
 
-    The order is 3. Each order is interpolated with the lower order (Witten and Bell), and the lowest order with the
-    uniform distribution over the vocabulary. Words that differ only in their casing are the same word.
+    The order is 3. Each order is interpolated with the next lower order (Witten and Bell), and the lowest order with
+    the uniform distribution over the vocabulary. Words that differ only in their casing count as one word.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SentencePrior:
 
     @property
     def n_words(self) -> int:
-        """Size of the vocabulary, with a number for unknown words."""
+        """Size of the vocabulary, including one number for all unknown words."""
         return len(self._number) + 1
 
     def numbers(self, words: Sequence[str]) -> np.ndarray:
@@ -106,14 +106,14 @@ class SentencePrior:
     def decode(self, sentence: np.ndarray, choices: dict[int, Choices]) -> dict[int, int]:
         """Find the most probable words of a sentence by a beam search over trigrams.
 
-        At an unknown position, the prior is half the language model among the choices and half their ``base``. The
-        language model is overconfident about words that its sentences do not contain. The mixture is at least half of
-        the larger of the two probabilities.
+        At an unknown position, the prior is the mean of two probabilities: the probability by the language model,
+        normalised over the choices, and ``base``. The language model alone would be overconfident about words that its
+        sentences do not contain. The mean is at least half of the larger of both probabilities.
 
         Parameters
         ----------
         sentence : ndarray of int, shape (time,)
-            Numbers of the words; those at the positions of ``choices`` are not read.
+            Numbers of the words. The numbers at the positions of ``choices`` are not read.
         choices : dict of int to Choices
             Possible words at the positions that the attacker does not know.
 
@@ -164,7 +164,8 @@ def _as_arrays(counts: Counter[int]) -> tuple[np.ndarray, np.ndarray, int]:
 def _best_states(table: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Previous state and chosen word of the best new states.
 
-    Of states with equal last words only the best is kept, because the next probabilities depend on two words only.
+    Of all states with equal last two words, only the best state is kept, because the next probabilities depend on two
+    words only.
     """
     flat = np.argsort(-table, axis=None, kind="stable")[: 4 * _BEAM]
     flat = flat[np.isfinite(table.reshape(-1)[flat])] if np.isfinite(table).any() else flat

@@ -1,4 +1,4 @@
-"""Originals of surrogates: which of two originals of one label and written form is behind a surrogate?"""
+"""Originals of surrogates: which of two originals of one label and written form belongs to a surrogate?"""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ _LONGEST_NUMBER = 15
 
 
 class SurrogatePairAttack(UntrainedAttack):
-    """Decide which of two originals is behind a surrogate.
+    """Decide which of two originals belongs to a surrogate.
 
-    Both candidates have the same label and the same `sklearn_deid.surrogates.written_form`: the original of the span,
-    and the original of another span. Label and written form therefore do not help the attacker. If surrogates are
-    independent of the originals given label and form, as `sklearn_deid.surrogates.SurrogateEngine` states, no attacker
-    is right in more than half of the cases. The attacker knows originals and surrogates of other patients, and trains a
-    logistic regression for each label on similarities of candidate and surrogate: letters by position, both ends,
-    length, pairs of letters, common words, digits and years.
+    The candidates are the original of the span and the original of another span. Both candidates have the same label
+    and the same `sklearn_deid.surrogates.written_form`, so that label and written form do not help the attacker.
+    `sklearn_deid.surrogates.SurrogateEngine` states that surrogates are independent of the originals given label and
+    form. If this statement is true, the expected accuracy of every attacker is at most one half. The attacker knows
+    originals and surrogates of other patients, and trains a logistic regression for each label on similarities of
+    candidate and surrogate. The similarities compare letters by position from the start and from the end, first and
+    last letters, length, pairs of letters, common words, digits and years.
 
-    Dates are not independent of their surrogates, because their shift is limited: with ``dates=True`` the attack
-    measures dates alone. The result on dates is declared open, and is not part of the score of an audit. Spans whose
-    form no other original has, such as ages that are not replaced, are not measured. The details contain the result for
-    each label.
+    Dates are not independent of their surrogates, because the shift of dates is limited. With ``dates=True`` the attack
+    measures only dates. The result on dates is declared open, that is, the result is not part of the score of an audit.
+    The attack leaves out spans whose form no other original has, such as ages that are not replaced. The details
+    contain the result for each label.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class SurrogatePairAttack(UntrainedAttack):
 
 
 def _with_rivals(spans: SurrogateSpans, dates: bool, rng: np.random.Generator) -> tuple[np.ndarray, list[str]]:
-    """Rows of the measured spans, and the rival of each: the original of another span of the same label and form."""
+    """Rows of the measured spans, and a rival for each row: the original of another span of the same label and form."""
     pools: dict[tuple[str, str], list[int]] = defaultdict(list)
     for i in rng.permutation(len(spans)).tolist():
         if (spans.kinds[i] in DATES) == dates:
@@ -177,7 +178,7 @@ def _different_pairs(pool: list[int], originals: list[str]) -> Iterator[tuple[in
 
 
 def _hits(known: tuple[SurrogateSpans, np.ndarray, list[str]], shown: Any) -> np.ndarray:
-    """Whether the original is preferred to its rival, for each measured row; one half for a tie."""
+    """Whether the attacker prefers the original to its rival, for each measured row; one half for a tie."""
     learned, told = _differences(*known), _differences(*shown)
     labels, measured = known[0].labels[known[1]], shown[0].labels[shown[1]]
     everyone = _model(learned)
@@ -191,7 +192,8 @@ def _hits(known: tuple[SurrogateSpans, np.ndarray, list[str]], shown: Any) -> np
 
 
 def _model(differences: np.ndarray) -> Pipeline:
-    """Logistic regression on differences of features; without an intercept, since the order is arbitrary."""
+    """Logistic regression on differences of features, without an intercept, because the order of the two candidates is
+    arbitrary."""
     model: Pipeline = make_pipeline(StandardScaler(with_mean=False), LogisticRegression(fit_intercept=False))
     # Each pair is shown in both orders, so that neither side is preferred.
     both = np.concatenate([differences, -differences])

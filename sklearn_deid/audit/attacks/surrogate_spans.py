@@ -1,4 +1,4 @@
-"""Spans of surrogate text with their originals, as attacks on surrogates see them."""
+"""Spans of surrogate text with their originals, in the form that attacks on surrogates read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class SurrogateSpans:
     surrogates : list of tuple of str, length n
         Surrogate of each span in each of r releases.
     labels, kinds : ndarray of str, shape (n,)
-        Label of each span, and its kind of `sklearn_deid.surrogates.label_kinds`; empty for a label without a rule.
+        Label of each span, and kind of the label in `sklearn_deid.surrogates.label_kinds`. The kind is empty for a
+        label without a rule.
     forms : ndarray of str, shape (n,)
         Written form of each original, see `sklearn_deid.surrogates.written_form`.
     notes : ndarray of shape (n,)
@@ -66,7 +67,8 @@ class SurrogateSpans:
 def hits_by_label(
     hits: np.ndarray, labels: np.ndarray, groups: np.ndarray, confidence: float, unit: str
 ) -> dict[str, dict[str, float]]:
-    """Share of hits of each label with its interval over patients, and the number of trials under the name ``unit``."""
+    """Proportion of hits of each label with its interval over patients, and the number of trials with the key
+    ``unit``."""
     out = {}
     for label in np.unique(labels).tolist():
         found = Estimate.from_hits(hits[labels == label], groups[labels == label], confidence)
@@ -122,7 +124,7 @@ def spans_of_notes(
     Parameters
     ----------
     original : iterable of Document
-        Notes. Overlapping spans are joined, as the engine joins them.
+        Notes. Overlapping spans are joined, as in the engine.
     releases : sequence of iterables of Document
         Results of `SurrogateEngine.rewrite` for the same notes, one or several versions.
     locale, kinds

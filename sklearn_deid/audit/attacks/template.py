@@ -27,12 +27,12 @@ _POSITIVE_BAR = 0.9
 class TemplateAttack(UntrainedAttack):
     """Find the released sentence among sentences that differ by one PHI token, from the released vectors.
 
-    `LookupAttack` releases each sentence itself, with the noise of the network, and measures the mechanism.
+    `LookupAttack` makes its own release of each sentence with the noise of the network, and measures the mechanism.
     `TemplateAttack` reads the vectors that the public ``transform`` returned, or the vectors of a saved folder. The
     attacker encodes each candidate with the published network, without noise, and ranks the candidates by two scores.
-    Each score has its own result, so that the better result decides the score of an audit. The Gaussian likelihood is
-    the best score if the noise has its stated standard deviations. The cosine needs no standard deviations. Therefore,
-    the cosine also finds the sentence if the noise is smaller than stated, in which case the likelihood may fail.
+    Each score has a separate result, and the more successful score determines the score of an audit. The Gaussian
+    likelihood is the best score if the noise has its stated standard deviations. The cosine needs no standard
+    deviations. If the noise is smaller than stated, the likelihood may fail, but the cosine still finds the sentence.
     ``fit`` takes a `LookupKnowledge`; the attack trains nothing.
 
     Parameters
@@ -164,7 +164,7 @@ class TemplateAttack(UntrainedAttack):
         own : Representer
             Network that computes the templates.
         releasing : Representer or None
-            Network that releases the true candidate in a control. None takes the released vectors.
+            Network that releases the true candidate in a control. If None, the attack uses the released vectors.
         at_random : bool, default=False
             Whether the true candidate is drawn at random, for a negative control. Otherwise the original could score
             higher than its variants even if the release carried no information.

@@ -10,7 +10,8 @@ _Attack = TypeVar("_Attack", bound="UntrainedAttack")
 
 
 class UntrainedAttack(AuditAttack):
-    """Attack whose ``fit`` only stores the attacker's knowledge. The class of the attack names its type."""
+    """Attack whose ``fit`` only stores the attacker's knowledge. The class of the attack specifies the type of this
+    knowledge."""
 
     def fit(self: _Attack, knowledge: Any = None) -> _Attack:
         """Store the attacker's knowledge.
@@ -18,7 +19,7 @@ class UntrainedAttack(AuditAttack):
         Parameters
         ----------
         knowledge : object, default=None
-            Object of the type that the class names. None for an attacker who needs no knowledge.
+            Object of the type that the class of the attack specifies; None for an attacker who needs no knowledge.
         """
         self._knowledge = knowledge
         return self

@@ -1,4 +1,4 @@
-"""Update leakage: recover properties of the sentences behind an update of a distributed training."""
+"""Update leakage: recover properties of the sentences from which an update of a distributed training was computed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ class ReleasedUpdates:
         return f"ReleasedUpdates(n={len(self)})"
 
     def parameter(self, layout: ParameterLayout, name: str) -> list[np.ndarray]:
-        """Return one parameter's part of each update in its shape, with zeros for numbers that were not sent.
+        """Return the values of one parameter in each update, in the shape of the parameter, with zeros for numbers that
+        were not sent.
 
         Raises
         ------
@@ -101,7 +102,8 @@ def rows_by_norm(part: np.ndarray) -> np.ndarray:
 
 
 def rows_by_bias(part: np.ndarray) -> np.ndarray:
-    """Update of each bias. An update opposes the gradient, so that the value is positive if the tag occurred."""
+    """Update of each bias. An update has the opposite sign of the gradient, so that the value is positive if the tag
+    occurred."""
     return np.asarray(part, dtype=np.float64)
 
 
@@ -118,7 +120,7 @@ def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_words,)
-        Values from -1 to 0. All values are 0 if the row space is the whole space; then the update reveals nothing.
+        Values from -1 to 0. If the row space is the whole space, all values are 0 and the update reveals nothing.
 
     Examples
     --------
@@ -166,18 +168,18 @@ def _on(kind: str, parameter: str, against: str = "updates") -> dict[str, str]:
 
 
 class UpdateLeakageAttack(AuditAttack):
-    """Decide which words or labels occurred in the sentences behind an update.
+    """Decide which words or labels occurred in the sentences from which an update was computed.
 
     The attack has three kinds. Each kind reads the rows of one parameter:
 
-    - ``"words"``: if word vectors are trained, only the words that occurred have a gradient. A longer row of the update
-      makes the word more likely.
+    - ``"words"``: if word vectors are trained, only the words that occurred have a gradient. The larger the norm of a
+      row of the update, the more likely the word occurred.
     - ``"labels"``: the gradient of an output bias is the predicted minus the true count. The update of a tag's bias is
       therefore positive if the tag occurred more often than predicted.
     - ``"span"``: if word vectors are public and fixed, the gradient of a layer that reads the vectors is a sum of outer
       products with the vectors of the words. The vectors of these words therefore lie in the row space of the gradient.
-      A smaller part outside the row space makes the word more likely. The attack learns nothing if an update has more
-      distinct words than the vectors have dimensions.
+      The smaller the part of a vector outside the row space, the more likely the word occurred. The attack learns
+      nothing if an update has more distinct words than the vectors have dimensions.
 
     Parameters
     ----------
@@ -187,9 +189,10 @@ class UpdateLeakageAttack(AuditAttack):
         Name of the parameter in the layout. The shape is (n_words, d) for "words", (n_tags,) for "labels" and
         (n_units, d) for "span".
     against : {"rows", "updates"}, default="rows"
-        Comparison for a row that occurred. "rows" compares with a row of the same update that did not occur. "updates"
-        compares with the same row of an update in which the row did not occur. With "updates" the knowledge of frequent
-        words is no help, and the attacker sees the updates of several sites or epochs.
+        Comparison for a row that occurred. "rows" compares with a row of the same update whose word or tag did not
+        occur. "updates" compares with the same row of another update in which the word or tag did not occur. With
+        "updates", knowledge of frequent words does not help, and the attacker sees the updates of several sites or
+        epochs.
     n_pairs : int, default=50
         Number of pairs for each update, or for each two updates.
     confidence : float in (0, 1), default=0.95
@@ -199,10 +202,10 @@ class UpdateLeakageAttack(AuditAttack):
 
     Notes
     -----
-    A pair consists of a row that occurred and a row that did not occur. The result is the proportion of pairs that the
-    attacker distinguishes. A tie counts one half. If the attacker knows frequencies, the frequencies decide a tie. If
-    the baseline by frequency is high, also attack with ``against="updates"``, because this attacker does not combine
-    frequencies with the evidence of an update.
+    A pair consists of a row that occurred and a row that did not occur. The result is the proportion of pairs in which
+    the attacker identifies the row that occurred. If the attacker knows frequencies, the frequencies decide a tie;
+    otherwise, a tie counts one half. If the baseline by frequency is high, also attack with ``against="updates"``,
+    because the attacker with ``against="rows"`` does not combine frequencies with the evidence of an update.
 
     Three things weaken the attack: an optimizer that also changes parameters without a gradient (momentum, weight
     decay), noise, and the choice of the numbers to send. The result includes these effects if you attack the updates as
@@ -276,16 +279,16 @@ class UpdateLeakageAttack(AuditAttack):
         return f"A curious server that sees each update of a site, knows the model{known}, and follows the protocol."
 
     def requires(self, release: Any) -> str | None:
-        """Return why the attack cannot run: the tagger of the exchange does not read such features."""
+        """Return why the attack cannot run: the tagger of the exchange has no parameter of the attacked kind."""
         return None if release.reads(self.parameter) else "The network of this exchange has no parameter of that kind."
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Find the rows that occurred in the sentences behind the uploads of an exchange.
+        """Find the rows that occurred in the sentences from which the uploads of an exchange were computed.
 
         Raises
         ------
         ValueError
-            If the tagger has the features, but its network has no parameter of the name that the attack knows.
+            If the tagger has the features, but its network has no parameter with the name that the attack expects.
         """
         found = self.fit(release.knowledge_of(self.parameter)).attack(release.updates_of(self.parameter))
         details = {"sites": release.n_sites, **found.details}
@@ -319,7 +322,7 @@ class UpdateLeakageAttack(AuditAttack):
         Parameters
         ----------
         released : ReleasedUpdates
-            Updates that were sent, with the rows behind them.
+            Updates that were sent, and the rows that occurred in each update.
 
         Raises
         ------
@@ -348,7 +351,7 @@ class UpdateLeakageAttack(AuditAttack):
         )
 
     def _scores(self, part: np.ndarray) -> np.ndarray:
-        """Score of each row. A higher score means that the row more likely occurred."""
+        """Score of each row. The higher the score, the more likely the row occurred."""
         n_axes = 1 if self.kind == "labels" else 2
         if part.ndim != n_axes:
             raise ValueError(f"kind='{self.kind}' needs a parameter of {n_axes} axes. Got {part.ndim}.")
@@ -377,7 +380,7 @@ class UpdateLeakageAttack(AuditAttack):
         return _Pairs(*np.array(drawn, dtype=np.int64).T)
 
     def _positive(self, present: list[frozenset[int]], shape: tuple[int, ...], rng: np.random.Generator) -> Estimate:
-        """Run the same attack on the update of one plain step on these rows."""
+        """Run the same attack on the update of one plain gradient step on these rows."""
         plain, shown = [], []
         for rows in present:
             there, step = np.array(sorted(rows), dtype=np.int64), np.zeros(shape)
@@ -401,7 +404,7 @@ class UpdateLeakageAttack(AuditAttack):
 
 
 class _Pairs(NamedTuple):
-    """Rows that occurred in an update, and the rows that they are compared with; all arrays of shape (n,)."""
+    """Rows that occurred in an update, and the rows for comparison; all arrays have shape (n,)."""
 
     group: np.ndarray
     update: np.ndarray
@@ -425,7 +428,7 @@ def _pairs_of_rows(
 def _pairs_of_updates(
     present: list[frozenset[int]], i: int, j: int, n_pairs: int, rng: np.random.Generator
 ) -> list[tuple[int, int, int, int, int]]:
-    """Draw rows that occurred in one of two updates and not in the other."""
+    """Draw rows that occurred in only one of two updates."""
     usable = [(i, i, row, j, row) for row in sorted(present[i] - present[j])]
     usable += [(i, j, row, i, row) for row in sorted(present[j] - present[i])]
     return [usable[k] for k in rng.choice(len(usable), n_pairs).tolist()] if usable else []
@@ -445,7 +448,7 @@ def _told_apart(scores: np.ndarray, pairs: _Pairs, frequencies: np.ndarray | Non
 
 
 def _named(scores: np.ndarray, present: list[frozenset[int]]) -> dict[str, float]:
-    """Proportion of correct rows, if the attacker names the same number of rows as occurred."""
+    """Proportion of correct rows if the attacker picks as many rows as occurred."""
     right = total = 0
     for score, rows in zip(scores, present, strict=True):
         best = np.argsort(-score, kind="stable")[: len(rows)]

@@ -83,14 +83,14 @@ class NoisyUploads:
 class UploadNoise(UntrainedAttack):
     """Test the recorded uploads against the stated noise.
 
-    With `GaussianUpload`, the values of an upload are at most ``norm_bound`` long before the noise. The sum of their
-    squares must therefore be at least as large as for noise alone. The product with another upload, whose noise is
-    independent, is Gaussian with a mean of at most ``norm_bound`` divided by the standard deviation. With
-    `SparseVectorUpload`, values strictly below the clip are counted, and positions and signs of two uploads are
-    compared (`SparseVectorUploads`). With `PatientPrivacy`, parameters that no note uses must move, and must move
-    independently (`StepUploads`). The size of this noise cannot be measured. The tests find noise that is too small,
-    that is shared by the values of an upload or by two uploads, and positions that two uploads share. All tests
-    together raise a false alarm with probability .0001.
+    With `GaussianUpload`, the Euclidean norm of the values before the noise is at most ``norm_bound``. With the noise,
+    the sum of squares must be at least as large as for noise alone. The normalised product with another upload, whose
+    noise is independent, is Gaussian with a mean of at most ``norm_bound`` divided by the standard deviation. With
+    `SparseVectorUpload`, the tests count values strictly below the clipping limit, and compare positions and signs of
+    two uploads (`SparseVectorUploads`). With `PatientPrivacy`, parameters that no note uses must change, and the
+    changes must be independent (`StepUploads`). The size of the noise of `PatientPrivacy` cannot be measured. The tests
+    find noise that is too small, noise that the values of an upload or two uploads share, and positions that two
+    uploads share. All tests together raise a false alarm with probability .0001.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class UploadNoise(UntrainedAttack):
     phrase = "A server that tests the uploads finds a deviation from the stated noise in {} of tests"
 
     def requires(self, release: Any) -> str | None:
-        """Return why there is nothing to test: no noise on the uploads is stated."""
+        """Return why there is nothing to test: the release states no noise of the uploads."""
         return "The exchange states no noise that can be tested." if release.noisy_uploads is None else None
 
     def run(self, release: Any) -> list[AttackResult]:

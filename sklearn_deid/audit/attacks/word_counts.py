@@ -1,4 +1,5 @@
-"""Comparison of released words with the audit's own draws: words that have a property in one of both only."""
+"""Comparison of released words with the audit's own draws: numbers of words that have a property only in the release,
+or only in the draw."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def counted(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
 
 
 def p_of_counts(ours: int, theirs: int, *, two_sided: bool = False) -> float:
-    """Probability that a fair coin shows one side at least as often.
+    """Probability of at least ``ours`` heads in ``ours + theirs`` tosses of a fair coin.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Draws of surrogates behind pseudonymised text: each draw with its tokens, and whether a token stayed unchanged."""
+"""Draws of surrogates in pseudonymised text: each draw with its tokens, and whether a token stayed unchanged."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class WordDraws:
 def draws_of_text(
     pseudonymizer: Any, original: TokenSequences, released: TokenSequences, tags: TokenSequences, groups: Any
 ) -> WordDraws:
-    """Collect the draws of a release. Tokens that the pseudonymizer keeps by its parameters have no draw.
+    """Collect the draws of a release. Tokens that the parameters of the pseudonymizer keep have no draw.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _spellings(phi: PhiTokens, draws: np.ndarray, word_ids: np.ndarray, n_draws:
 
 
 def _left_out(sentences: np.ndarray, most: int | None) -> np.ndarray:
-    """Probability for each token that a limit of tokens in a sentence leaves the token out."""
+    """Probability of each token to be left out, because the number of replaced tokens in a sentence is limited."""
     if most is None:
         return np.zeros(len(sentences))
     n_able = np.bincount(sentences)[sentences]

@@ -29,9 +29,9 @@ class Attack(NamedTuple):
     Attributes
     ----------
     probability : Estimate
-        Probability that the attacker names the token.
+        Probability that the attacker guesses the token correctly.
     worst_case : float or None
-        Probability that the attacker names the most exposed token.
+        Probability that the attacker guesses the most exposed token correctly.
     """
 
     probability: Estimate
@@ -40,7 +40,7 @@ class Attack(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Target:
-    """Mechanism and tokens under attack.
+    """Attacked mechanism, and the tokens.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class Target:
     n_releases : int
         Number of releases of each token.
     delta : float
-        Largest probability that the interval misses the truth.
+        Largest probability that the interval does not contain the true value.
     max_bytes : int
-        Largest size of the arrays in one step, without the memory of the mechanism itself.
+        Largest size in bytes of the arrays in one step. The memory of the mechanism itself is additional.
     """
 
     mechanism: Any
@@ -89,7 +89,8 @@ class ProbabilityBlocks:
     tokens : sequence of str
         Rows of the table.
     max_bytes : int
-        Memory limit. One half is for a single block, the other half is for all blocks if they are kept.
+        Memory limit. Half of this memory is for a single block. The other half is for all blocks, if all blocks are
+        kept.
     """
 
     def __init__(self, mechanism: Any, tokens: Sequence[str], max_bytes: int) -> None:
@@ -126,7 +127,7 @@ class ProbabilityBlocks:
 
 
 def _check_rows(block: csr_array, n_tokens: int) -> None:
-    """Reject an invalid table: a row that adds up to less than 1 would look more private than the release is."""
+    """Reject an invalid table: if a row had a sum below 1, the release would appear more private than it is."""
     good = block.shape[0] == n_tokens and np.isfinite(block.data).all() and (block.data >= 0).all()
     if not good or (np.abs(block.sum(axis=1, dtype=np.float64) - 1) > 1e-3).any():
         raise ValueError("The 'probabilities' of the mechanism must be one row a token, at least 0, and add up to 1.")
@@ -135,9 +136,9 @@ def _check_rows(block: csr_array, n_tokens: int) -> None:
 def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
     """Average the largest posterior probability over drawn releases, with an interval for bounded values.
 
-    The mean of the largest posterior is the success of the best attacker. This mean varies less than a count of right
-    and wrong guesses. The interval is the empirical Bernstein bound of Maurer and Pontil (2009, theorem 4) on both
-    sides.
+    The mean of the largest posterior is the success of the best attacker. The variance of this mean is smaller than
+    that of a count of right guesses. The interval is the empirical Bernstein bound of Maurer and Pontil (2009, theorem
+    4) on both sides.
     """
     guess = float(target.prior.max())
     truth = rng.choice(len(target.tokens), size=n_samples, p=target.prior)
@@ -152,7 +153,8 @@ def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator)
 
 
 def bracket_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
-    """Enclose the success of the best attacker between a weaker attacker and a more informative release.
+    """Enclose the success of the best attacker between the success of a weaker attacker and the success on a more
+    informative release.
 
     The interval reaches from the lower bound for the weaker attacker to the upper bound for the best attacker on the
     more informative release.
@@ -169,7 +171,7 @@ def bracket_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
 
 
 def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest posterior and the probability of naming the truth, for releases of the tokens ``truth``."""
+    """Return the largest posterior and the probability of a correct guess, for releases of the tokens ``truth``."""
     certainty, named = np.empty(len(truth)), np.empty(len(truth))
     with np.errstate(divide="ignore"):
         log_prior = np.log(target.prior)
@@ -217,11 +219,12 @@ def _log_likelihoods(target: Target, drawn: list[np.ndarray]) -> Iterator[tuple[
 
 
 def _most_exposed(target: Target, n_samples: int, rng: np.random.Generator) -> float:
-    """Estimate the probability of naming the most exposed token, on draws that did not choose this token.
+    """Estimate the probability of guessing the most exposed token correctly, on draws that were not used to choose this
+    token.
 
-    The largest of thousands of noisy estimates would be too large. Therefore the function draws a shortlist of tokens,
-    chooses one of them on new draws, and estimates its probability on further new draws. The estimate is unbiased for
-    the chosen token, which is at most as exposed as the most exposed token.
+    The largest of thousands of noisy estimates would be too large. The function therefore selects a shortlist of
+    tokens, chooses one of these tokens on new draws, and estimates the probability of this token on further new draws.
+    The estimate is unbiased for the chosen token, which is at most as exposed as the most exposed token.
     """
     chosen = np.arange(len(target.tokens))
     for n_kept in (_FINALISTS, 1):
@@ -235,6 +238,7 @@ def _most_exposed(target: Target, n_samples: int, rng: np.random.Generator) -> f
 
 
 def _bernstein(values: np.ndarray, delta: float) -> float:
-    """Half-width of the interval of a mean of values in [0, 1]. The interval misses with probability ``delta``."""
+    """Half-width of the interval of a mean of values in [0, 1]. The interval does not contain the true mean with
+    probability at most ``delta``."""
     n, logs = len(values), log(4 / delta)
     return sqrt(2 * float(values.var(ddof=1)) * logs / n) + 7 * logs / (3 * (n - 1))

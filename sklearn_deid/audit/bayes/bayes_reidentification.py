@@ -1,4 +1,4 @@
-"""Probability that the best attacker names the original of a released token."""
+"""Probability that the best attacker guesses the original of a released token."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ class CategoryReidentification:
     Attributes
     ----------
     probability : Estimate
-        Probability that the best attacker names the token. If the result is exact, the interval has zero width.
+        Probability that the best attacker guesses the token. If the result is exact, the interval has zero width.
     worst_case : float or None
-        Probability that the best attacker names the most exposed token. With "monte carlo" the most exposed token is
-        chosen on some draws and estimated on others, so that the estimate is on average no larger than the truth. With
-        "bracket" and "plug-in" the value is None, because the success of a weaker attacker on one token bounds nothing.
+        Probability that the best attacker guesses the most exposed token. With "monte carlo", some draws choose the
+        most exposed token, and other draws estimate its probability. The estimate is therefore, on average, not larger
+        than the true value. With "bracket" and "plug-in" the value is None, because the success of a weaker attacker on
+        one token is no bound.
     prior_guess : float
-        Probability that a guess without the release is right. This is the proportion of the most frequent token.
+        Probability that a guess without the release is right. This probability is the proportion of the most frequent
+        token.
     weight : float
         Proportion of the category among all tokens.
     n_tokens : int
@@ -62,8 +64,8 @@ class Reidentification:
     probability, prior_guess
         Mean over the categories, weighted by the proportions of the categories.
     worst_case
-        Largest worst case of the categories; None if a category has none. With "monte carlo" this value is the largest
-        of one estimate per category, and may be slightly too large.
+        Largest worst case of the categories; None if the worst case of a category is None. With "monte carlo" this
+        value is the maximum of one estimate per category, and may be slightly too large.
     by_category : mapping of str to CategoryReidentification
         Result of each category. If the prior has no categories, the only entry is "all".
     n_releases : int
@@ -99,12 +101,12 @@ def bayes_reidentification(
     max_combinations: int = 50_000,
     max_block_mib: float = 256,
 ) -> Reidentification:
-    """Probability that the best attacker names the original of a released token.
+    """Probability that the best attacker guesses the original of a released token.
 
     The attacker knows the mechanism (vectors, N, noise), the frequency of each token, and the category of the released
-    token, because labels are shared. They see one release, or several independent releases of the same token (the
-    overlap attack). They name the token with the largest posterior probability. No attacker with the same knowledge
-    succeeds more often. An attacker who also reads the sentence may succeed more often.
+    token, because labels are shared. The attacker sees one release, or several independent releases of the same token
+    (the overlap attack), and guesses the token with the largest posterior probability. No attacker with the same
+    knowledge succeeds more often. An attacker who also reads the sentence may succeed more often.
 
     Parameters
     ----------
@@ -121,8 +123,8 @@ def bayes_reidentification(
         posterior probability. "bracket" returns the success of one attacker; the upper end of the interval comes from
         the best attacker on a more informative release (for MADLIB the noisy vector itself). "plug-in" is for
         mechanisms from which you can only draw: an attacker learns the mechanism from draws, and the interval also
-        contains the success of the best attacker. "auto" takes the first possible method in this order, and "monte
-        carlo" if "exact" would sum over too many combinations.
+        contains the success of the best attacker. "auto" takes the first possible method in the order of this list, but
+        "monte carlo" instead of "exact" if "exact" would sum over too many combinations.
     n_samples : int, default=10,000
         Number of draws for each category.
     random_state : int or None, default=None
@@ -137,8 +139,8 @@ def bayes_reidentification(
     Reidentification
         Result with intervals. All intervals, of the categories and of the mean, hold together with a probability of at
         least 95 %, for any number of draws. "monte carlo" and both ends of "bracket" use empirical Bernstein bounds.
-        "plug-in" uses Clopper and Pearson's bound below and McDiarmid's inequality above; the upper bound is 1 for
-        several releases.
+        "plug-in" uses the Clopper-Pearson interval for the lower bound and McDiarmid's inequality for the upper bound;
+        the upper bound is 1 for several releases.
 
     Raises
     ------
@@ -156,7 +158,7 @@ def bayes_reidentification(
 
     Examples
     --------
-    Two names that are neighbours of each other and replace each other; the attacker names the more frequent one.
+    Two names that are neighbours and replace each other; the attacker guesses the more frequent name.
 
     >>> import numpy as np
     >>> class Mix:
@@ -189,7 +191,7 @@ def bayes_reidentification(
 
 
 def _check_numbers(**parameters: tuple[Any, int]) -> None:
-    """Check that each parameter is an int of at least a smallest value."""
+    """Check that each parameter is an int and not below its smallest value."""
     for name, (value, least) in parameters.items():
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise ValueError(f"The '{name}' parameter must be an int of at least {least}. Got {value!r} instead.")
@@ -282,8 +284,8 @@ def exact_attack(target: Target) -> Attack:
 def _exact_one(target: Target) -> tuple[float, float]:
     """Success over all tokens and on the most exposed token.
 
-    Three passes over the table: the largest joint probability of each release, the number of ties, and the proportion
-    of each tied token.
+    The function reads the table three times: for the largest joint probability of each release, for the number of ties,
+    and for the proportion of each tied token.
     """
     prior, blocks = target.prior, target.blocks
     best = np.zeros(0)
@@ -362,9 +364,9 @@ def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
     """Success of an attacker who learns the mechanism from draws, and an upper bound for every attacker.
 
     The success of this attacker on new draws is a lower bound for the best attacker (interval of Clopper and Pearson).
-    The same sum on the draws of the learning phase is too large on average, because the largest of means is at least
-    the mean of the largest. With McDiarmid's inequality this sum becomes an upper bound for one release. For several
-    releases the upper bound is 1.
+    The success of this attacker on the training draws is too large on average, because the mean of a maximum is at
+    least the maximum of the means. For one release, McDiarmid's inequality turns this success into an upper bound. For
+    several releases the upper bound is 1.
     """
     prior, guess = target.prior, float(target.prior.max())
     learned = max(20, n_samples // 10)
