@@ -1,9 +1,9 @@
 """Interface of the attacks on released data, and their result: `Attack`, `AttackResult`, `Estimate`.
 
-An attack has three arms: the attack itself, the baseline and the controls. The baseline is the guess of the same
+An attack has three arms: the attack itself, the baseline and the controls. The baseline is the success of the same
 attacker without the release. The controls show whether the attack works at all. In the positive control nothing is
-hidden, so that the attack must succeed. In the negative control there is nothing to learn, so that the attack must
-fail. A result with a failed control is invalid. An audit never counts an invalid result as a pass.
+hidden, so that the attack must succeed. In the negative control the data contain no information, so that the attack
+must fail. A result with a failed control is invalid. An audit never counts an invalid result as a pass.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class AttackResult:
     min_positive_control : float or None
         Smallest valid value of the positive control.
     negative_control : Estimate or None
-        Success of the same attack if nothing can be learnt. The control fails if its interval does not contain
+        Success of the same attack on data without information. The control fails if its interval does not contain
         ``chance``. Measure this control with ``confidence=CONTROL_CONFIDENCE``.
     chance : float or None
         Expected value of the negative control. None means the value of the baseline.
@@ -69,10 +69,11 @@ class AttackResult:
         Findings of a check: differences between the release and its statements, one sentence each. A fault makes the
         result invalid.
     blocks : bool
-        Whether the skipped attack prevents a pass, because the release needs this attack or more than this attack.
-        ``reason`` states the reason.
+        Whether this result prevents a pass, because an attack that the release requires did not run or is not
+        sufficient. ``reason`` states the reason.
     key, family : str
-        Key of the attack, and the family whose attacks share one score. Both are empty if the attack declares none.
+        Key of the attack, and the family whose attacks share one score. Both are empty if the attack does not declare
+        them.
     phrase : str
         Action of the attacker, with a gap ``{}`` for the proportion of successful attempts. If the phrase is empty, the
         report builds its verdict from ``attacker`` and ``measure``.
@@ -166,14 +167,15 @@ class AttackResult:
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of `advantage`.
 
-        Each end of the attack's interval is compared with the less favourable end of the baseline.
+        The lower end compares the attack with the upper end of the baseline's interval, and the upper end compares the
+        attack with the lower end.
         """
         if self.attack is None:
             return math.nan, math.nan
         return self._scaled(self.attack.low, self._baseline.high), self._scaled(self.attack.high, self._baseline.low)
 
     def with_error(self, error: str) -> AttackResult:
-        """Return a copy of the result with one more reason why the result is invalid."""
+        """Return a copy of the result with a further reason why the result is invalid."""
         return replace(self, errors=(*self.errors, error))
 
     def to_dict(self) -> dict[str, Any]:
@@ -208,9 +210,9 @@ class Attack(Protocol):
 
     An audit instead calls ``run(release)``, see `sklearn_deid.audit.attacks.AuditAttack`.
 
-    Each attack documents the arguments of ``fit`` and ``attack``. Both methods draw all randomness from the attack's
-    ``random_state``, so that equal calls return equal numbers. If an attack cannot run on its data, the attack raises
-    ValueError. For an attack that is left out, `skip` returns the result.
+    Each attack documents the arguments of ``fit`` and ``attack``. Both methods draw all random numbers from the
+    attack's ``random_state``, so that equal calls return equal numbers. If an attack cannot run on its data, the attack
+    raises ValueError. `skip` returns the result of an attack that was left out.
     """
 
     @property
@@ -229,7 +231,7 @@ class Attack(Protocol):
         ...
 
     def fit(self, knowledge: Any) -> Any:
-        """Learn from the attacker's knowledge before the release; return self."""
+        """Train the attack on the attacker's knowledge before the release; return self."""
         ...
 
     def attack(self, released: Any) -> AttackResult:
@@ -242,10 +244,10 @@ class Attack(Protocol):
 
 
 def _at_chance(control: Estimate, chance: float) -> bool:
-    """Whether a negative control agrees with chance, by its interval or by the exact binomial distribution.
+    """Whether a negative control is consistent with chance, by its interval or by the exact binomial distribution.
 
-    Wilson's interval is too strict for rare events. If the attacker guesses one word among ten thousand, a single
-    correct guess by chance in a thousand trials lies outside the interval. Such a hit is not unusual.
+    Wilson's interval is too strict for rare events. For example, if the attacker guesses one of ten thousand words a
+    thousand times, a single correct guess puts chance outside the interval, although one correct guess is not unusual.
     """
     if control.covers(chance) or not control.n:
         return control.covers(chance)

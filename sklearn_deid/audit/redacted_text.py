@@ -1,4 +1,5 @@
-"""`audit_redacted_text`: what attackers still find in redacted notes, and which patients remain recognisable."""
+"""`audit_redacted_text`: count PHI that attackers still find in redacted notes, and patients who remain
+identifiable."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _KIND_OF = {label: kind for kind, labels in _KINDS.items() for label in labels.s
 
 @dataclass(frozen=True)
 class RemainingPhi:
-    """A passage of a redacted note that an attacker takes for PHI. The object contains no text.
+    """A passage of a redacted note that an attacker classifies as PHI. The object contains no text.
 
     Attributes
     ----------
@@ -39,7 +40,7 @@ class RemainingPhi:
     start, end : int
         Character offsets in the redacted note.
     label : str
-        Kind of PHI, in the labels of the attacker.
+        Kind of PHI, as a label of the attacker.
     attacker : {"rules", "model", "names", "terms"}
         Attacker who found the passage.
     """
@@ -84,13 +85,13 @@ class RedactedTextReport:
     found : tuple of RemainingPhi
         Passages, in the order of the notes. Two attackers may find the same passage.
     attackers : tuple of str
-        Attackers that were tried.
+        Attackers that were run.
     anonymity : dict of Anonymity
         One entry for each kind of quasi-identifier ("age", "date", "place", "profession"), and "all" together.
     least_k : int
         Group size below which patients are counted in ``n_below``.
     n_named_ids : int
-        Notes whose id, such as the name of a file, contains a word of the names that the attacker knows.
+        Number of notes whose id, such as a file name, contains a word of the names that the attacker knows.
     """
 
     n_notes: int
@@ -106,11 +107,11 @@ class RedactedTextReport:
         return dict(sorted(Counter(one.label for one in self.found if one.attacker == attacker).items()))
 
     def notes_with(self, attacker: str) -> int:
-        """Number of notes in which an attacker found something."""
+        """Number of notes in which an attacker found a passage."""
         return len({one.doc_id for one in self.found if one.attacker == attacker})
 
     def to_dict(self) -> dict[str, Any]:
-        """Counts and offsets for JSON. The ids of the notes are included, their text is not."""
+        """Counts and offsets for JSON. The result contains the ids of the notes, but no text."""
         return {
             "n_notes": self.n_notes,
             "n_patients": self.n_patients,
@@ -140,31 +141,31 @@ def audit_redacted_text(
 ) -> RedactedTextReport:
     """Attack redacted notes with rules, a model and a list of names, and count remaining quasi-identifiers.
 
-    Labels in brackets and asterisks, as `redact` writes them, are not counted. Other capitals in brackets, such as
-    ``[SMITH]``, are read. Surrogates are counted, because attackers cannot distinguish surrogates from originals.
-    Therefore, audit a version of the notes with labels.
+    The audit does not count labels in brackets or asterisks in the form that `redact` writes. Other capitals in
+    brackets, such as ``[SMITH]``, count as text. The audit counts surrogates, because attackers cannot distinguish
+    surrogates from originals. Therefore, audit a version of the notes in which labels replace the PHI.
 
     Parameters
     ----------
     notes : sequence of Document
-        Redacted notes. Their spans are ignored.
+        Redacted notes. The function ignores the spans of these notes.
     deidentifier : NoteDeidentifier, optional
-        Model of the attacker. Use another model than the model that redacted the notes, or a model with higher recall.
-        By default, the attacker has no model.
+        Model of the attacker. Use a different model from the model that redacted the notes, or a model with higher
+        recall. By default, the attacker has no model.
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
-        that is written with a capital, with or without its accents. In the ids of the notes, which become file names,
-        the attacker also finds words in lower case. By default, the attacker has no list.
+        that begins with a capital letter, with or without accents. The attacker also searches the ids of the notes,
+        which become file names, for these words in lower case. By default, the attacker has no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
-        Further quasi-identifiers to look for, such as rare professions. By default, only the quasi-identifiers that the
-        rules and the model find.
+        Further quasi-identifiers to search for, such as rare professions. By default, the audit counts only the
+        quasi-identifiers that the rules and the model find.
     patients : mapping, optional
         Patient of each note, by the id of the note. By default, the patient id of the document. A note without patient
-        id counts as a patient.
+        id counts as a separate patient.
     labels : iterable of str, default=()
         Labels that mark redacted PHI, in addition to those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
     least_k : int, default=5
-        Patients in groups smaller than this number are counted as easy to recognise (``n_below``).
+        Patients in groups smaller than this number count as easily identifiable (``n_below``).
 
     Returns
     -------
@@ -173,14 +174,15 @@ def audit_redacted_text(
     Raises
     ------
     ValueError
-        If ``least_k`` is below 2, ``terms`` names another kind, or ``labels`` is a single text.
+        If ``least_k`` is below 2, ``terms`` has an unknown key, or ``labels`` is a single string.
     DeidError
-        If there are no notes, two notes have one id, or the model cannot read a note.
+        If there are no notes, two notes have the same id, or the model cannot read a note.
 
     Notes
     -----
-    The values of a patient are the sets of folded passages of each kind. Two patients are in one group if their sets
-    are equal (Sweeney 2002). Attackers who know less than all values see larger groups.
+    For each kind, the values of a patient are the set of the found passages, without regard to casing. Two patients are
+    in one group if their sets are equal (Sweeney 2002). For attackers who know only some of the values, the groups are
+    larger.
 
     References
     ----------
@@ -261,7 +263,7 @@ def _entries(lists: Mapping[str, Iterable[str]]) -> Iterator[tuple[tuple[str, ..
 def _by_words(
     notes: Sequence[Document], known: Mapping[tuple[str, ...], str], *, capital: bool = False
 ) -> Iterator[Finds]:
-    """Known words in each note; a term of several words spans from its first to its last word."""
+    """Known words in each note. The passage of a term of several words extends from its first to its last word."""
     longest = max(map(len, known), default=0)
     for note in notes:
         tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(note.text)]
@@ -279,7 +281,7 @@ def _by_words(
 
 
 def _readable(text: str, finds: Finds, labels: Set[str]) -> Iterator[tuple[int, int, str]]:
-    """Found passages with a letter or digit outside of placeholders."""
+    """Found passages that have a letter or digit outside of placeholders."""
     spans = [match.span() for match in _PLACEHOLDER.finditer(text) if match[1] is None or match[1] in labels]
     hidden = {at for span in spans for at in range(*span)}
     for start, end, label in finds:

@@ -81,14 +81,14 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
         Attacks that the user requests.
     kinds : sequence of str
         Kinds of the available releases. "default" and "quick" leave out attacks that train the attacked model again,
-        unless no other attack fits.
+        unless no other attack accepts the releases.
 
     Raises
     ------
     ValueError
         If a name is unknown.
     AttackError
-        If the named attack does not accept the available releases.
+        If a requested attack does not accept the available releases.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
 
 
 def release_of_step(step: AuditedStep, data: AuditData) -> Any:
-    """Return the release that a step makes of the sentences, together with the attackers' knowledge."""
+    """Return the release of the sentences by a step, together with the attackers' knowledge."""
     if step.kind == REPRESENTATION:
         return ReleasedRepresenter(step.estimator, data)
     if step.kind == CLASSES:
@@ -146,7 +146,8 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
 def releases_of_folder(
     shared: Any, representer: Any, data: AuditData | None, notes: Any, path: Any = None
 ) -> dict[str, Any]:
-    """Return the releases of a saved folder, by kind: its bytes, and its vectors with the notes if these are known.
+    """Return the releases of a saved folder by kind: the bytes of the folder and, if the notes are known, the vectors
+    with the notes.
 
     Parameters
     ----------
@@ -155,11 +156,11 @@ def releases_of_folder(
     representer : PrivateRepresenter, WordClassRepresenter or None
         Published representer.
     data : AuditData or None
-        Sentences of the notes; None if they are not known.
+        Sentences of the notes; None if the notes are unknown.
     notes : MatchedNotes or None
-        Notes behind the folder, with their rows.
+        Original notes of the folder, with their rows.
     path : path, optional
-        Folder, whose bytes are read.
+        Folder whose bytes are read.
     """
     is_classes = holds_classes(shared.origin)
     read, matched = (ReleasedClassFolder, MatchedClasses) if is_classes else (ReleasedFile, MatchedFile)
@@ -176,7 +177,7 @@ def releases_of_folder(
 
 
 def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
-    """Return the kind of the given released sentences, and the release together with the attackers' knowledge."""
+    """Return the kind of the released sentences, and the release together with the attackers' knowledge."""
     released = released[data.rows]
     if not isinstance(released, TokenVectors):
         return WORDS, ReleasedText(released, data)
@@ -190,7 +191,7 @@ def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
 def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> list[PlannedAttack]:
     """Plan the attacks of an audit. Presets leave out attacks that cannot run on the releases.
 
-    If the mechanism behind a text is unknown, quick attacks that need the mechanism are skipped, and the audit fails.
+    If the mechanism of a text is unknown, quick attacks that need the mechanism are skipped, and the audit fails.
 
     Parameters
     ----------
@@ -230,7 +231,8 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
 
 
 def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> Iterator[PlannedAttack]:
-    """Plan attacks that a folder requires but cannot run without its notes: they are skipped, and the audit fails."""
+    """Plan attacks that a folder requires but that cannot run without the notes. These attacks are skipped, and the
+    audit fails."""
     kind = next((kind for kind in releases if kind in _BEHIND), "")
     if not kind or _BEHIND[kind] in releases or attacks not in list(PRESETS):
         return
@@ -246,7 +248,8 @@ def _without_notes(attack: Any) -> list[AttackResult]:
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
-    """Find the release for an attack object, by the ``releases`` of its class or else by its ``threat``."""
+    """Find the release for an attack object by the ``releases`` of its class or, without this attribute, by its
+    ``threat``."""
     if not callable(getattr(attack, "run", None)):
         raise TypeError(
             f"An attack of an audit must have 'run', which asks a release for what it needs. {type(attack).__name__} "
@@ -263,10 +266,11 @@ def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
 def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResult]:
     """Return the results on a release. An attack whose requirements are not met is skipped with its reason.
 
-    The audit fails if named attacks are skipped, or if they attack words that can be the originals. A preset instead
-    lists the attacks that could not run on such words. With attacks on text, the audit fails if the parameters of the
-    pseudonymizer leave PHI tokens as they are. With named attacks, the audit also fails if the mechanism cannot have
-    made the text, because only the checks of a preset detect such a text.
+    The audit fails if attacks that were requested by name attack a text of unknown mechanism, because this text can
+    contain the originals. A preset instead lists the attacks that could not run on such a text. With attacks on text,
+    the audit fails if the parameters of the pseudonymizer leave PHI tokens unchanged, or if tokens outside of PHI were
+    changed. With attacks by name, the audit also fails if the mechanism cannot have made the text, because only the
+    checks of a preset detect such a text.
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:
@@ -283,9 +287,9 @@ def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResu
 
 
 def _changed_elsewhere(release: ReleasedText) -> str | None:
-    """Statement about changed tokens outside of PHI; None if no such token was changed.
+    """Statement about changed tokens outside of PHI; None if all these tokens are unchanged.
 
-    Pseudonymizers change PHI only. Any other token can contain originals, and no attack reads these tokens.
+    Pseudonymizers change only PHI. Any other changed token can contain originals, and no attack reads these tokens.
     """
     data, released = release.data, release.released
     n = 0 if release.pseudonymizer is None else int((released.data != data.X.data)[~data.phi].sum())

@@ -1,4 +1,4 @@
-"""Find the step of an estimator whose output is released, and the steps before and around this step."""
+"""Find the step of an estimator whose output is released, and the steps before this step."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def find_released_step(estimator: Any, path: str | None = None) -> AuditedStep |
     Parameters
     ----------
     estimator : fitted estimator
-        Transformer, tagger or Pipeline. The estimator may be nested, frozen, in a finished search or in a
+        Transformer, tagger or Pipeline. The estimator may be nested, frozen, in a fitted search or in a
         `NoteDeidentifier`.
     path : str, optional
-        Name of the step. Two underscores separate the names of nested pipelines; the last name alone suffices.
+        Name of the step. Two underscores separate the names of nested pipelines; the last name is sufficient.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def find_released_step(estimator: Any, path: str | None = None) -> AuditedStep |
 
 
 def unwrapped(estimator: Any) -> Any:
-    """Return the estimator inside of frozen estimators, finished searches and `NoteDeidentifier`.
+    """Return the estimator inside of frozen estimators, fitted searches and `NoteDeidentifier`.
 
     Raises
     ------

@@ -37,35 +37,37 @@ _ARMS = ("attack", "baseline", "positive_control", "negative_control")
 class AuditReport:
     """Success of attackers on a release, with intervals and controls: numbers and fixed sentences, without note text.
 
-    The **score** is conservative: it uses the unfavourable end of each interval. Each valid attack has an advantage
-    from 0 (guessing) to 1 (certainty). The attack whose interval has the highest upper end decides, and ``score`` is 1
-    minus this end. Few trials give wide intervals and a low score: more sentences raise the score if nothing leaks. If
-    an attacker chooses between two answers and is wrong more often than chance, by more than the interval, the answers
-    count as inverted.
+    The **score** is conservative, because the score uses the unfavourable end of each interval. Each valid attack has
+    an advantage from 0 (guessing) to 1 (certainty). The attack whose interval has the highest upper end decides, and
+    ``score`` is 1 minus this end. Few trials give wide intervals and a low score. If the release reveals nothing, more
+    sentences raise the score. If an attacker chooses between two answers and the whole interval of their accuracy is
+    below chance, the score uses the inverted answers.
 
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
     - a check found a fault: the release differs from its statement;
-    - a required attack was not run: an attack that the user named, or a "quick" attack;
+    - a required attack was not run: an attack that the user requested by name, or a "quick" attack;
     - a result is invalid: a control failed, or the attack exceeds a certified bound that covers the attack. A failed
-      positive control of the paper's own adversary is no error, and shows that this adversary is too weak;
+      positive control of the paper's own adversary does not count, because this failure only shows that the adversary
+      is too weak;
     - no attack was carried out with valid controls;
     - the paper's own adversary is the only attacker on a representation.
 
     Other skipped attacks do not change the score. The report lists these attacks, and `passed` can require that each
-    threat was attacked. Certified bounds and checks are not attacks; the report shows them beside the attacks.
+    threat was attacked. Certified bounds and checks are not attacks; the report shows bounds and checks together with
+    the attacks.
 
     Parameters
     ----------
     results : iterable of AttackResult
-        At least one. A result that exceeds a bound becomes invalid here.
+        At least one result. A result that exceeds a bound is marked as invalid.
     bounds : mapping of str to mapping, or None, default=None
         ``PrivacyBound.to_dict()`` of each bound on the attacked release, by name.
     settings : mapping, default={}
         Parameters of the audit: plain values and short names, seeds included.
     versions : mapping of str to str, default={}
     n_sentences, n_patients : int or None, default=None
-        Number of attacked sentences and of their patients.
+        Number of attacked sentences, and number of their patients.
     seconds : float, default=0.0
 
     Attributes
@@ -121,13 +123,13 @@ class AuditReport:
     def score(self) -> float:
         """Score of the release, from 0 to 1.
 
-        A score of 1 means that attackers are no better than guessing; see the class for the calculation.
+        A score of 1 means that attackers are not better than guessing; see the class for the calculation.
         """
         return self.score_interval[0]
 
     @cached_property
     def score_interval(self) -> tuple[float, float]:
-        """The score, and the score at the other end of each attack's interval."""
+        """The score, and the score that is computed from the other end of each attack's interval."""
         if self.blocking_issues:
             return 0.0, 0.0
         found = [exposure(result) for result in counted(self.results)]
@@ -135,7 +137,7 @@ class AuditReport:
 
     @cached_property
     def blocking_issues(self) -> tuple[str, ...]:
-        """Reasons why the audit cannot be passed regardless of the numbers, one sentence each; may be empty."""
+        """Reasons why the release cannot pass the audit, whatever the score, one sentence each; may be empty."""
         return tuple(blocking_issues(self.results))
 
     @cached_property
@@ -167,7 +169,7 @@ class AuditReport:
         Raises
         ------
         ValueError
-            If the threshold is not in (0, 1]; a threshold of 0 would pass everything.
+            If the threshold is not in (0, 1]; with a threshold of 0, every release would pass.
         """
         if not 0.0 < threshold <= 1.0:
             raise ValueError(f"The 'threshold' parameter must be above 0 and at most 1. Got {threshold!r} instead.")
@@ -216,7 +218,7 @@ class AuditReport:
         return as_html(parts(self))
 
     def save(self, path: str | Path) -> None:
-        """Write the report in the format that the suffix names.
+        """Write the report in the format of the suffix.
 
         Parameters
         ----------
@@ -267,7 +269,7 @@ def _checked_value(value: Any, where: str) -> Any:
 
 
 def _advantage(result: AttackResult) -> dict[str, float]:
-    """The advantage that the score counts, also that of inverted answers; NaN for a skipped attack."""
+    """The advantage that the score uses, including the advantage of inverted answers; NaN for a skipped attack."""
     found = exposure(result)
     return {"advantage": found.value, "advantage_low": found.low, "advantage_high": found.high}
 

@@ -25,7 +25,7 @@ _ABOVE = -9.0
 def draw_attacks(results: Sequence[AttackResult], caption: str, name: str) -> str:
     """Draw each attack with its interval, the baseline and both controls on one axis from 0 to 1.
 
-    Marks differ in shape as well as in colour. Screen readers read the title; the table beside the drawing contains the
+    Marks differ in shape as well as in colour. Screen readers read the title. The table of the report contains the
     numbers.
 
     Parameters

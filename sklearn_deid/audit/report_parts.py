@@ -126,7 +126,7 @@ Block = Heading | Paragraph | Alert | Items | Table | Figure
 
 
 def parts(report: Any) -> Iterator[Block]:
-    """Parts of an `AuditReport`: the results first, the details for a repetition last."""
+    """Parts of an `AuditReport`: first the results, last the details for repeating the audit."""
     for section in _SECTIONS:
         yield from section(report)
 
@@ -242,7 +242,7 @@ def _proved(report: Any) -> Iterator[Block]:
 
 
 def _tail(details: Mapping[str, Any]) -> str:
-    """Quantile and largest value, which the mean of a bound does not show."""
+    """Quantile and largest value of a bound, in addition to its mean."""
     if not {"quantile", "quantile_accuracy", "largest_accuracy"} <= set(details):
         return ""
     accuracy, largest = percent(details["quantile_accuracy"]), percent(details["largest_accuracy"])
@@ -302,7 +302,7 @@ _SECTIONS: tuple[Callable[[Any], Iterator[Block]], ...] = (
 
 
 def _items(title: str, items: Iterable[tuple[str, str]], alert: str = "") -> Iterator[Block]:
-    """Section with a list; nothing if the list is empty."""
+    """Section with a list; no section if the list is empty."""
     listed = tuple(items)
     if listed:
         yield Heading(title)

@@ -1,4 +1,4 @@
-"""Score of an audit from the results of its attacks, and the reasons why an audit cannot be passed."""
+"""Score of an audit from the results of its attacks, and the reasons why a release cannot pass the audit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Exposure(NamedTuple):
     ----------
     value, low, high : float
     reversed : bool
-        Whether the attacker's answers were inverted, because they were wrong more often than a guess; see `exposure`.
+        Whether the attacker's answers were inverted, because the answers were wrong more often than a guess; see
+        `exposure`.
     """
 
     value: float
@@ -33,8 +34,8 @@ class Exposure(NamedTuple):
 def exposure(result: AttackResult) -> Exposure:
     """Advantage of an attack, or of its inverted answers if the answers are wrong more often than a guess.
 
-    If an attacker chooses between two answers and the whole interval is below one half, inverting the answers works. A
-    representer trained against an adversary can cause this case.
+    If an attacker chooses between two answers and the whole interval is below one half, the inverted answers are right
+    more often than a guess. Training a representer against an adversary can cause this case.
 
     Examples
     --------
@@ -82,9 +83,9 @@ def is_paper(result: AttackResult) -> bool:
 
 
 def is_weak(result: AttackResult) -> bool:
-    """Whether the attack is the paper's adversary with a failed positive control, and otherwise valid.
+    """Whether the attack is the paper's adversary and is valid except for a failed positive control.
 
-    A weak result is a finding about the adversary and no error of the audit. A pass never depends on a weak result.
+    A weak result is a finding about the adversary, not an error of the audit. A pass never depends on a weak result.
     """
     only_too_weak = (
         result.status == "invalid" and replace(result, positive_control=None, min_positive_control=None).status == "ok"
@@ -93,7 +94,8 @@ def is_weak(result: AttackResult) -> bool:
 
 
 def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
-    """Attacks that determine the score: valid ones, without bounds and checks; weak ones can only lower the score."""
+    """Attacks that determine the score: valid attacks without bounds and checks, and weak attacks, which can only lower
+    the score."""
     return [r for r in results if not (is_bound(r) or is_check(r)) and (r.status == "ok" or is_weak(r))]
 
 
@@ -114,10 +116,10 @@ def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
 def checked_against_bounds(
     results: Iterable[AttackResult], bounds: Mapping[str, Mapping[str, Any]] | None
 ) -> tuple[AttackResult, ...]:
-    """Results in which an attack that exceeds its certified bound is invalid.
+    """Results; an attack that exceeds its certified bound is marked as invalid.
 
-    A bound covers attacks that distinguish a sentence from one other sentence without the casing, on at most as many
-    releases.
+    A bound covers attacks that distinguish a sentence from one other sentence, do not use the casing, and see at most
+    as many releases as the bound.
     """
     results = tuple(results)
     reach = [(r.settings.get("n_releases", 1), r.attack.high) for r in results if is_bound(r) and r.attack is not None]

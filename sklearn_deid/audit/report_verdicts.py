@@ -91,7 +91,7 @@ def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
 
 
 def _kind(result: AttackResult) -> tuple[str, bool]:
-    """Kind of an attack: its action, and whether it reads one release, regardless of its measure."""
+    """Kind of an attack: the action of the attacker, and whether the attacker sees only one release."""
     return result.key or result.name, result.settings.get("n_releases", 1) == 1
 
 

@@ -39,7 +39,7 @@ def _in_html(block: Block, number: int) -> str:
 
 
 def _html(text: str) -> str:
-    """Escape a text for HTML; a number and its percent sign stay on one line."""
+    """Escape a text for HTML; keep a number and its percent sign on one line."""
     return escape(text).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -62,7 +62,7 @@ def _row(row: tuple[str, ...]) -> str:
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:
-    """All parts of a report as Markdown. Figures are left out: the tables have their numbers."""
+    """All parts of a report as Markdown. Figures are left out, because the tables contain the same numbers."""
     texts = ["# Privacy audit", *(text for block in blocks for text in _in_markdown(block))]
     return "\n\n".join(texts) + "\n"
 

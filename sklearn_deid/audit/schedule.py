@@ -17,7 +17,7 @@ from .report import AuditReport
 
 @dataclass(frozen=True, repr=False)
 class PlannedAttack:
-    """An attack that an audit has planned and not yet run.
+    """Planned attack of an audit.
 
     Attributes
     ----------
@@ -32,8 +32,7 @@ class PlannedAttack:
     seconds : float
         Expected duration on one core in seconds, controls included.
     called_for : bool
-        Whether an audit cannot be passed without the attack: the user named the attack, or the attack is a "quick"
-        attack.
+        Whether a pass requires the attack: the user requested the attack by name, or the attack is a "quick" attack.
     """
 
     name: str
@@ -44,7 +43,7 @@ class PlannedAttack:
     called_for: bool = True
 
     def left_out(self, reason: str) -> AttackResult:
-        """Result of the attack if it cannot be run. If the audit requires the attack, the audit fails."""
+        """Result of an attack that cannot be run. If the audit requires the attack, the audit fails."""
         skipped = self.attack.skip(reason)
         return replace(skipped, blocks=self.called_for) if isinstance(skipped, AttackResult) else skipped
 
@@ -58,8 +57,8 @@ def run_attacks(
 ) -> list[AttackResult]:
     """Run attacks in order of expected success per second; skip attacks for which no time is left.
 
-    The function learns the speed of the machine from the attacks that have ended. The function does not stop an attack
-    that has begun.
+    The function estimates the speed of the machine from the attacks that have ended. The function does not stop a
+    running attack.
 
     Parameters
     ----------
@@ -103,7 +102,8 @@ def run_attacks(
 
 
 def _timed(one: PlannedAttack) -> tuple[list[AttackResult], float]:
-    """Return the results of an attack, and its seconds. An attack that cannot run on the data is skipped."""
+    """Return the results of an attack, and its duration in seconds. An attack that cannot run on the data is
+    skipped."""
     since = time.perf_counter()
     try:
         found = one.run(one.attack)
@@ -133,9 +133,9 @@ class ReportMemory:
         self._reports: OrderedDict[Hashable, AuditReport] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], AuditReport]) -> AuditReport:
-        """Return the report of a key. If the cache does not contain the key, make the report.
+        """Return the report of a key. If the cache does not contain the key, call ``make``.
 
-        With None as the key, every call makes a new report.
+        If the key is None, every call makes a new report.
         """
         with self._lock:
             if key is not None and key in self._reports:

@@ -1,5 +1,5 @@
-"""Attacks of a host that rebuilds the model of each site from the recorded exchange: which site has a name in its
-notes?"""
+"""Attacks of a host that reconstructs the model of each site from the recorded exchange, and decides which site has a
+name in its notes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N_SEEN = 10
 
 
 def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = N_SEEN) -> list[Any]:
-    """Models of a site after its last uploads: the fetched parameters plus the update of the site.
+    """Models of a site after its last uploads: the downloaded parameters plus the update of the site.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = 
     Raises
     ------
     ValueError
-        If the record has no upload of the site, or a download with a part of the parameters.
+        If the record has no upload of the site, or has a download that contains only a part of the parameters.
     """
     start, vectors = None, []
     for message in record:
@@ -59,11 +59,11 @@ def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = 
 
 
 def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """AUC of a host that assigns names to sites; 0.5 is guessing.
+    """Area under the ROC curve (AUC) of a host that assigns names to sites; 0.5 is chance level.
 
     The host assigns a name to the site whose models are most certain that the name is PHI, compared with the models of
-    the other sites. The host needs candidates for names, and no word vectors. Names that occur at several sites are
-    left out.
+    the other sites. The host needs candidate names, but no word vectors. Names that occur at several sites are left
+    out.
 
     Parameters
     ----------
@@ -75,13 +75,14 @@ def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collect
     Returns
     -------
     dict of str to float
-        AUC for each site. A site without a name of its own is left out.
+        AUC for each site. A site without a name that occurs only at this site is left out.
     """
     return _attack(models, names, lambda words: ["Seen", "by", *words, "."], _phi_log_odds)
 
 
 def word_attack(models: Mapping[str, Sequence[Any]], words: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """AUC of a host that assigns each word, PHI or not, to the site whose models are most certain of its tag.
+    """AUC of a host that assigns each word, PHI or not, to the site whose models are most certain of the tag of the
+    word.
 
     The parameters are those of `name_attack`, with words instead of names.
     """

@@ -1,6 +1,6 @@
 """Measures of de-identification: official scores, leaks, scorers, calibration, thresholds and usefulness of notes.
 
-Names are resolved lazily (PEP 562): a module is imported when one of its names is first used.
+Imports are lazy (PEP 562): the first access to a name imports the module that defines the name.
 """
 
 from __future__ import annotations

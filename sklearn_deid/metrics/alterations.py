@@ -1,7 +1,7 @@
-"""Alterations of notes that occur in practice or evade filters, with the place of each character.
+"""Alterations of notes that occur in practice or evade filters, with the position of each character.
 
-An alteration replaces each character of a note by a piece of text, which may be empty. The pieces show the position of
-each token of the note in the altered note, so that the recall before and after counts the same tokens.
+An alteration replaces each character of a note by a piece of text, which may be empty. The pieces give the position of
+each token in the altered note, so that recall is computed on the same tokens before and after the alteration.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class AlteredNote:
     text : str
         Altered text.
     places : sequence of int, one more than the note has characters
-        Offset in the altered text at which the piece of each character starts.
+        For each character, the offset in the altered text at which its piece starts.
     """
 
     text: str
@@ -44,14 +44,14 @@ class AlteredNote:
 
 @dataclass(frozen=True)
 class Alteration:
-    """Kind of change for which `robustness_table` measures the recall, such as notes in capitals.
+    """Kind of change for which `robustness_table` measures the recall, such as notes in capital letters.
 
     Parameters
     ----------
     name : str
         Name in tables.
     evasive : bool
-        Whether the change hides text from filters; otherwise it occurs in ordinary notes.
+        True if the change hides text from filters; False if the change occurs in ordinary notes.
     pieces : callable
         ``pieces(document, rng)`` returns a piece of text for each character of the note.
 
@@ -105,7 +105,7 @@ def _title_case(document: Document, rng: np.random.Generator) -> list[str]:
 
 
 def _hyphenated(document: Document, rng: np.random.Generator) -> list[str]:
-    """Cut every word of five or more letters inside of spans with a hyphen and a line break."""
+    """Split every word of five or more letters inside of spans by a hyphen and a line break."""
     pieces = list(document.text)
     for span in document.spans:
         for word in re.finditer(r"[^\W\d_]{5,}", document.text[span.start : span.end]):

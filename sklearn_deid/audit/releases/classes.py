@@ -1,4 +1,4 @@
-"""Release of word classes: by an estimator, or as a saved folder."""
+"""Release of word classes by an estimator or as a saved folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ReleasedClasses(ReleasedVectors):
         super().__init__(self._first, representer._vectors, data)
 
     def _releases(self, data: AuditData) -> tuple[np.ndarray, np.ndarray | None]:
-        """Vectors of the release, and of a second release if the step can make a second release."""
+        """Vectors of the release and, if the step can make a second release, vectors of the second release."""
         d, found = self._representer.centroids_.shape[1], []
         for _ in range(2):
             released = self._representer.transform(data.X)
@@ -60,7 +60,7 @@ class ReleasedClasses(ReleasedVectors):
 
 
 class MatchedClasses(ReleasedClasses):
-    """Word classes of a saved folder, in the order of the notes behind it.
+    """Word classes of a saved folder, in the order of the original notes.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class MatchedClasses(ReleasedClasses):
     data : AuditData
         Sentences of the audit.
     notes : MatchedNotes
-        Notes behind the folder, see `notes_of_classes`.
+        Original notes of the folder, see `notes_of_classes`.
     """
 
     def __init__(self, shared: SharedRepresentation, representer: Any, data: AuditData, notes: MatchedNotes) -> None:
@@ -85,7 +85,7 @@ class MatchedClasses(ReleasedClasses):
 
 
 class ReleasedClassFolder(ReleasedFile):
-    """Word classes of a saved folder, in its order; the parameters are those of `ReleasedFile`."""
+    """Word classes of a saved folder, in the order of the folder; the parameters are those of `ReleasedFile`."""
 
     kind = CLASS_FILE
 
@@ -114,13 +114,13 @@ def notes_of_classes(
 ) -> MatchedNotes:
     """Match each sentence of the notes with its sentence in a folder of word classes.
 
-    Among the sentences of equal length, tags and casing, the one with the most classes of the words belongs to the
-    notes. The parameters are those of `matched_notes`.
+    Candidates are the sentences of the folder with equal length, tags and casing. The function chooses the candidate
+    that agrees with the classes of the words at the most tokens. The parameters are those of `matched_notes`.
 
     Raises
     ------
     SequenceError
-        If the notes are not those behind the folder.
+        If the folder was not made from these notes.
     """
     own, there = candidates_of(shared, X, y)
     rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
@@ -145,7 +145,7 @@ def notes_of_classes(
 
 
 def _numbered(R: TokenVectors, number: dict[bytes, int]) -> list[np.ndarray]:
-    """Number of the vector of each token, by sentence; ``number`` holds the numbers given so far."""
+    """Number of the vector of each token, by sentence; ``number`` contains the numbers that were assigned before."""
     assert R.origin is not None
     vectors = np.ascontiguousarray(R.data[:, : R.origin.n_components])
     flat = np.array([number.setdefault(row.tobytes(), len(number)) for row in vectors], dtype=np.int64)

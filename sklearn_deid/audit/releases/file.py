@@ -1,4 +1,4 @@
-"""Release of a saved folder of vectors: an outsider knows the bytes and perhaps the published representer."""
+"""Release of a saved folder of vectors: the attacker knows the bytes and may know the published representer."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class ReleasedFile:
     shared : SharedRepresentation
         Opened folder.
     representer : PrivateRepresenter, optional
-        Published representer behind the vectors.
+        Published representer that made the vectors.
     original : ndarray of shape (n_sentences,), optional
         Row of each sentence in the notes, -1 for an unknown row.
     notes : KnownNotes, optional
-        Notes behind the vectors.
+        Original notes of the vectors.
     path : path, optional
-        Folder, whose bytes are read.
+        Folder whose bytes are read.
 
     Raises
     ------
     BundleError
-        If the vectors were made by another representer.
+        If another representer made the vectors.
     """
 
     kind = RELEASE_FILE
@@ -103,7 +103,7 @@ class ReleasedFile:
 
     @property
     def seed_target(self) -> SeedTarget:
-        """Sentences whose order in the transform is not known."""
+        """Sentences whose order in the call of ``transform`` is unknown."""
         in_order = not self.shared.manifest["shuffled"]
         return SeedTarget(self.vectors, self.shared.X.lengths, self._input_width, in_order)
 
@@ -146,7 +146,7 @@ class ReleasedFile:
         return found
 
     def _wrong_labels(self) -> list[str]:
-        """Faults of labels that name tokens, words or patients, and not kinds of PHI."""
+        """Faults of labels that identify tokens, words or patients instead of kinds of PHI."""
         y, notes, patients = self.shared.y, self._notes, self.shared.groups
         # What is not known counts as different.
         words, unknown = -1 - np.arange(len(y.data)), -1 - np.arange(len(y))
@@ -161,7 +161,8 @@ class ReleasedFile:
         return label_faults(y, words, unknown if patients is None else patients)
 
     def _wrong_copies(self) -> list[str]:
-        """Faults of sentences that the notes repeat: a folder holds equal sentences once, and states their number."""
+        """Faults of repeated sentences: a folder must contain each distinct sentence once, and state the number of
+        removed copies."""
         found, shared = [], self.shared
         tags = RaggedArray(np.unique(shared.y.data.astype(str), return_inverse=True)[1].reshape(-1), shared.y.offsets)
         n_copies = len(shared) - len(set(row_digests(shared.X, tags)))
@@ -187,7 +188,7 @@ class ReleasedFile:
 
 
 def label_faults(y: TokenSequences, words: np.ndarray, patients: np.ndarray) -> list[str]:
-    """Return one sentence for each way in which labels name tokens, words or patients, and not kinds of PHI.
+    """Return a message for each fault of labels that identify tokens, words or patients instead of kinds of PHI.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Equal states of the global random generators, as forked processes have them."""
+"""Equal states of the global random generators, as in forked processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .new_processes import released_in_new_processes
 
 @contextmanager
 def same_global_state() -> Iterator[Callable[[], None]]:
-    """Give a function that resets the global random generators to their first state; restore them at the end."""
+    """Yield a function that resets the global random generators to their first state; restore the generators at the
+    end."""
     states = random.getstate(), np.random.get_state(), torch.get_rng_state()
 
     def reset() -> None:
@@ -34,7 +35,7 @@ def same_global_state() -> Iterator[Callable[[], None]]:
 def repeated_draws(perturber: Any, data: AuditData) -> list[Any]:
     """Draw four further releases of all notes.
 
-    Two are drawn in the same state of the global random generators, and two in new processes.
+    Two releases are drawn in the same state of the global random generators, and two releases in new processes.
     """
     drawing, found = [copy.copy(perturber) for _ in range(4)], []
     for number, one in enumerate(drawing, 1):

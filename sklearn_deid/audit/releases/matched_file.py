@@ -1,4 +1,4 @@
-"""Release of a saved folder whose sentences were matched to the notes behind it."""
+"""Release of a saved folder whose sentences were matched with the original notes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MatchedNotes:
 
 
 class MatchedFile(ReleasedRepresenter):
-    """Vectors of a saved folder, in the order of the notes, and the published network behind them.
+    """Vectors of a saved folder, in the order of the notes, and the published network that made the vectors.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class MatchedFile(ReleasedRepresenter):
     data : AuditData
         Sentences of the audit.
     notes : MatchedNotes
-        Notes behind the folder, see `matched_notes`.
+        Original notes of the folder, see `matched_notes`.
     """
 
     can_repeat = False
@@ -83,7 +83,8 @@ class MatchedFile(ReleasedRepresenter):
     def seed_target(self) -> SeedTarget:
         """All distinct sentences of the folder without their templates, in the order in which the notes were encoded.
 
-        If few rows are certain, sums over sentences of equal length are used, which do not depend on the matching.
+        If few rows are certain, the search uses sums over sentences of equal length, because these sums do not depend
+        on the matching.
         """
         first = first_of_each(self._notes.X)
         network, X = self.network, self._notes.X[first]
@@ -103,9 +104,9 @@ class MatchedFile(ReleasedRepresenter):
 
     @cached_property
     def _first(self) -> dict[str, np.ndarray]:
-        """Distinct sentences with a certain row: a row chosen by likelihood would show too little noise.
+        """Distinct sentences with a certain row. If a row was chosen by likelihood, its noise would appear too small.
 
-        All parts belong to one release, in which equal sentences share their noise across parts.
+        All parts belong to one release, in which equal sentences of different parts have equal noise.
         """
         taken: set[int] = set()
         found = {}
@@ -126,17 +127,17 @@ def matched_notes(
 ) -> MatchedNotes:
     """Match each sentence of the notes with its sentence in the folder.
 
-    Sentences of equal length, tags and casing (if the casing is released without noise) are candidates for each other.
-    If the representer is given, the assignment with the largest likelihood decides among several candidates.
+    Sentences with equal length, tags and casing (if the casing is released without noise) are candidates. If the
+    representer is given, the function chooses among several candidates by the assignment with the largest likelihood.
 
     Parameters
     ----------
     shared : SharedRepresentation
         Opened folder.
     representer : fitted PrivateRepresenter or None
-        Published representer that made the vectors. Without it only sure rows are found.
+        Published representer that made the vectors. Without the representer, the function finds only certain rows.
     X, y : TokenSequences of n sentences
-        Words and tags of the notes behind the folder.
+        Words and tags of the original notes of the folder.
     groups : ndarray of shape (n,), optional
         Patient of each sentence.
 
@@ -147,7 +148,7 @@ def matched_notes(
     Raises
     ------
     SequenceError
-        If the notes are not those behind the folder.
+        If the folder was not made from these notes.
     """
     own, there = candidates_of(shared, X, y)
     rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
@@ -173,7 +174,7 @@ def matched_notes(
 def candidates_of(
     shared: SharedRepresentation, X: TokenSequences, y: TokenSequences
 ) -> tuple[dict[Any, list[int]], dict[Any, list[int]]]:
-    """Return the rows of the notes, and the rows of the folder, by length, tags and casing.
+    """Return the rows of the notes and the rows of the folder, grouped by length, tags and casing.
 
     Raises
     ------

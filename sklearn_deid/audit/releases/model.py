@@ -27,8 +27,8 @@ class ReleasedModel:
     Parameters
     ----------
     estimator : fitted tagger or Pipeline
-        Estimator under attack. The representers of the pipeline stay unchanged; each training fits the pseudonymizers
-        and the tagger again.
+        Attacked estimator. The representers of the pipeline stay unchanged; each training fits the pseudonymizers and
+        the tagger again.
     data : AuditData
         Sentences of the audit.
     """
@@ -39,7 +39,7 @@ class ReleasedModel:
         self.estimator, self.data = estimator, data
 
     def digest(self) -> None:
-        """Return None: attacks on a model train it again, so that the content of a release does not identify the
+        """Return None: attacks on a model train the model again, so that the content of a release does not identify the
         result.
         """
 
@@ -65,7 +65,8 @@ class ReleasedModel:
 
     @cached_property
     def _released(self) -> ReleasedTagger:
-        """Tagger trained in the same way on half of the patients: the published tagger's patients are unknown here."""
+        """Tagger that is trained in the same way on half of the patients, because the training patients of the
+        published tagger are unknown here."""
         # Whole patients are members or not, as in a real training set.
         data, rng = self.data, np.random.default_rng(self.data.seed)
         patients = np.arange(len(data.X)) if data.groups is None else np.unique(data.groups, return_inverse=True)[1]

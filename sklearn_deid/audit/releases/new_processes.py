@@ -1,4 +1,4 @@
-"""Releases of new processes, whose modules were imported anew."""
+"""Releases of new processes, which import all modules again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...exceptions import AttackError
 
 
 def released_in_new_processes(estimators: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
-    """Call a method of each estimator in a new process of its own, to which the estimator is sent as a pickle.
+    """Call a method of each estimator in a separate new process, which receives the estimator as a pickle.
 
     All copies in this process share its modules. A generator that a module created with a fixed seed continues in this
     process, but starts from its first state in each new process.
@@ -22,7 +22,7 @@ def released_in_new_processes(estimators: Sequence[Any], method: str, *arguments
     Parameters
     ----------
     estimators : sequence of estimator
-        Fitted estimators, usually the same one twice.
+        Fitted estimators, usually the same estimator twice.
     method : str
         Name of the method, such as "transform".
     *arguments : object

@@ -54,15 +54,15 @@ _SURROUNDINGS, _REPEATED = len(_PARTS), 2 * len(_PARTS)
 
 
 class ReleasedRepresenter(VectorRelease):
-    """Vectors that a representer released, and the published network behind them.
+    """Vectors that a representer released, and the published network that made the vectors.
 
-    The audit never encodes a release by itself: vectors come from the public `transform` and `sample` of a deep copy of
-    the estimator. Templates and everything else that attackers compute come from the published network.
+    The vectors of a release always come from the public `transform` and `sample` of a deep copy of the estimator.
+    Templates and all other quantities that attackers compute come from the published network.
 
     Parameters
     ----------
     representer : fitted PrivateRepresenter
-        Representer under attack, which is not changed.
+        Attacked representer, which is not changed.
     data : AuditData
         Sentences of the audit.
 
@@ -84,7 +84,7 @@ class ReleasedRepresenter(VectorRelease):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the settings promise noise at the output, so that a bound on all attackers exists."""
+        """Whether the settings state noise at the output, so that a bound on all attackers exists."""
         return as_strategy("noise", parameters_of(self.representer._settings)["noise"]) is not None
 
     @property
@@ -94,7 +94,7 @@ class ReleasedRepresenter(VectorRelease):
 
     @cached_property
     def network(self) -> Representer:
-        """Network that a recipient of the published representer holds.
+        """Network that a recipient of the published representer has.
 
         Raises
         ------
@@ -118,10 +118,10 @@ class ReleasedRepresenter(VectorRelease):
     def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
         """Knowledge of a membership attacker, a representer to attack, and a function that describes the result.
 
-        The attacked representer is trained in the same way on half of the patients, because the patients of the
-        published representer are not known here. The attack judges sentences with a token that can be replaced: a
-        published representer contains no tagger, and the only measurable quantity of a sentence is its distance to
-        its counterfactuals.
+        The attacked representer is trained in the same way on half of the patients, because the training patients of
+        the published representer are unknown here. A published representer contains no tagger, so that the only
+        measurable quantity of a sentence is its distance to its counterfactuals. The attack therefore measures only
+        sentences with a replaceable token.
         """
         data, pairs = self.data, self.pairs
         # Sentences with a token that can be replaced.
@@ -149,8 +149,8 @@ class ReleasedRepresenter(VectorRelease):
     def released(self, part: str) -> TokenVectors:
         """Return what `transform` returned for the sentences of a part, casing columns and origin included.
 
-        Each part has its own call with its own noise. Equal sentences of one call share their noise, so that attackers
-        would recognise a sentence that they also have.
+        Each part has a separate call with separate noise. Equal sentences of one call have equal noise, so that
+        attackers would recognise their own sentences in a common call.
         """
         return self._released[part]
 
@@ -165,7 +165,8 @@ class ReleasedRepresenter(VectorRelease):
 
     @property
     def drawn_casing(self) -> DrawnCasing | None:
-        """Casing classes of the distinct sentences; None unless the settings state that they were drawn."""
+        """Casing classes of the distinct sentences; None unless the settings state that the classes were drawn at
+        random."""
         if self.representer._settings.get("casing") != RandomizedCasing.key:
             return None
         tokens, released = [], []
@@ -202,7 +203,8 @@ class ReleasedRepresenter(VectorRelease):
         return NoiseTemplate(mean.astype(np.float64), std, network.unit_norm, noise_grid(network), has_input_noise)
 
     def beside_own(self, part: str) -> VectorsBesideOwn:
-        """Released vectors of the distinct sentences of a part, beside vectors that the audit computes from them."""
+        """Released vectors of the distinct sentences of a part, and vectors that the audit computes from these
+        sentences."""
         X, once = self.data.X[self.data.parts[part]][self._first[part]], self._once[part]
         rng = np.random.default_rng([self.data.seed, _PARTS.index(part)])
         own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
@@ -217,7 +219,7 @@ class ReleasedRepresenter(VectorRelease):
 
     @cached_property
     def noisy_vectors(self) -> NoisyVectors:
-        """Released vectors of all parts, equal sentences of a part once, with the words behind them."""
+        """Released vectors of the distinct sentences of each part, with the original words."""
         vectors = [self.vectors(part)[items] for part, items in self._once.items()]
         lengths = [self.data.X.lengths[self.data.parts[part]][rows] for part, rows in self._first.items()]
         places = [items_of(self.data.X, self.data.parts[part])[items] for part, items in self._once.items()]
@@ -239,12 +241,12 @@ class ReleasedRepresenter(VectorRelease):
         return SeedTarget(self.vectors("test")[self._once["test"]], lengths, width)
 
     def template_of_repeated(self, part: str) -> NoiseTemplate:
-        """Templates of the tokens in `repeated_releases`, which releases each distinct sentence once."""
+        """Templates of the tokens in `repeated_releases`, which contains each distinct sentence once."""
         template = self.templates(part)
         return replace(template, mean=template.mean[self._once[part]])
 
     def repeated_releases(self, part: str) -> RepeatedReleases:
-        """Releases of a part, the distinct sentences, that must not share noise."""
+        """Releases of the distinct sentences of a part that must not share noise."""
         X = self.data.X[self.data.parts[part]][self._first[part]]
         caller = self._drawing(_REPEATED + len(_PARTS))
         copies = [copy.deepcopy(self.representer) for _ in range(2)]
@@ -278,7 +280,7 @@ class ReleasedRepresenter(VectorRelease):
         return np.stack([self._checked(caller.transform(X), X).data[:, : self._d].ravel() for _ in range(n)])
 
     def wrong_statements(self) -> list[str]:
-        """Statements of the release about itself that are wrong without any test, one sentence each."""
+        """A message for each statement of the release that is wrong without any test."""
         origin, found = self._released["test"].origin, []
         if fingerprint_of(self.representer) != self.representer.fingerprint_:
             found.append(
@@ -318,7 +320,7 @@ class ReleasedRepresenter(VectorRelease):
         return np.arange(len(self.data.parts[part]))
 
     def digest(self) -> str | None:
-        """Hash the released vectors and the published network; None if the release differs in every audit.
+        """Hash of the released vectors and the published network; None if the release differs in every audit.
 
         Without a random seed each release has new noise, so that no report of an earlier release describes it.
         """
@@ -343,7 +345,7 @@ class ReleasedRepresenter(VectorRelease):
 
     @cached_property
     def _first(self) -> dict[str, np.ndarray]:
-        """For each part, its distinct sentences: equal sentences of one call are meant to share their noise."""
+        """Distinct sentences of each part: equal sentences of one call have equal noise by design."""
         return {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
 
     @property
@@ -364,7 +366,8 @@ class ReleasedRepresenter(VectorRelease):
         return int(self.representer.n_components)
 
     def _drawing(self, number: int) -> Any:
-        """Estimator that draws. With a seed, each draw has a number and does not depend on the draws before."""
+        """Estimator that makes a release. With a random seed, a draw depends only on its number and not on earlier
+        draws."""
         if not self.is_seeded:
             return self.representer
         drawing = copy.copy(self.representer)
@@ -382,14 +385,14 @@ class ReleasedRepresenter(VectorRelease):
 
 
 def unscaled(network: Representer) -> Representer:
-    """Return the same network without the scaling to length 1; both share their weights."""
+    """Return the network without the scaling to length 1; both networks share their weights."""
     plain = copy.copy(network)
     plain.unit_norm = False
     return plain
 
 
 def _copied(representer: Any) -> Any:
-    """Deep copy that shares the large word vectors and leaves no files behind."""
+    """Deep copy that shares the large word vectors and creates no files."""
     large = [getattr(representer, name, None) for name in ("_vectors", "embeddings")]
     copied = copy.deepcopy(representer, {id(one): one for one in large})
     copied.memmap_dir = None
@@ -454,8 +457,8 @@ def training_of_representer(representer: Any) -> TrainingProcedure:
 def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.ndarray:
     """Mean distance d' between each sentence and its counterfactuals, shape (n,).
 
-    Every call uses the same replacements. Training makes the distance small, and smaller for the training sentences.
-    The distance is 0 for sentences without a token that can be replaced.
+    Every call uses the same replacements. Training makes the distance small, and smaller for training sentences than
+    for other sentences. The distance is 0 for sentences without a token that can be replaced.
     """
     data, network = representer.pair_data(X, y), representer.network_
     # The tags are not used here. They carry the number of the sentence through the batches instead.

@@ -20,7 +20,7 @@ _N_OWN = 9
 
 
 class ReleasedSurrogates(ReleasedText):
-    """Sentences whose PHI was replaced by surrogates, with the estimator that replaced it.
+    """Sentences whose PHI was replaced by surrogates, with the estimator that replaced the PHI.
 
     The parameters are those of `ReleasedText`, with a fitted SurrogatePseudonymizer, which makes further releases with
     other keys.
@@ -40,7 +40,7 @@ class ReleasedSurrogates(ReleasedText):
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about PHI tokens that ``labels`` leaves as they are; None if there is none."""
+        """Statement about PHI tokens that ``labels`` leaves unchanged; None if there are no unchanged PHI tokens."""
         labels, own = self.pseudonymizer.labels, self._labels
         n = 0 if labels is None else int((~np.isin(own, list(labels)) & (own != "")).sum())
         if not n:
@@ -52,7 +52,7 @@ class ReleasedSurrogates(ReleasedText):
 
     @cached_property
     def is_other_text(self) -> str | None:
-        """Statement that the text is not made of surrogates of the method; None if the check finds nothing."""
+        """Statement that the text does not consist of surrogates of the method; None if the check finds no fault."""
         faults = DrawnSurrogatesAttack().fit(None).attack(self.repeated_surrogates).faults
         return " ".join(faults) or None
 

@@ -33,7 +33,7 @@ class ReleasedText:
     data : AuditData
         Original sentences of the audit.
     pseudonymizer : fitted TokenPerturber or None
-        Mechanism behind the release; None if only the text is known.
+        Mechanism of the release; None if only the text is known.
     """
 
     kind = WORDS
@@ -42,7 +42,7 @@ class ReleasedText:
         self.released, self.data, self.pseudonymizer = released, data, pseudonymizer
 
     def digest(self) -> str | None:
-        """Hash the released text and the parameters of the mechanism; None if they differ in every audit."""
+        """Hash of the released text and the parameters of the mechanism; None if the release differs in every audit."""
         if self.pseudonymizer is None or self.pseudonymizer.random_state is None:
             return None
         parameters = self.pseudonymizer.get_params(deep=False)
@@ -53,7 +53,8 @@ class ReleasedText:
 
     @property
     def pseudonymised_text(self) -> PseudonymisedText:
-        """Measured sentences with their originals. An attacker names a word from all its releases within a patient."""
+        """Measured sentences with their originals. An attacker guesses a word from all its releases within a
+        patient."""
         rows, data = self.data.test, self.data
         return PseudonymisedText(
             self.released[rows],
@@ -72,9 +73,10 @@ class ReleasedText:
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about PHI tokens that ``labels`` and ``max_replacements`` leave as they are; None if there is none.
+        """Statement about PHI tokens that ``labels`` and ``max_replacements`` leave unchanged; None if there are no
+        unchanged PHI tokens.
 
-        No attack counts these tokens: the mechanism does not describe them.
+        No attack counts these tokens, because the mechanism does not apply to these tokens.
         """
         if self.pseudonymizer is None:
             return None
@@ -93,16 +95,18 @@ class ReleasedText:
 
     @cached_property
     def repeated_texts(self) -> RepeatedTexts:
-        """The release, two further calls of `sample` in the same state of the global generators, and two processes."""
+        """The release, two further calls of `sample` in the same state of the global random generators, and two calls
+        in new processes."""
         draws, further = self.draws, repeated_draws(self.pseudonymizer, self.data)
         shown = [one.data[draws.positions].tolist() for one in (self.released, *further)]
         return RepeatedTexts(draws, self.data.X.data[draws.positions].tolist(), shown)
 
     @cached_property
     def is_other_text(self) -> str | None:
-        """Statement that the mechanism does not make such a text; None if the checks find nothing.
+        """Statement that the mechanism cannot have made the text; None if the checks find no fault.
 
-        Attacks that simulate the mechanism, and linkage, do not compare the text with its originals.
+        The statement is needed because linkage, and attacks that simulate the mechanism, do not compare the text with
+        its originals.
         """
         if self.pseudonymizer is None or not self._phi_tokens()[2].any():
             return None
@@ -124,7 +128,8 @@ class ReleasedText:
         return ReleasedSentences(self.released[rows], self.data.groups_of(rows), self.data.y[rows])
 
     def _phi_tokens(self) -> tuple[PhiTokens, np.ndarray, np.ndarray]:
-        """PHI tokens by their tags, the replaceable ones, and those of them whose label is in ``labels``."""
+        """Three sets of tokens: PHI tokens by their tags, replaceable PHI tokens, and replaceable PHI tokens whose
+        label is in ``labels``."""
         phi = find_phi_tokens(self.data.X, self.data.y)
         # Words that the mechanism itself keeps, such as stop words, are part of what the attacks count.
         able = (self.pseudonymizer.mechanism_.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]

@@ -75,7 +75,7 @@ class ReleasedExchange:
         self._layout = tagger_layout(self._tagger)
 
     def digest(self) -> str:
-        """Hash the recorded messages and the names of the network's parameters."""
+        """Hash of the recorded messages and the names of the network's parameters."""
         content = (list(self._layout.names), [(m.worker, m.epoch, m.data) for m in self._uploads])
         return str(joblib.hash(content))
 
@@ -86,7 +86,7 @@ class ReleasedExchange:
 
     @property
     def noisy_uploads(self) -> NoisyUploads | SparseVectorUploads | StepUploads | None:
-        """Uploads with the noise that the settings state; None if they state none."""
+        """Uploads with the noise that the settings state; None if the settings state no noise."""
         stated = self._privacy
         if isinstance(stated, PatientPrivacy):
             return self._step_uploads(stated.n_steps)
@@ -106,7 +106,7 @@ class ReleasedExchange:
         return NoisyUploads(indices, values, self._layout.size, std, stated.norm_bound, grid)
 
     def _step_uploads(self, n_steps: int) -> StepUploads | None:
-        """Updates of the rows of characters and word shapes that no note has; None without such rows."""
+        """Updates of the rows of characters and word shapes that no note contains; None if there are no such rows."""
         starts = dict(zip(self._layout.names, np.cumsum([0, *map(math.prod, self._layout.shapes)]), strict=False))
         places: list[np.ndarray] = []
         for name in (CHARACTERS, SHAPES):
@@ -124,7 +124,8 @@ class ReleasedExchange:
     def reads(self, parameter: str) -> bool:
         """Whether the settings of the tagger imply that its network has a parameter.
 
-        The settings decide: the attack must not end silently if the network names a parameter differently.
+        The method uses the settings, because the attack must not be left out silently if the network has another name
+        for a parameter.
         """
         tagger = self._tagger
         own_features = not isinstance(tagger.encoder, PretrainedEncoder)

@@ -56,7 +56,7 @@ class VectorRelease:
         return np.concatenate([[0], np.cumsum(self.data.X.lengths[self.data.parts[part]])])
 
     def tokens(self, part: str) -> ReleasedTokens:
-        """Sentences of a part, with the words behind the vectors."""
+        """Sentences of a part, with the original words of the vectors."""
         rows = self.data.parts[part]
         item = items_of(self.data.X, rows)
         return ReleasedTokens(
@@ -78,7 +78,8 @@ class VectorRelease:
         return ReleasedSentences(vectors, self.data.groups_of(rows), self.data.y[rows], by_sentence)
 
     def _properties(self, places: np.ndarray) -> dict[str, np.ndarray]:
-        """Token properties on which noise must not depend, from the positions in the sentences of the audit."""
+        """Properties of the tokens on which the noise must not depend; ``places`` are positions in the sentences of the
+        audit."""
         words = self.data.X.data[places].tolist()
         found = {"word": self.words[places], "label": self._labels[places], "casing": casing_ids(words)}
         found |= word_properties(words)[0]
@@ -93,20 +94,20 @@ class VectorRelease:
 
 
 def check_columns(released: TokenVectors, X: TokenSequences, d: int, casing: bool, *, drawn: bool = False) -> None:
-    """Check the shape of released vectors, and the columns of the casing, which have no noise.
+    """Check the shape of released vectors, and the casing columns, which have no noise.
 
     Parameters
     ----------
     released : TokenVectors
         Release of X.
     X : TokenSequences
-        Words behind the release.
+        Original words of the release.
     d : int
         Number of columns of the vectors.
     casing : bool
-        Whether the casing of each token follows, one-hot.
+        Whether the casing of each token follows in one-hot columns.
     drawn : bool, default=False
-        Whether the classes were drawn, and are not those of the words.
+        Whether the casing classes were drawn at random instead of taken from the words.
 
     Raises
     ------

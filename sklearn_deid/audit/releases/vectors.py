@@ -38,7 +38,7 @@ class ReleasedVectors(VectorRelease):
     data : AuditData
         Sentences of the audit.
     perturber : fitted VectorPerturber, optional
-        Mechanism behind the release.
+        Mechanism of the release.
     """
 
     kind = VECTORS
@@ -60,10 +60,11 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about vectors without noise that differ from the perturber's declaration; None if there are none.
+        """Statement about vectors without noise that differ from the declaration of the perturber; None if all vectors
+        agree.
 
-        A token that the perturber does not move must have the vector of its word, to the last bit, and a token that
-        loses its vector must have zeros without a sign, because any other bits can carry information.
+        A token that the perturber leaves unchanged must have exactly the vector of its word. A token whose vector is
+        removed must have zeros without a minus sign. Any other bits could carry information.
         """
         if self._perturber is None or self._perturber.max_replacements is not None:
             return None
@@ -95,7 +96,7 @@ class ReleasedVectors(VectorRelease):
 
     @property
     def noisy_vectors(self) -> NoisyVectors:
-        """Released vectors of the tokens that carry noise."""
+        """Released vectors of the tokens with noise."""
         sentences = np.searchsorted(self.data.X.offsets, self._moved, side="right") - 1
         borders = np.flatnonzero(np.diff(sentences)) + 1
         offsets = np.concatenate([[0], borders, [len(sentences)]])
@@ -104,7 +105,7 @@ class ReleasedVectors(VectorRelease):
         return NoisyVectors(moved, offsets, self._properties(self._moved), statements=faults)
 
     def template_of_repeated(self, part: str) -> NoiseTemplate:
-        """Template of the tokens in ``repeated_releases``, which holds all sentences regardless of the part."""
+        """Template of the tokens in ``repeated_releases``, which contains all sentences regardless of the part."""
         return self.noise_template
 
     def repeated_releases(self, part: str) -> RepeatedReleases:
@@ -121,7 +122,8 @@ class ReleasedVectors(VectorRelease):
         return RepeatedReleases(found, pairs, has_size=True)
 
     def short_calls(self, n: int) -> np.ndarray | None:
-        """Release a sentence with a moved token in n calls; None for a seeded step, which always repeats its noise."""
+        """Release a sentence with a perturbed token in n calls; None for a seeded step, which always repeats its
+        noise."""
         if self._perturber.random_state is not None:
             return None
         row = int(np.searchsorted(self.data.X.offsets, self._moved[0], side="right")) - 1
@@ -134,7 +136,7 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def _moved(self) -> np.ndarray:
-        """Positions of the PHI tokens whose vectors the perturber moves."""
+        """Positions of the PHI tokens whose vectors the perturber changes."""
         phi = find_phi_tokens(self.data.X, self.data.y, self._perturber.labels)
         return phi.positions[self._perturber.mechanism_.moves(phi.words)[phi.word_ids]]
 
@@ -149,7 +151,7 @@ class ReleasedVectors(VectorRelease):
         return self._released[items_of(self.data.X, self.data.parts[part])]
 
     def casing(self, part: str) -> np.ndarray:
-        """Casing classes of the words, which may be shared beside the vectors."""
+        """Casing classes of the words, which may be shared in addition to the vectors."""
         return self._casing[items_of(self.data.X, self.data.parts[part])]
 
     @cached_property
