@@ -180,9 +180,9 @@ def audit_redacted_text(
 
     Notes
     -----
-    For each kind, the values of a patient are the set of the found passages, without regard to casing. Two patients are
-    in one group if their sets are equal (Sweeney 2002). For attackers who know only some of the values, the groups are
-    larger.
+    For each kind, the values of a patient are the set of found passages, compared without casing and accents. Two
+    patients are in one group if their sets are equal (Sweeney 2002). For attackers who know only some of the values,
+    the groups are larger.
 
     References
     ----------

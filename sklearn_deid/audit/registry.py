@@ -266,11 +266,11 @@ def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
 def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResult]:
     """Return the results on a release. An attack whose requirements are not met is skipped with its reason.
 
-    The audit fails if attacks that were requested by name attack a text of unknown mechanism, because this text can
-    contain the originals. A preset instead lists the attacks that could not run on such a text. With attacks on text,
-    the audit fails if the parameters of the pseudonymizer leave PHI tokens unchanged, or if tokens outside of PHI were
-    changed. With attacks by name, the audit also fails if the mechanism cannot have made the text, because only the
-    checks of a preset detect such a text.
+    The audit fails if attacks that were requested by name are skipped. The audit also fails if these attacks run on a
+    text of unknown mechanism, because this text can contain the originals. A preset instead lists the attacks that
+    could not run on such a text. With attacks on text, the audit fails if the parameters of the pseudonymizer leave PHI
+    tokens unchanged, or if tokens outside of PHI were changed. With attacks by name, the audit also fails if the
+    mechanism cannot have made the text, because only the checks of a preset detect such a text.
     """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     if reason is not None:

@@ -1,7 +1,7 @@
 """Counting rules of the official i2b2 2014 and MEDDOCAN scripts, for one document at a time.
 
-The rules compare sets of spans, so a repeated span counts once. Typed rules compare labels and ignore categories: every
-label has one category in a scheme, and predicted spans need not have a category.
+The rules compare sets of spans, so that a repeated span counts once. Typed rules compare labels and ignore categories:
+every label has one category in a scheme, and predicted spans need not have a category.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Counts:
         Number of gold items that were not found.
     n_predicted : int, default=0
         Number of predicted items. ``n_predicted`` equals ``tp + fp`` if items match one to one. ``n_predicted`` and
-        ``tp + fp`` differ only in the relaxed rule, where span ends may differ, and in comparisons by label that ignore
-        labels.
+        ``tp + fp`` differ in two cases: in the relaxed rule, and in the counts of a binary rule by label
+        (`compare_by_label`).
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Counts:
     def as_dict(self) -> dict[str, float | None]:
         """Scores and counts by name: precision, recall, f1, support, tp, fp and fn.
 
-        A score without items to divide by is None. The official scripts print 0 for such a score.
+        A score is None if its denominator is 0. The official scripts print 0 for such a score.
 
         Examples
         --------

@@ -72,9 +72,11 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
 
 
 def reachable_recall(n_items: int, confidence: float = 0.95) -> float:
-    """Highest recall that held-out items can prove, known before any training: the bound without any missed item.
+    """Highest recall that held-out items can prove: the lower bound if no item is missed. You can compute this recall
+    before any training.
 
-    Items of one patient depend on each other, so that the recall that `recall_threshold` accepts is often lower.
+    Items of one patient depend on each other, so that the largest target that `recall_threshold` accepts is often
+    lower.
 
     Parameters
     ----------
@@ -203,7 +205,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
 
 
 def _check_numbers(scores: np.ndarray) -> None:
-    """Refuse scores that are not numbers: NaN is sorted last, and would count as found."""
+    """Refuse scores that are not numbers: NaN would be sorted last and count as found."""
     if np.isnan(np.asarray(scores, dtype=float)).any():
         raise ValueError("'scores' must hold numbers. Got nan instead.")
 

@@ -1,4 +1,4 @@
-"""Formulas of the confidence intervals. Every other module takes its intervals from this module."""
+"""Formulas of the confidence intervals. All other modules use the intervals of this module."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
 
 
 def ratio_variance(hits: np.ndarray, totals: np.ndarray, share: float) -> float:
-    """Variance of a share between patients: design effect of the linearised ratio (Kish 1965).
+    """Variance of a proportion between patients, by linearisation of the ratio (Kish 1965).
 
     Parameters
     ----------
     hits, totals : ndarray of shape (n_patients,)
-        Sums of each patient, at least two patients.
+        Sums for each patient; at least two patients.
     share : float
         Sum of the hits divided by the sum of the totals.
 

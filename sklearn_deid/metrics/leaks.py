@@ -22,7 +22,7 @@ class Leak:
     Attributes
     ----------
     doc_id, patient_id : str
-        Ids of the document and of its patient. A document without a patient id counts as its own patient.
+        Ids of the document and of its patient. A document without a patient id counts as a separate patient.
     span : Span
         Offsets and label of the gold span.
     uncovered : int
@@ -126,9 +126,9 @@ def leak_list(
 ) -> LeakList:
     """List the gold spans that the predicted spans do not cover completely.
 
-    The list shows the PHI that remains readable if all predicted spans are redacted. The list is stricter about hidden
-    characters than the scores are: every letter and digit of a gold span must be covered. The list ignores labels and
-    span borders: a name that is tagged as a city, or as two names, counts as hidden.
+    The list shows the PHI that remains readable if all predicted spans are redacted. The list is stricter than the
+    scores: every letter and digit of a gold span must be covered. The list ignores labels and span borders: a name that
+    is tagged as a city, or as two names, counts as hidden.
 
     Parameters
     ----------

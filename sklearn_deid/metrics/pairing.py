@@ -36,8 +36,8 @@ def pair_documents(gold: Iterable[Document], predicted: Iterable[Document], miss
         Gold and predicted documents, in any order.
     missing : {"raise", "count"}, default="raise"
         Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` counts all spans of
-        the document as missed and reports its id. The official scripts omit documents without a prediction, so their
-        scores are too high.
+        the document as missed and reports its id. The official scripts omit documents without a prediction, so that
+        their scores are too high.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str,
         Documents whose sentences are counted.
     sentences : {"count"}, mapping of str to int, or None
         ``"count"`` counts sentences with the sentence splitter of this library. A mapping holds the number of sentences
-        for each document id. With None the function returns None.
+        for each document id. If None, the function returns None.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str,
     Raises
     ------
     DeidError
-        If the mapping lacks a document, or a number is negative or no whole number.
+        If the mapping lacks a document, or a number is negative or not an integer.
     ValueError
         If ``sentences`` has another value.
 

@@ -46,12 +46,14 @@ class PriceCurve:
     hidden: Sequence[float]
 
     def best_target(self, min_precision: float) -> float | None:
-        """Highest ``target_recall`` that keeps a precision, or None if no bias keeps the precision."""
+        """Highest ``target_recall`` at which the precision is at least ``min_precision``; None if no bias reaches this
+        precision."""
         points = zip(self.reachable, self.precision, strict=True)
         return max((target for target, precision in points if precision >= min_precision), default=None)
 
     def largest_bias(self, min_precision: float) -> float:
-        """Largest bias that keeps a precision, or the smallest bias if no bias keeps the precision."""
+        """Largest bias at which the precision is at least ``min_precision``; the smallest bias if no bias reaches this
+        precision."""
         points = zip(self.biases, self.precision, strict=True)
         return max((bias for bias, precision in points if precision >= min_precision), default=min(self.biases))
 

@@ -1,4 +1,4 @@
-"""Align redacted notes of any tool with the original notes, and find the tokens that are left."""
+"""Align redacted notes of any tool with the original notes, and find the remaining tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OriginalNotes:
     tokens : list of Tokens
         Tokens of each note. A placeholder in an original note is a single token.
     groups : ndarray of shape (n_notes,)
-        Patient of each note; a note without a patient is its own group.
+        Patient of each note; a note without a patient is a separate group.
     """
 
     names: list[str]
@@ -58,9 +58,9 @@ class RedactedNotes:
     tokens : list of list of str
         Tokens of each redacted note without placeholders. Surrogates are included.
     kept : list of ndarray of bool
-        For each token of the original note, whether the token is left.
+        For each token of the original note, whether the token remains.
     n_withheld : int
-        Number of withheld notes (passed as None). No token of a withheld note is left.
+        Number of withheld notes (passed as None). No token of a withheld note remains.
     """
 
     texts: list[str]
@@ -112,7 +112,7 @@ def original_notes(notes: Iterable[str | Document], placeholder: str = PLACEHOLD
 def align_redacted(
     original: OriginalNotes, notes: Iterable[str | Document | None], name: str = "redacted"
 ) -> RedactedNotes:
-    """Find the tokens of each original note that are left after redaction.
+    """Find the tokens of each original note that remain after redaction.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ def align_redacted(
     notes : Corpus or sequence of Document, str or None
         Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
         form is exact. A str is a note that any other tool redacted. The tokens of a str are aligned with the original
-        tokens. If a removed word occurs several times near the removed place, the alignment may choose the wrong
-        occurrence. None is a withheld note; no token of the note is left. The function matches Documents by their ids
-        if all notes of ``original`` are Documents too, and matches by position otherwise.
+        tokens. If a removed word occurs several times near the removed passage, the alignment may choose the wrong
+        occurrence. None is a withheld note, of which no token remains. If all original notes are Documents, the
+        function matches Documents by their ids; otherwise, the function matches notes by position.
     name : str, default="redacted"
         Name of the argument in error messages.
 
@@ -134,7 +134,7 @@ def align_redacted(
     DeidError
         If the text of a Document differs from the original note.
     TypeError
-        If a note is neither a Document, a str nor None.
+        If a note is not a Document, a str or None.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Counts of tokens and terms outside of PHI that redaction removed, and of PHI tokens that redaction left."""
+"""Counts of tokens and terms outside of PHI that redaction removed, and of PHI tokens that remain."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ def deid_report(
     gold, predicted : Corpus or sequence of Document
         Documents with the same ids and texts, in any order.
     output : {"table", "dict", "frame"}, default="table"
-        Form of the result. ``"table"`` is a text to print that lists missed PHI first. ``"dict"`` is a nested dict.
-        ``"frame"`` is a pandas DataFrame (extra ``frames``) with the index levels ``rule``, ``part`` (micro, macro,
-        category, label or document) and ``name``.
+        Form of the result. ``"table"`` is a printable text that begins with the missed PHI. ``"dict"`` is a nested
+        dict. ``"frame"`` is a pandas DataFrame (extra ``frames``) with the index levels ``rule``, ``part`` (micro,
+        macro, category, label or document) and ``name``.
     label_scheme : str or LabelScheme, optional
         Scheme that defines the HIPAA labels and the category of each label. By default the first known scheme that
         contains all labels of the corpus.
@@ -54,16 +54,16 @@ def deid_report(
         - ``relaxed`` compares typed spans whose ends may differ by up to 2 characters;
         - ``token`` compares typed runs of ASCII letters and digits within spans;
         - ``binary_strict`` (also sub-track 2, strict) and ``binary_token`` compare spans and tokens without labels;
-        - ``hipaa_strict`` and the other ``hipaa_...`` keys apply the same five rules to HIPAA labels only, on both
-          sides. The value of the ``hipaa_...`` keys is None if no scheme is known. ``hipaa_binary_token`` is the main
-          score of the i2b2 task;
+        - ``hipaa_strict`` and the other ``hipaa_...`` keys apply these five rules only to gold and predicted spans with
+          HIPAA labels. The value of the ``hipaa_...`` keys is None if no scheme is known. ``hipaa_binary_token`` is the
+          main score of the i2b2 task;
         - ``merged`` compares spans without labels after neighbouring spans are joined (sub-track 2, merged).
 
         The value of each key contains precision, recall, f1, support (number of gold items), tp, fp and fn over all
         documents. The entry ``macro`` holds the means of the documents' precision and recall, and the F1 of these
         means. The entries ``by_category`` and ``by_label`` hold the same measures for each category and label;
-        ``merged`` lacks both entries. In a binary rule, an item of a label is found if any label was predicted for the
-        item.
+        ``merged`` lacks both entries. Under a binary rule, a gold item counts as found if any label was predicted for
+        the item.
 
         Further keys of the dict are:
 
@@ -139,10 +139,10 @@ def _hipaa(sides: Sides, label_scheme: LabelScheme) -> Sides:
 
 
 def _categories(pairing: Pairing, label_scheme: LabelScheme | None) -> Callable[[str], str]:
-    """Function from a label to its category.
+    """Return a function that maps a label to its category.
 
-    The scheme defines the category. For a label outside of the scheme, the first span with a category defines the
-    category. Gold spans are read first.
+    The scheme defines the category. For a label outside of the scheme, the category is that of the first span with a
+    category; gold spans come first.
     """
     # zip turns the pairs into all gold documents, then all predicted documents.
     seen: dict[str, str] = {}
@@ -181,7 +181,8 @@ def _summary(counts: list[Counts]) -> dict[str, Any]:
 
 
 def _leak(report: dict[str, Any], sentences: dict[str, int] | None) -> dict[str, float | None] | None:
-    """MEDDOCAN's leak score of the corpus; also adds the score of each document. None for a text without sentences."""
+    """MEDDOCAN's leak score of the corpus; None without numbers of sentences. The function also adds the score of each
+    document to ``report``."""
     for doc_id, scores in report["by_document"].items():
         n = sentences and sentences[doc_id]
         scores["leak"] = scores["fn"] / n if n else None
@@ -205,7 +206,7 @@ _WIDTH = 46
 
 
 def as_table(report: dict[str, Any]) -> str:
-    """Report as text. Missed PHI comes first, because a privacy officer needs this part first; the scores follow."""
+    """Report as text: first the missed PHI, because a privacy officer needs this part first, then the scores."""
     lines = [f"{report['n_documents']} documents, {report['strict']['support']} PHI spans", ""]
     lines += [*_missed(report), "", *_missed_by_kind(report), "", *_score_lines(report)]
     for key in ("category", "label"):

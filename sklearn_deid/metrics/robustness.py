@@ -37,14 +37,14 @@ class RobustnessRow:
     evasive : bool
         Whether the alteration hides text from filters.
     recall, name_recall : float
-        Share of the PHI tokens, and of the tokens of names, whose altered characters are all covered. Tokens of
-        withheld notes are not counted. NaN without such tokens.
+        Proportion of the PHI tokens, and of the tokens of names, whose altered characters are all covered. Tokens of
+        withheld notes are not counted. NaN if there are no tokens to count.
     precision : float
-        Share of the covered tokens that are PHI. NaN without covered tokens.
+        Proportion of the covered tokens that are PHI; NaN without covered tokens.
     false_alarms : float
-        Share of the tokens outside of PHI that are covered.
+        Proportion of the tokens outside of PHI that are covered.
     withheld : float
-        Share of the notes that were withheld.
+        Proportion of the notes that were withheld.
     """
 
     name: str
@@ -92,16 +92,16 @@ def robustness_table(
 ) -> RobustnessTable:
     """Measure how many PHI tokens a de-identifier finds when the notes are altered.
 
-    Use the table before you rely on a model for notes of another kind than its training notes: notes in capitals,
-    scanned notes, or notes with unusual characters.
+    Compute the table before you use a model on notes that differ from its training notes, such as notes in capital
+    letters, scanned notes, or notes with unusual characters.
 
     Parameters
     ----------
     deidentifier : object with ``annotate``
-        Fitted `NoteDeidentifier`. With ``on_error="withhold"``, a note that is refused counts as withheld; otherwise
-        such a note raises an error.
+        Fitted `NoteDeidentifier`. With ``on_error="withhold"``, a note that the de-identifier refuses counts as
+        withheld; otherwise, a refused note raises an error.
     notes : iterable of Document
-        Notes with gold spans, of patients that the model was not trained on.
+        Notes with gold spans, of patients outside the training data of the model.
     alterations : sequence of Alteration, default=ALTERATIONS
         Changes to apply, one at a time.
     random_state : int, default=0
@@ -145,7 +145,7 @@ def robustness_table(
 
 
 def _counts(document: Document, text: str, places: Sequence[int], spans: Iterable[Span]) -> np.ndarray:
-    """Numbers of all and of covered tokens (columns): other tokens, PHI without names, and names (rows)."""
+    """Counts of tokens. Rows: other tokens, PHI without names, and names. Columns: all tokens, and covered tokens."""
     # shape: (characters of the altered note + 1,)
     hidden = np.zeros(len(text) + 1, dtype=bool)
     for span in spans:

@@ -1,4 +1,4 @@
-"""Text of a measured value: a value is never shown as 0 or 1 by rounding, and an undefined value is shown as such."""
+"""Text of a measured value. A value that is not exactly 0 or 1 is never rounded to 0 or 1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNDEFINED = "-"
 def rounded(value: float | None, digits: int = 4, scale: int = 1) -> str:
     """Value as text with a fixed number of decimals.
 
-    A recall of 0.99996 is shown as 0.9999, not as 1.0000, and one missed token of a million is not shown as none.
+    For example, a recall of 0.99996 is shown as 0.9999, not as 1.0000.
 
     Parameters
     ----------

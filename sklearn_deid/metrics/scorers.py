@@ -1,8 +1,8 @@
 """Scorers of tag sequences for ``scoring=``. The scorers of scikit-learn do not accept ragged y.
 
 scikit-learn accepts its own scorers by name and all other scorers as objects: ``scoring=get_scorer("phi_f1")``.
-scikit-learn has no public way to register a name. Writing into the private table of scorers of scikit-learn does not
-help either: `GridSearchCV` and `cross_val_score` fix the list of accepted names when they are imported (version 1.9).
+scikit-learn has no public way to register a name. An entry in scikit-learn's private table of scorers has no effect,
+because `GridSearchCV` and `cross_val_score` fix the list of accepted names at import (version 1.9).
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ def make_phi_scorer(
     Returns
     -------
     callable
-        Scorer with the signature ``scorer(estimator, X, y) -> float``. The scorer can be pickled, so ``n_jobs`` works.
+        Scorer with the signature ``scorer(estimator, X, y) -> float``. The scorer can be pickled, so that ``n_jobs``
+        works.
 
     Raises
     ------
     ValueError
-        If a parameter has a value that is not listed above. The check runs when you make the scorer. A failure inside
-        a grid search would only appear as a nan score, possibly after hours.
+        If a parameter has a value that is not listed above. The check runs when you make the scorer, because an error
+        inside a grid search would only appear as a score of NaN, possibly after hours.
 
     Examples
     --------

@@ -17,8 +17,8 @@ from ..text import split_tag
 def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bool = True) -> dict[str, Any]:
     """Count the occurrences of each PHI token by label.
 
-    The counts are the most that an attacker with knowledge of token frequencies can know. The result contains words of
-    the notes: do not share the result.
+    The counts represent an attacker with complete knowledge of the token frequencies. The result contains words of the
+    notes. Do not share the result.
 
     Parameters
     ----------
@@ -28,8 +28,7 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
         IOB2 or BIOES tags of each sentence.
     punctuation : bool, default=False
         Whether to count tokens without a letter or digit. Tokens without a letter or digit identify no person, and
-        mechanisms leave them unchanged. Counting tokens without a letter or digit would make every mechanism look less
-        private.
+        mechanisms leave them unchanged. If these tokens were counted, every mechanism would appear less private.
     by_category : bool, default=True
         Whether to count tokens for each label. False represents an attacker without knowledge of the label.
 

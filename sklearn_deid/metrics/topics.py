@@ -78,7 +78,7 @@ def count_words(versions: Mapping[str, Sequence[str]], n_words: int) -> tuple[di
 def top_words(counts: csr_array, n_topics: int, n_words: int, seed: int) -> np.ndarray:
     """Columns of the most probable words of each topic, the most frequent topic first; shape (n_topics, n_words).
 
-    A word that does not occur in the counts is no word of a topic: -1 replaces its column.
+    A word that does not occur in the counts does not count as a word of a topic; -1 replaces its column.
     """
     # shape: (n_vocabulary,)
     occurs = np.asarray(counts.sum(axis=0)).ravel() > 0
@@ -148,7 +148,7 @@ def topic_agreement(
     References
     ----------
     Ahmed et al. (2020), De-identification of electronic health record using neural network, Scientific Reports 10,
-    table 4. The paper does not say how topics were matched.
+    table 4. The paper does not state how topics were matched.
     """
     original, *others = counts
     found = {name: [top_words(counts[name], n_topics, n_words, seed) for seed in seeds] for name in counts}

@@ -1,4 +1,4 @@
-"""`utility_report` measures in one call how useful redacted notes still are."""
+"""`utility_report` measures in one call how useful notes are after redaction."""
 
 from __future__ import annotations
 
@@ -110,9 +110,9 @@ def utility_report(
     """Measure how useful the notes still are after redaction.
 
     The report contains four measures. Each measure is computed for the notes redacted by the gold annotation, by the
-    system under test, and by a baseline. The score of the gold annotation is the highest score that a redaction
-    without missed PHI can reach. A system with a higher score has left PHI readable. The report therefore also contains
-    the proportion of PHI tokens that are left.
+    system under test, and by a baseline. The score of the gold annotation is the highest score that a redaction without
+    missed PHI can reach. A system with a higher score has left PHI readable. The report therefore also contains the
+    proportion of PHI tokens that remain.
 
     - **BLEU-1, -2, -3** compare the redacted notes with the original notes. A second set of scores compares the
       redacted notes with the gold-redacted notes (``"bleu-1 to gold"``) and penalises both wrongly removed and wrongly
@@ -123,17 +123,17 @@ def utility_report(
     - **Classification** is the cross-validated accuracy of a classifier that is trained and tested on each version of
       the notes. All notes of a patient are in the same fold. Classification needs ``labels``.
     - **Tokens and clinical terms wrongly removed** are tokens and terms outside of gold PHI that the redaction removed.
-      A token counts as left if no character is removed. `leak_list` also lists PHI of which a part is left.
+      A token counts as remaining if no character is removed. `leak_list` also lists PHI of which only a part remains.
 
     Parameters
     ----------
     original : Corpus or sequence of Document or str
-        The notes before redaction. A Document names its patient. Cross-validation and confidence intervals keep the
-        notes of a patient together. A str counts as the only note of its patient.
+        The notes before redaction. Cross-validation and confidence intervals keep the notes of a patient together. A
+        Document contains its patient id. A str counts as the only note of its patient.
     gold, redacted : Corpus or sequence of Document, str or None
         Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
         form is exact and recommended. A str is a note that any other tool redacted; the function aligns its tokens with
-        the original note. None is a note that was withheld; ``gold`` must hold every note.
+        the original note. None is a note that was withheld. ``gold`` must not contain None.
     baseline : Corpus or sequence of Document, str or None, optional
         The same notes redacted by another system, in the same forms as ``redacted``.
     labels : sequence of n_notes labels, optional
@@ -325,8 +325,8 @@ def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequen
     Returns
     -------
     float
-        Score in [0, 1]; 0 if only the candidates have no token, and NaN if the references have none either. For an
-        order without a match, the default smoothing of sacrebleu applies.
+        Score in [0, 1]. The score is 0 if only the candidates have no tokens, and NaN if the references have no tokens
+        either. For an order without a match, the default smoothing of sacrebleu applies.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class UtilityFigure(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class UtilityReport:
-    """Result of `utility_report`: how useful redacted notes still are.
+    """Result of `utility_report`: how useful notes are after redaction.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class UtilityReport:
         Confidence level of the intervals.
     by_term : mapping of str to mapping of str to (int, int)
         Two counts for each system and each term of ``clinical_terms``: occurrences outside of gold PHI, and removed
-        occurrences among them. The methods ``to_dict``, ``to_frame`` and ``to_markdown`` leave the counts of terms out.
+        occurrences among them. The methods ``to_dict``, ``to_frame`` and ``to_markdown`` omit these counts.
 
     Examples
     --------

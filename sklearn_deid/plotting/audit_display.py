@@ -32,8 +32,8 @@ class AuditDisplay:
     """Figure of an audit: one panel for each threat, one row for each attack.
 
     Each row shows the attack with its interval, the guessing baseline, and the positive and the negative control. All
-    values are proportions from 0 to 1. The ``measure`` of a result names the cases that its attack counts. The label of
-    an invalid result contains the word "invalid". Skipped attacks are not drawn.
+    values are proportions from 0 to 1. The ``measure`` of a result describes the cases that its attack counts. The
+    label of an invalid result contains the word "invalid". Skipped attacks are not drawn.
 
     Parameters
     ----------

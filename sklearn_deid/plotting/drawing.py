@@ -1,4 +1,5 @@
-"""Axes to draw on, and colours and markers that stay distinct for colour-blind readers and in print."""
+"""Axes for drawing, and colours and markers that colour-blind readers, and readers of black-and-white prints, can
+distinguish."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
 def axes_or_new(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
     """Return the given axes or new axes, and their figure.
 
-    A new figure has room for a legend beside the axes.
+    A new figure has space for a legend to the right of the axes.
 
     Raises
     ------
@@ -56,8 +57,8 @@ def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[
     n : int
         Number of axes that the display needs.
     **subplots
-        Options of ``pyplot.subplots`` for a new figure. Without "ncols" the axes are one below the other, and share
-        their x axis.
+        Options of ``pyplot.subplots`` for a new figure. Without "ncols" the axes form one column and share their x
+        axis.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def grid_behind(ax: Axes) -> None:
 
 
 def legend_beside(ax: Axes, **options: Any) -> None:
-    """Place the legend at the right of the axes, outside the data."""
+    """Place the legend to the right of the axes, outside the data."""
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **options)
 
 

@@ -54,12 +54,12 @@ class RecallPriceDisplay:
 
     @classmethod
     def from_estimator(cls, tuned: Any) -> RecallPriceDisplay:
-        """Create the display of the held-out patients of a fitted :class:`sklearn_deid.RecallTunedTagger`.
+        """Create the display from the held-out patients of a fitted :class:`sklearn_deid.RecallTunedTagger`.
 
         Raises
         ------
         ValueError
-            If the tagger held no patient out.
+            If the tagger has no held-out patients.
         """
         if tuned.price_curve_ is None:
             raise ValueError("The tagger held no patient out and has no price curve.")

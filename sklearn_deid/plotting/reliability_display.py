@@ -18,7 +18,7 @@ class ReliabilityDisplay:
     """Reliability diagram: proportion of correct spans or tokens against the confidence of the tagger.
 
     The diagram follows scikit-learn's `CalibrationDisplay` and shows one point for each bin of confidences. A point on
-    the diagonal shows a calibrated tagger. A point below the diagonal shows an overconfident tagger. The number beside
+    the diagonal shows a calibrated tagger. A point below the diagonal shows an overconfident tagger. The number next to
     a point is the number of cases in the bin.
 
     Parameters

@@ -28,10 +28,11 @@ _RANGES = ("bars", "band")
 
 
 class TradeOffDisplay:
-    """Result of each method (y) against its cost or the information that it reveals (x): one line for each method.
+    """Result of each method (y) against the cost of the method or the information that the method reveals (x): one line
+    for each method.
 
-    The display has five uses: utility of pseudonymised notes against the success of attackers who name the original; F1
-    against the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search; and
+    The display has five uses: utility of pseudonymised notes against the success of attackers who guess the original;
+    F1 against the fraction of an update that is sent; F1 after each epoch; F1 against privacy in a grid search; and
     recovered words against the noise.
 
     Parameters
@@ -44,7 +45,7 @@ class TradeOffDisplay:
     log_x : bool, default=False
         Whether the x axis is logarithmic. With ``log_x``, every x must be above 0.
     ranges : {"bars", "band"}, default="bars"
-        How intervals are drawn. A band joins the points in the order of x and shows intervals of y only.
+        Form of the intervals. A band joins the points in the order of x and shows only intervals of y.
     title : str, default=""
         Title of the figure.
     joined : bool, default=True
@@ -63,7 +64,7 @@ class TradeOffDisplay:
     bands_ : dict of str to matplotlib PolyCollection
         Bands by name. A line has a band only if all its points have both ends. The dict is empty if ``ranges="bars"``.
     labels_ : list of matplotlib Annotation
-        Labels beside the points.
+        Labels next to the points.
 
     Raises
     ------
@@ -135,9 +136,9 @@ class TradeOffDisplay:
             Keys of the method, of x and of y. A result may lack x. The optional ends of the intervals have the same
             keys followed by "_low" and "_high".
         label : str, optional
-            Key of the text beside the points. Numbers are shortened.
+            Key of the text next to the points. Numbers are shortened.
         **options
-            Parameters of the constructor. By default, the keys of x and y name the axes.
+            Parameters of the constructor. By default, the names of the axes are the keys of x and y.
 
         Raises
         ------
@@ -167,7 +168,8 @@ class TradeOffDisplay:
         Parameters
         ----------
         histories : mapping of str to federated.History
-            ``history_`` of ensembles with held-out patients (``validation_fraction``). The keys name the lines.
+            ``history_`` of ensembles with held-out patients (``validation_fraction``). The keys are the names of the
+            lines.
         **options
             Parameters of the constructor.
 
@@ -246,7 +248,7 @@ class TradeOffDisplay:
 
         The best candidates lie in the upper right corner. Each bar is one standard deviation over the folds, not a
         confidence interval. A privacy score of 0 can also mean that an audit failed. The title shows the number of
-        candidates without a score, whose fit or audit failed with an error.
+        candidates without a score, because their fit or audit ended with an error.
 
         Parameters
         ----------
@@ -255,9 +257,9 @@ class TradeOffDisplay:
         privacy, f1 : str, default="privacy", "f1"
             Names of the scorers.
         parameter : str, optional
-            Parameter whose values are written beside the points. You may give its full name or leave out the steps
-            before the last "__". A line joins the candidates that differ in this parameter alone. By default, the
-            values of all parameters that differ are written, and no candidates are joined.
+            Parameter whose values are written next to the points. Pass the full name, or the name without the steps
+            before the last "__". A line joins the candidates that differ only in this parameter. By default, the values
+            of all parameters that differ are written, and no line joins candidates.
         **options
             Parameters of the constructor.
 
@@ -450,7 +452,7 @@ def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
 
 
 def _names(candidate: Mapping[str, Any], varying: list[str], parameter: str | None) -> tuple[str, str]:
-    """Label beside the point, and name of the point's line."""
+    """Label next to the point, and name of the point's line."""
     texts = {name: _shown(candidate[name]) for name in varying if name in candidate}
     if parameter is None:
         # A single varying parameter needs no name beside its values.
@@ -481,11 +483,11 @@ _COVERED, _CROSSED = 1000.0, 3.0
 def place_labels(
     ax: Axes, points: np.ndarray, labels: Sequence[str], colors: Sequence[str], strokes: Sequence[np.ndarray] = ()
 ) -> list[Annotation]:
-    """Write a label beside each point.
+    """Write a label next to each point.
 
     The labels are placed in their order. Each label takes the cheapest of 40 positions. A position is very costly if
     the label leaves the axes or covers a point, an earlier label or the legend. Among the other positions, positions
-    near the point that cross few lines are cheap. Limits and size of the axes must be final.
+    near the point that cross few lines are cheap. The limits and the size of the axes must not change after the call.
 
     Parameters
     ----------
@@ -567,7 +569,7 @@ def strokes_of(containers: Iterable[Any]) -> list[np.ndarray]:
 def _best_place(
     center: np.ndarray, size: tuple[float, float], pixel: float, scene: tuple[np.ndarray, list[np.ndarray], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Box of the label (x0, y0, x1, y1) and offset of the edge that is near the point, in pixels."""
+    """Box of the label (x0, y0, x1, y1), and offset of the edge next to the point, in pixels."""
     inside, taken, drawn = scene
     found: list[tuple[float, np.ndarray, np.ndarray]] = []
     for distance, direction in product(_DISTANCES, _DIRECTIONS):

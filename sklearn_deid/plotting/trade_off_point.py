@@ -18,12 +18,12 @@ class TradeOffPoint:
     y : float
         Result of the method, such as F1.
     x : float or None, default=None
-        Cost of the method, or the information that the method reveals. With None the method becomes a reference line,
-        for methods to which x does not apply.
+        Cost of the method, or the information that the method reveals. If None, the method is drawn as a reference
+        line. Use None for methods to which x does not apply.
     y_low, y_high, x_low, x_high : float or None, default=None
         Ends of an interval, or of the range over workers.
     label : str, default=""
-        Text beside the point.
+        Text next to the point.
 
     Raises
     ------

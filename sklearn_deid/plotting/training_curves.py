@@ -54,16 +54,17 @@ class TrainingCurvesDisplay:
     training data, measured while the network was learning.
 
     Three-part training and gradient reversal show three kinds of attackers: the adversaries of the training, their
-    positive control, and fresh probes. An adversary with an accuracy near 0.5 proves nothing if its positive control
-    failed. Bounded training has no adversary. The accuracies of bounded training belong to the best possible attacker
-    on single tokens, under ideal noise. The curves show the mean over pairs and the requested quantile over pairs.
+    positive control, and fresh probes. An accuracy near 0.5 is no evidence of privacy if the positive control of the
+    adversary failed. Bounded training has no adversary. For bounded training, the curves show the accuracies of the
+    best possible attacker on single tokens, under ideal noise: the mean over pairs, and the requested quantile over
+    pairs.
 
     Parameters
     ----------
     history : iterable of mapping
         Rows such as those of ``PrivateRepresenter.history_``.
     selected_round : int, optional
-        Kept round of P3, or kept epoch of the other trainings.
+        Round of phase P3 that was kept or, for trainings without P3, epoch that was kept.
     max_attack_accuracy, quantile_attack_accuracy : float, optional
         Requested bounds of bounded training.
 
@@ -245,7 +246,8 @@ class TrainingCurvesDisplay:
         ax.set_ylabel("Accuracy of attackers\n(0 to 1)")
 
     def _judges(self) -> list[str]:
-        """Adversaries of the training: the mean of T1 and T2 if the history contains a mean, otherwise T1 and T2."""
+        """Adversaries of the training: the mean of tasks T1 and T2 if the history contains a mean, otherwise T1 and
+        T2."""
         return ["average"] if self.history.has("average_loss", "valid_average_loss") else ["t1", "t2"]
 
     def _adversary_curves(self, measure: str, names: list[str]) -> list[_Curve]:
@@ -289,7 +291,7 @@ class TrainingCurvesDisplay:
 
 
 def _shade_phases(axes: Sequence[Axes], stretches: Sequence[PhaseStretch]) -> tuple[dict[str, list[Patch]], list[Text]]:
-    """Shade every other phase in all axes, and write the names above the first axes.
+    """Shade every second phase in all axes, and write the names of the phases above the first axes.
 
     Parameters
     ----------

@@ -29,20 +29,21 @@ class TrainingHistory:
     Parameters
     ----------
     rows : iterable of mapping
-        Rows of ``PrivateRepresenter.history_``: "phase", "epoch" within the phase, and numbers. Rows "control" and
-        "probe" are not epochs: a control belongs to the epoch before, and a probe to its "round".
+        Rows of ``PrivateRepresenter.history_``: "phase", "epoch" within the phase, and numbers. Rows with the phase
+        "control" or "probe" are not epochs: a control belongs to the previous epoch, and a probe to the round in its
+        key "round".
 
     Attributes
     ----------
     epochs : list of mapping
         Rows that are epochs. Row i has the position i + 1 on the axis.
     stretches : list of PhaseStretch
-        P3a and P3b alternate, so both have the name "P3".
+        Phases in order. P3a and P3b alternate, so that both phases have the name "P3".
 
     Raises
     ------
     ValueError
-        If a row lacks its phase or epoch, holds values other than numbers, or no row is an epoch.
+        If a row lacks its phase or epoch or contains values other than numbers, or if no row is an epoch.
 
     Examples
     --------
@@ -65,7 +66,7 @@ class TrainingHistory:
         self.stretches = self._find_stretches()
 
     def has(self, *keys: str) -> bool:
-        """Whether an epoch holds a value for one of these keys."""
+        """Whether an epoch contains a value for one of these keys."""
         return any(row.get(key) is not None for row in self.epochs for key in keys)
 
     def curve(self, key: str) -> tuple[np.ndarray, np.ndarray]:
@@ -89,14 +90,15 @@ class TrainingHistory:
         return np.array(x, dtype=float), np.array([row[key] for _, row in rows], dtype=float)
 
     def place_of(self, number: int) -> int | None:
-        """Position on the axis at which a round of the last phase was measured; None if there is no such round."""
+        """Position on the axis at which a round of the last phase was measured; None if the history does not contain
+        this round."""
         places = [i for i, row in enumerate(self.epochs, 1) if row["phase"] in _IN_ROUNDS and row["epoch"] == number]
         scored = [i for i in places if "combined_loss" in self.epochs[i - 1]]
         return max(scored or places, default=None)
 
     @property
     def n_rounds(self) -> int:
-        """Number of rounds of P3, or number of epochs of the other trainings."""
+        """Number of rounds of phase P3 or, for trainings without P3, number of epochs."""
         return max((row["epoch"] for row in self.epochs if row["phase"] in _IN_ROUNDS), default=0)
 
     def _find_stretches(self) -> list[PhaseStretch]:

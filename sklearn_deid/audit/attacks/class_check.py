@@ -51,10 +51,17 @@ class ReleasedClassVectors:
 class ClassCheck(UntrainedAttack):
     """Compare released word classes with the public words; the check is deterministic.
 
-    The check finds a class of fewer than k words, a class whose words the released casing distinguishes, a class vector
-    that is not the mean of its words, a released vector that is not a class vector, a token with the vector of another
-    class, and releases of the same sentences that differ. Without such a fault, the release is a function of the class
-    and the casing of each word, and nobody can distinguish the words of a class.
+    The check finds these faults:
+
+    - a class of fewer than k words;
+    - a class whose words the released casing distinguishes;
+    - a class vector that is not the mean of its words;
+    - a released vector that is not a class vector;
+    - a token with the vector of another class;
+    - two releases of the same sentences that differ.
+
+    If the check finds no fault, the release is a function of the class and the casing of each word, and no attacker can
+    distinguish the words of a class.
 
     Examples
     --------

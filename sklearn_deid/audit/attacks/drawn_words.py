@@ -67,13 +67,18 @@ class RepeatedTexts:
 class DrawnWordsAttack(AuditAttack):
     """Compare surrogates with draws that the audit makes with the stated mechanism.
 
-    The attack counts words whose released surrogate is nearer to the original than the audit's own draw, words whose
-    surrogate has the first letter or the length of the original, words whose surrogate a second call repeats, and words
-    whose surrogate another occurrence repeats. If the release follows the mechanism, the release and the audit's own
-    draw have such a property with equal probability, so that each count is binomial. All comparisons together raise a
-    false alarm with probability .0005. For two draws of a word from its neighbours, the attack also compares the ranks
-    of the surrogates. A single surrogate that the mechanism cannot write is already a fault. Words that one of the
-    releases shows unchanged are left out, because `KeptTokensAttack` counts these words.
+    The attack counts the words with each of these properties:
+
+    - the released surrogate is nearer to the original than the audit's own draw;
+    - the surrogate has the first letter or the length of the original;
+    - a second call repeats the surrogate;
+    - another occurrence of the word repeats the surrogate.
+
+    If the release follows the mechanism, the release and the audit's own draw have a property with equal probability,
+    so that each count is binomial. All comparisons together raise a false alarm with probability .0005. For two draws
+    of a word from its neighbours, the attack also compares the ranks of the surrogates. A single surrogate that the
+    mechanism cannot write is already a fault. Words that one of the releases shows unchanged are left out, because
+    `KeptTokensAttack` counts these words.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
     audit.
