@@ -112,7 +112,7 @@ def digest_of(X: Any, y: Any, groups: Any) -> str:
 
 
 def _checked(X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequences, np.ndarray | None]:
-    """Check that the sentences hold words and that tags and groups match."""
+    """Check that the sentences contain words, and that tags and groups match the sentences."""
     X = check_sequences(X)
     if not isinstance(X, TokenSequences):
         raise SequenceError("An audit compares what is released with the words behind it; X holds vectors.")

@@ -94,9 +94,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     **Training and measurement.** The attackers train on half of the patients in ``groups``, validate on a fifth, and
     are measured on the rest. Without ``groups`` each sentence counts as a patient. The intervals are then too narrow if
     the sentences of one patient are similar. Audit with patients who were not in the training data of the estimator.
-    The updates of a `DSSGDEnsemble` are the exception: pass all sentences on which the ensemble was fitted, with the
-    same groups, because the attacks measure how much the updates reveal about these sentences. If the workers supplied
-    their own data, the groups are the names of the workers (such as "worker-0").
+    The updates of a `DSSGDEnsemble` are an exception, because the attacks measure how much the updates reveal about the
+    training sentences. Pass all sentences on which the ensemble was fitted, with the same groups. If the workers
+    supplied their own data, the groups are the names of the workers (such as "worker-0").
 
     **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
     and call ``set_score_request(groups=True)``. Each process caches its reports by the content of the release, so that
@@ -104,9 +104,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     releases the same vectors in equal audits, so that a grid over the tagger's parameters costs one audit per split.
     Without a random seed, every release has new noise and is attacked again.
 
-    **Failed and skipped attacks.** The score is 0 if a control failed, if a check found that the release is not as
-    stated, or if a skipped attack was requested by name or belongs to "quick". Other skipped attacks do not lower the
-    score; the report lists these attacks. A score describes only the attacks that were run, on similar pairs,
+    **Failed and skipped attacks.** The score is 0 in three cases: a control failed, a check found that the release is
+    not as stated, or a skipped attack was requested by name or belongs to "quick". Other skipped attacks do not lower
+    the score; the report lists these attacks. A score describes only the attacks that were run, on similar pairs,
     candidates and patients. A score does not prove privacy. `PrivateRepresenter.certify` proves a bound for the attacks
     that the certificate covers.
 
@@ -209,11 +209,11 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         """Return the score of all attacks and the score of each attack family.
 
         Use this method as a scorer with several results: ``GridSearchCV(pipe, grid, scoring=auditor.scores,
-        refit="privacy")``. The key ``"privacy"`` holds the score of all attacks. The key of a family is ``"privacy_"``
-        followed by the ``family`` of the attack, such as ``"privacy_lookup"`` or ``"privacy_updates"``. The score of a
-        family is 0 if all its attacks were skipped, because the success of these attacks is unknown. The score of a
-        family of checks is 1 if no check found a fault, and otherwise 0. Certified bounds are not attacks and have no
-        score.
+        refit="privacy")``. The key ``"privacy"`` contains the score of all attacks. The key of a family is
+        ``"privacy_"`` followed by the ``family`` of the attack, such as ``"privacy_lookup"`` or ``"privacy_updates"``.
+        The score of a family is 0 if all its attacks were skipped, because the success of these attacks is unknown. The
+        score of a family of checks is 1 if no check found a fault, and otherwise 0. Certified bounds are not attacks
+        and have no score.
 
         Parameters
         ----------

@@ -142,7 +142,7 @@ class AuditReport:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Weaknesses of the audit that do not make it invalid, such as few patients; one sentence each."""
+        """Weaknesses that do not make the audit invalid, such as few patients; one sentence each."""
         return tuple(
             find_warnings(self.results, patients_known=self.n_sentences is None or self.n_patients is not None)
         )

@@ -84,7 +84,7 @@ def word_attack(models: Mapping[str, Sequence[Any]], words: Mapping[str, Collect
     """AUC of a host that assigns each word, PHI or not, to the site whose models are most certain of the tag of the
     word.
 
-    The parameters are those of `name_attack`, with words instead of names.
+    `name_attack` describes the parameters; the words replace the names.
     """
     return _attack(models, words, lambda words: ["The", *words, "was"], _certainty)
 

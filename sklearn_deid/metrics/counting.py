@@ -76,7 +76,7 @@ class Counts:
     def as_dict(self) -> dict[str, float | None]:
         """Scores and counts by name: precision, recall, f1, support, tp, fp and fn.
 
-        A score is None if its denominator is 0. The official scripts print 0 for such a score.
+        A score is None if its denominator is 0. The official scripts print 0 instead of None.
 
         Examples
         --------
@@ -103,7 +103,8 @@ def span_items(document: Document, spans: Iterable[Span]) -> set[Item]:
 
 
 def token_items(document: Document, spans: Iterable[Span]) -> set[Item]:
-    """(label, start, end) of each run of ASCII letters and digits; a span without such a run counts as an empty run."""
+    """(label, start, end) of each run of ASCII letters and digits; a span without ASCII letters and digits counts as an
+    empty run."""
     items: set[Item] = set()
     for s in spans:
         runs = [(s.label, m.start(), m.end()) for m in _RUN.finditer(document.text, s.start, s.end)]
@@ -156,7 +157,7 @@ def compare(rule: str, document: Document, gold: Iterable[Span], predicted: Iter
 
     Notes
     -----
-    The official script has an ambiguity in the relaxed rule. If several spans share a label and a start but have
+    The official script has an ambiguity in the relaxed rule. If several spans have the same label and start but
     different ends, the count of the script depends on the order of a hash table. This function counts every gold span
     with a match as found, and every predicted span with a match as correct.
 

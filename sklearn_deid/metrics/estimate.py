@@ -1,4 +1,4 @@
-"""`Estimate` holds a measured value and its confidence interval."""
+"""`Estimate`: a measured value and its confidence interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Missed PHI by document and patient. The lists hold ids, labels and offsets, never note text."""
+"""Missed PHI by document and patient. The lists contain ids, labels and offsets, never note text."""
 
 from __future__ import annotations
 

@@ -108,8 +108,8 @@ def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str,
     documents : iterable of Document
         Documents whose sentences are counted.
     sentences : {"count"}, mapping of str to int, or None
-        ``"count"`` counts sentences with the sentence splitter of this library. A mapping holds the number of sentences
-        for each document id. If None, the function returns None.
+        ``"count"`` counts sentences with the sentence splitter of this library. A mapping contains the number of
+        sentences for each document id. If None, the function returns None.
 
     Returns
     -------

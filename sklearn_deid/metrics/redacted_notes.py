@@ -119,10 +119,10 @@ def align_redacted(
     original : OriginalNotes
         Notes before redaction, from `original_notes`.
     notes : Corpus or sequence of Document, str or None
-        Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
-        form is exact. A str is a note that any other tool redacted. The tokens of a str are aligned with the original
-        tokens. If a removed word occurs several times near the removed passage, the alignment may choose the wrong
-        occurrence. None is a withheld note, of which no token remains. If all original notes are Documents, the
+        Redacted notes in one of three forms. A Document contains the original text, and the removed passages as spans;
+        this form is exact. A str is a note that any other tool redacted. The tokens of a str are aligned with the
+        original tokens. If a removed word occurs several times near the removed passage, the alignment may choose the
+        wrong occurrence. None is a withheld note, of which no token remains. If all original notes are Documents, the
         function matches Documents by their ids; otherwise, the function matches notes by position.
     name : str, default="redacted"
         Name of the argument in error messages.

@@ -43,7 +43,8 @@ def deid_report(
         the document as missed.
     sentences : {"count"} or mapping of str to int, optional
         Numbers of sentences for MEDDOCAN's leak score. ``"count"`` counts sentences with the sentence splitter of this
-        library. A mapping holds the number for each document id. By default the leak score is not computed.
+        library. A mapping contains the number of sentences for each document id. By default the leak score is not
+        computed.
 
     Returns
     -------
@@ -60,8 +61,8 @@ def deid_report(
         - ``merged`` compares spans without labels after neighbouring spans are joined (sub-track 2, merged).
 
         The value of each key contains precision, recall, f1, support (number of gold items), tp, fp and fn over all
-        documents. The entry ``macro`` holds the means of the documents' precision and recall, and the F1 of these
-        means. The entries ``by_category`` and ``by_label`` hold the same measures for each category and label;
+        documents. The entry ``macro`` contains the means of the documents' precision and recall, and the F1 of these
+        means. The entries ``by_category`` and ``by_label`` contain these measures for each category and label;
         ``merged`` lacks both entries. Under a binary rule, a gold item counts as found if any label was predicted for
         the item.
 
@@ -74,8 +75,8 @@ def deid_report(
         - ``by_category`` and ``by_label``, copies of the strict measures.
 
         Precision without predictions and recall without gold spans are undefined: None in the dict, NaN in the
-        DataFrame, and "-" in the table. The official scripts print 0. The means of ``macro`` count such a document as
-        0, as in the official scripts.
+        DataFrame, and "-" in the table. The official scripts print 0. The means of ``macro`` count an undefined value
+        as 0, as in the official scripts.
 
     Raises
     ------

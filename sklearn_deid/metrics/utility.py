@@ -131,9 +131,9 @@ def utility_report(
         The notes before redaction. Cross-validation and confidence intervals keep the notes of a patient together. A
         Document contains its patient id. A str counts as the only note of its patient.
     gold, redacted : Corpus or sequence of Document, str or None
-        Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
-        form is exact and recommended. A str is a note that any other tool redacted; the function aligns its tokens with
-        the original note. None is a note that was withheld. ``gold`` must not contain None.
+        Redacted notes in one of three forms. A Document contains the original text, and the removed passages as spans;
+        this form is exact and recommended. A str is a note that any other tool redacted; the function aligns its tokens
+        with the original note. None is a note that was withheld. ``gold`` must not contain None.
     baseline : Corpus or sequence of Document, str or None, optional
         The same notes redacted by another system, in the same forms as ``redacted``.
     labels : sequence of n_notes labels, optional

@@ -92,7 +92,7 @@ class UtilityReport:
         Raises
         ------
         KeyError
-            If the report has no such value.
+            If the report does not contain this value.
         """
         for figure in self.figures:
             if figure[:3] == (part, system, measure):
@@ -102,8 +102,8 @@ class UtilityReport:
     def to_dict(self) -> dict[str, Any]:
         """Nested dict that can be saved as JSON.
 
-        The levels are part, system and measure. Each entry contains value, low and high. The top level also holds the
-        numbers of notes, patients, withheld notes and topics, and the confidence level.
+        The levels are part, system and measure. Each entry contains value, low and high. The top level also contains
+        the numbers of notes, patients, withheld notes and topics, and the confidence level.
         """
         nested: dict[str, Any] = {
             "n_notes": self.n_notes,

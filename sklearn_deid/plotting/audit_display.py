@@ -45,7 +45,7 @@ class AuditDisplay:
     axes_ : ndarray of matplotlib Axes
         One axes for each threat.
     figure_ : matplotlib Figure
-        Figure that holds the axes.
+        Figure that contains the axes.
     threats : tuple of str
         Threats of the panels, in the order of the rows.
 

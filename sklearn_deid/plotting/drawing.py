@@ -41,7 +41,7 @@ def axes_or_new(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
 
 
 def figure_of(ax: Axes) -> Figure | SubFigure:
-    """Figure that holds the axes."""
+    """Figure that contains the axes."""
     figure = ax.get_figure()
     assert figure is not None  # axes that are drawn belong to one
     return figure

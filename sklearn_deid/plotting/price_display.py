@@ -25,7 +25,7 @@ class RecallPriceDisplay:
     ax_ : matplotlib Axes
         Axes of the figure.
     figure_ : matplotlib Figure
-        Figure that holds the axes.
+        Figure that contains the axes.
     lines_ : list of matplotlib Line2D
         Precision against the recall, precision against the recall that the held-out patients can prove, and hidden
         text.

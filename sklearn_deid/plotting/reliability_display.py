@@ -37,7 +37,7 @@ class ReliabilityDisplay:
     ax_ : matplotlib Axes
         Axes of the figure.
     figure_ : matplotlib Figure
-        Figure that holds the axes.
+        Figure that contains the axes.
 
     See Also
     --------
@@ -150,8 +150,8 @@ class ReliabilityDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. ``None`` creates a new figure. If the axes already hold another reliability diagram, both
-            diagrams are shown.
+            Axes to draw on. ``None`` creates a new figure. If the axes already contain another reliability diagram,
+            both diagrams are shown.
 
         Returns
         -------

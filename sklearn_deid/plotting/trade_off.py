@@ -56,7 +56,7 @@ class TradeOffDisplay:
     ax_ : matplotlib Axes
         Axes of the figure.
     figure_ : matplotlib Figure
-        Figure that holds the axes.
+        Figure that contains the axes.
     lines_ : dict of str to matplotlib Line2D
         Lines by name, without the reference lines.
     bars_ : dict of str to matplotlib ErrorbarContainer
@@ -492,7 +492,7 @@ def place_labels(
     Parameters
     ----------
     ax : matplotlib Axes
-        Axes that hold the points.
+        Axes that contain the points.
     points : ndarray of float, shape (n, 2)
         Points in data coordinates.
     labels : sequence of str, length n

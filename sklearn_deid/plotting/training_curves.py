@@ -73,9 +73,9 @@ class TrainingCurvesDisplay:
     axes_ : dict of str to matplotlib Axes
         Axes by name: "loss" always, "f1" if F1 was recorded, and "accuracy" if accuracies were recorded.
     figure_ : matplotlib Figure
-        Figure that holds the axes.
+        Figure that contains the axes.
     lines_ : dict of str to matplotlib Line2D
-        Lines by the key of the rows. "control_t2" and "probe_t2", for example, hold results measured between epochs.
+        Lines by the key of the rows. For example, "control_t2" and "probe_t2" contain results measured between epochs.
     phases_ : dict of str to list of matplotlib Patch
         Shaded regions of each phase, one in each of the axes.
     phase_labels_ : list of matplotlib Text

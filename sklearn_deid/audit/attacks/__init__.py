@@ -1,4 +1,4 @@
-"""Attacks on releases. Each file contains one attack, the attacker's knowledge and the controls of the attack.
+"""Attacks on releases. The file of an attack contains the attacker's knowledge, the attack and the controls.
 
 Imports are lazy (PEP 562): the first access to a name imports the file that defines the name. An audit finds every
 subclass of `AuditAttack` in the files of this folder.

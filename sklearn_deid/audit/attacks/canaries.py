@@ -89,7 +89,7 @@ def exposure(rank: float, n_candidates: int) -> float:
 
 
 class CanaryAttack(AuditAttack):
-    """Plant names r times in the training set, and rank these names among names that were not planted.
+    """Plant names repeatedly in the training set, and rank these names among names that were not planted.
 
     The attacker inserts candidate names into a sentence, and guesses the candidate with the smallest loss.
 

@@ -156,7 +156,7 @@ class CasingLengthsAttack(UntrainedAttack):
         released : OpenSentences
             Measured sentences.
         beside : list of VectorsBesideOwn, optional
-            Vectors of a release that declares that it contains no casing.
+            Vectors of a release that is declared to contain no casing.
         drawn : DrawnCasing, optional
             Casing classes of a release that declares that its classes were drawn by randomised response.
 

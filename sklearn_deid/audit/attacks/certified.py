@@ -42,7 +42,7 @@ class CertifiedBound(AuditAttack):
     quantile : float in (0, 1), default=0.95
         Level of the quantile of the accuracy over the pairs; `details` contains this quantile.
     n_draws : int, default=4
-        Number of replacements drawn from each sentence. Each replacement has its own input noise.
+        Number of replacements drawn from each sentence. The input noise is drawn separately for each replacement.
     batch_size : int, default=32
         Number of sentences in a batch.
     random_state : int, Generator, RandomState or None, default=None
@@ -106,7 +106,8 @@ class CertifiedBound(AuditAttack):
         return None if release.is_bounded else "Without noise at the output no attacker is bounded."
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Compute the bound for the measured sentences, and compare it with the bound that the release states."""
+        """Compute the bound for the measured sentences, and compare this bound with the bound that the release
+        states."""
         result = self.fit(release.pair_knowledge).attack(release.pair_release)
         stated = getattr(release.representer, "bound_", None)
         if stated is None or stated.n_releases != self.n_releases or result.attack is None:

@@ -15,7 +15,7 @@ NOISE_LEVEL, BITS_LEVEL, REPLAY_LEVEL, SEED_LEVEL, FILE_LEVEL = 1e-3, 1e-4, 5e-4
 
 
 def check_result(attack: Any, faults: list[str], n_checks: int, **more: Any) -> AttackResult:
-    """Return the result of a check: the share of its tests that found a fault, and the faults in words.
+    """Return the result of a check: the proportion of its tests that found a fault, and a message for each fault.
 
     Parameters
     ----------

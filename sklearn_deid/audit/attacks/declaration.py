@@ -121,7 +121,7 @@ class AuditAttack:
     Attributes
     ----------
     key : str
-        Identifier of the attack, which every result carries.
+        Identifier of the attack, which every result contains.
     family : str
         Family of the attack. `AdversarialPrivacyAuditor.scores` returns one score per family, under ``"privacy_"``
         followed by the family.

@@ -147,10 +147,10 @@ class EmbeddingDecoder(nn.Module):
     """Predict the word vector of each token by a linear map and a network that corrects the prediction.
 
     The linear map starts as the ridge regression of word vectors on released vectors, and the correction starts at
-    zero. The decoder therefore recovers raw word vectors from the start. The score of a word is a sum with learned
-    weights of two terms: the cosine of the word vector with the prediction, and the logarithm of the count of the word
-    among the tokens to recover in the attacker's text. If the vectors carry no information, the attacker relies on this
-    count alone.
+    zero. The decoder therefore recovers raw word vectors from the start. The score of a word is the sum of two terms
+    with learned weights. The first term is the cosine of the word vector with the prediction. The second term is the
+    logarithm of the count of the word among the tokens to recover in the attacker's text. If the vectors contain no
+    information, the attacker relies on this count alone.
 
     Parameters
     ----------

@@ -66,13 +66,14 @@ class DrawnSurrogatesAttack(UntrainedAttack):
 
     For each label of each patient, the attack counts the words that are equal to the original, in the release and in
     the audit's own r releases. If the release has the same distribution as the r own releases, its count is the single
-    largest count with probability at most 1 / (r + 1). The number of such cases is therefore bounded by a binomial
-    distribution. The attack tests this number over all patients, for each patient, for each label, and for words below
-    or above a length, a frequency or a position in the release. In the same way, the attack tests the words that a
-    second call repeats, and the surrogates that have the first letter, the last letter or the length of the original.
-    The attack also pairs patients who share a word, counts how often both patients have the same surrogate, and
-    compares the count with the first of the audit's own r releases. All comparisons together raise a false alarm with
-    probability .0005, if draws for different labels of a patient are independent.
+    largest count with probability at most 1 / (r + 1). The tail probability of the number of these cases is therefore
+    bounded by a binomial distribution. The attack tests this number over all patients, for each patient, for each
+    label, and for words below or above a length, a frequency or a position in the release. In the same way, the attack
+    tests the words that a second call repeats, and the surrogates that have the first letter, the last letter or the
+    length of the original. The attack also pairs patients who have a word in common, and counts how often both patients
+    have the same surrogate. The attack compares this count with the count in the first of the audit's own r releases.
+    All comparisons together raise a false alarm with probability .0005, if draws for different labels of a patient are
+    independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
     audit.

@@ -55,8 +55,9 @@ class RepeatedTexts:
     originals : list of str, length n_draws
         Original word of the first token of each draw.
     releases : sequence of list of str, each of length n_draws
-        Surrogate of the first token of each draw, in up to five releases: the audited release, a second call, a third
-        call with the same state of the global random generators as the second call, and two calls in new processes.
+        Surrogate of the first token of each draw, in up to five releases. The first two are the audited release and a
+        second call. The third is a call with the same state of the global random generators as the second call. The
+        last two are calls in new processes.
     """
 
     draws: WordDraws
@@ -236,8 +237,8 @@ def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, so
 
 
 def _of_ranks(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> dict[str, tuple[int, int]]:
-    """Counts as in `counted` for pairs of draws of one word: pairs of ranks with an even difference, and pairs of ranks
-    with a smaller difference in the release or in the audit's own draw."""
+    """Counts as in `counted` for pairs of draws of one word. The first property is an even difference of the ranks. The
+    second property is a smaller difference of the ranks than in the other draws."""
     first, second = _pairs_of_words(words, some)
     theirs, ours = (shown[first] - of[second] for of in (shown, own))
     return {

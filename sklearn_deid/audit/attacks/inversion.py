@@ -34,9 +34,10 @@ _N_CASING = 7
 class InversionAttack(AuditAttack):
     """Train a decoder from released vectors to word vectors, and rank the vocabulary for each PHI token.
 
-    The baseline is the better of two guesses without the vectors of the PHI tokens: the most frequent PHI words of the
-    attacker's text, and the same decoder on the surrounding tokens alone. The positive control attacks raw word
-    vectors. In the negative control vectors and PHI words are drawn at random.
+    The baseline is the better of two guesses without the vectors of the PHI tokens. The first guess is the most
+    frequent PHI words of the attacker's text. The second guess is the result of an equal decoder on the surrounding
+    tokens alone. The positive control attacks raw word vectors. In the negative control vectors and PHI words are drawn
+    at random.
 
     Parameters
     ----------

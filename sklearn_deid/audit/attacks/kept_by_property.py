@@ -52,8 +52,8 @@ def tails_of_parts(kept: np.ndarray, sizes: np.ndarray, expected: np.ndarray) ->
 
     Notes
     -----
-    Let k be at least the mean of a sum of independent Bernoulli variables plus 1. The sum is then at least k with at
-    most the probability of a binomial variable with the same mean (Hoeffding, 1956).
+    Let S be a sum of independent Bernoulli variables, and B a binomial variable with the same number of trials and the
+    same mean. For every k that is at least the mean plus 1, P(S >= k) is at most P(B >= k) (Hoeffding, 1956).
 
     Examples
     --------

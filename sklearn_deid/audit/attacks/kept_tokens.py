@@ -39,9 +39,9 @@ class KeptTokensAttack(AuditAttack):
     then a sum of independent Bernoulli variables with known probabilities. The attack computes the exact tail
     probability of the count for each label, each patient, each sentence and all words together. For all words together,
     the attack also computes the probability of at most as many unchanged words as in the release. The attack also
-    bounds the tail probability for the words of each length, first letter and kind of characters, and for the words
-    below or above a length, a frequency or a position in the release. If one of these probabilities is below its share
-    of ``FALSE_ALARM``, the release shows words that the mechanism did not draw, and the result is invalid.
+    bounds the tail probability for groups of words: words of each length, first letter and kind of characters, and
+    words below or above a length, a frequency or a position in the release. If one of these probabilities is below its
+    share of ``FALSE_ALARM``, the release shows words that the mechanism did not draw, and the result is invalid.
 
     The attack uses all sentences of an audit, because the attacker needs no training sentences. Tokens that the
     parameters of the estimator keep (``labels``, ``exclude``, ``unknown="keep"``) are not counted. With ``coherence``,

@@ -27,7 +27,7 @@ class LinkageAttack(UntrainedAttack):
     The attacker has sentences of other patients in the same form, and knows the patient of each sentence. The attacker
     trains a logistic regression on similarities between two sentences: rare words and surrogates, other words, labels,
     casing and length. For vectors, the attacker uses cosines instead of words. A surrogate that is constant throughout
-    a patient (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words
+    a patient (``coherence="patient"``) links the patient's sentences even if no attacker can guess the original. Words
     outside of PHI are released unchanged, and also link sentences. ``fit`` takes `ReleasedSentences` of at least two
     patients with two sentences each.
 
@@ -122,7 +122,8 @@ class LinkageAttack(UntrainedAttack):
         Raises
         ------
         ValueError
-            If there are too few patients, or ``fit`` saw words and the release holds vectors (or the reverse).
+            If there are too few patients, or if ``fit`` and the release do not have sentences of one kind (words or
+            vectors).
         """
         if type(released.X) is not type(self._knowledge.X):
             raise ValueError("What the attacker learns from and the release must both be words, or both vectors.")

@@ -268,7 +268,7 @@ class LookupAttack(UntrainedAttack):
         templates.
 
         A blind representer is the negative control, whose true candidate is drawn at random. Otherwise the original
-        could score higher than its variants even if the release carried no information.
+        could score higher than its variants even if the release contained no information.
         """
         rng, generator = random_streams(self.random_state, self._knowledge.device)
         table = released.data.table.to(self._knowledge.device)

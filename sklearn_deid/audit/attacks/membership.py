@@ -300,8 +300,8 @@ def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarra
     """Log-likelihood ratio of the loss of each sentence: sentence in the training set versus sentence outside the
     training set.
 
-    Losses are converted to log odds of the mean probability of a tag, which are nearly normal. Each sentence has its
-    own two means. The two variances are common to all sentences, because there are few shadows.
+    Losses are converted to log odds of the mean probability of a tag, which are nearly normal. The two means are
+    estimated for each sentence. The two variances are common to all sentences, because there are few shadows.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def noise_checks(
         Residuals in the order of the release.
     groupings : mapping of str to ndarray of shape (n_tokens,)
         Names of properties, such as "position in the sentence", and the number of each token's group. If the noise
-        depends on the property, the sums of the residuals over groups are larger than Gaussian sums.
+        depends on the property, the sums of the residuals over groups are larger than for independent Gaussian noise.
     means : ndarray of shape (n_tokens, d), optional
         Noise-free vectors, divided by the standard deviations. The projection of a residual on the direction of its
         mean is also tested, because this projection is Gaussian.

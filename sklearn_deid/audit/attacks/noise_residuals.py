@@ -2,15 +2,15 @@
 
 Without scaling, the residual is ``z = (r - mu) / sigma``. Scaling to length 1 hides the length of a noisy vector, so
 that the residual cannot be computed directly. Divide by the standard deviations first: ``y = (mu + sigma eps) / sigma``
-is Gaussian with mean ``m = mu / sigma`` and unit covariance, and its direction v is known, because ``r / sigma`` has
-the same direction as y. Given v, the length R of y has the density
+is Gaussian with mean ``m = mu / sigma`` and unit covariance. The direction v of y is known, because ``r / sigma`` has
+the same direction. Given v, the length R of y has the density
 
     p(R | v)  proportional to  R^(d-1) exp(-(R - v'm)^2 / 2),   R > 0,
 
-since ``|R v - m|^2 = (R - v'm)^2 + |m|^2 - (v'm)^2``. A length drawn from this distribution therefore completes the
-direction to a vector ``R v`` with exactly the distribution of y, and ``z = R v - m`` is standard normal in all d
-dimensions, independently for each token. If the noise is not as stated, z is not standard normal: the audit draws only
-one of d dimensions, and the other d - 1 dimensions come from the release.
+since ``|R v - m|^2 = (R - v'm)^2 + |m|^2 - (v'm)^2``. If R is drawn from this distribution, the vector ``R v`` has
+exactly the distribution of y. The residual ``z = R v - m`` is therefore standard normal in all d dimensions,
+independently for each token. If the noise is not as stated, z is not standard normal: the audit draws only one of d
+dimensions, and the other d - 1 dimensions come from the release.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ on words.
 The noise is at least 32 steps wide, so that the remainder of the number of steps after a division by a small number is
 uniform and independent of the notes. The remainder of the difference to the steps of the noise-free vector is also
 uniform and independent of the notes. The checks find three faults: remainders that depend on a word, remainders that
-are not uniform (a coarser grid than stated), and vectors that no whole numbers of steps explain. No test finds
-information in the remainders that is encrypted with a secret key.
+are not uniform (a coarser grid than stated), and vectors that no whole numbers of steps explain. If information in the
+remainders is encrypted with a secret key, no test can find this information.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def _common_multiple(steps: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
-    """Vector of the smallest whole numbers with the direction of a released vector; zeros if there is no such
-    vector."""
+    """Vector of the smallest whole numbers with the direction of a released vector; zeros if no whole numbers have this
+    direction."""
     order = np.argsort(-np.abs(unit))
     largest = abs(unit[order[0]])
     first, last = np.ceil(expected * largest * _SHORTEST), np.floor(expected * largest * _REACH)
@@ -186,11 +186,11 @@ def bit_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], width: fl
     Notes
     -----
     A remainder r after the division by q is represented by the complex number exp(2 pi i h r / q), for each h without a
-    common divisor with q. A sum of n such numbers has independent terms with mean zero. The squared length of the sum
-    is divided by n / 2 (by n for q = 2, where the numbers are 1 or -1). The moment generating function of the quotient
-    is at most that of a chi-squared variable with 2 degrees of freedom (1 for q = 2). The Chernoff bound of the
-    chi-squared distribution therefore holds. Sums of cube roots of unity are divided by 1.083, because their cosines
-    are skewed.
+    common divisor with q. The terms of a sum of n of these numbers are independent and have mean zero. The squared
+    length of the sum is divided by n / 2 (by n for q = 2, where the numbers are 1 or -1). The moment generating
+    function of the quotient is at most that of a chi-squared variable with 2 degrees of freedom (1 for q = 2). The
+    Chernoff bound of the chi-squared distribution therefore holds. Sums of cube roots of unity are divided by 1.083,
+    because their cosines are skewed.
     """
     members = {
         name: _indicators(groups)

@@ -93,9 +93,9 @@ class SparseVectorUploads:
     def checks(self) -> Iterator[Check]:
         """Yield tests of the noise.
 
-        The noise is so large that nearly all values are at the clipping limit. A value is strictly inside with a
-        probability of at most ``1 - exp(-clip / scale)``, for any value before the noise, and at most one half of the
-        values are at each end. With smaller noise, more values are strictly inside.
+        The noise is so large that nearly all values are at the clipping limit. For any value before the noise, the sent
+        value is strictly inside the limits with a probability of at most ``1 - exp(-clip / scale)``, and at each limit
+        with a probability of at most one half. With smaller noise, more values are strictly inside.
 
         Examples
         --------
@@ -132,8 +132,8 @@ class SparseVectorUploads:
 class StepUploads:
     """Updates of parameters that no note reads, from a training with `PatientPrivacy`.
 
-    Such a parameter belongs to a character or word shape that no note contains, and only noise changes the parameter.
-    The size of the change gives no information about the size of the noise, because the optimizer normalises the step.
+    These parameters belong to characters or word shapes that no note contains, so that only noise changes them. The
+    size of the change gives no information about the size of the noise, because the optimizer normalises the step.
 
     Attributes
     ----------

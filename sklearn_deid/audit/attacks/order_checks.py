@@ -116,7 +116,7 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
 
 
 def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:
-    """Test against the orders of generators with a small seed, which look random."""
+    """Test against the orders of generators with a small seed, which appear random."""
     # Copies are written once. Where the row of a sentence is not known, equal words with equal PHI are copies.
     parts = np.split(notes.marked, notes.X.offsets[1:-1])
     rows = np.full(len(notes.X), -1) if notes.rows is None else notes.rows

@@ -1,7 +1,7 @@
 """Sort keys that are computed from the originals of a release, and tests of an order against a key.
 
-A random order is independent of every key. An order by a digest looks random, but an attacker who knows a sentence can
-compute its digest and find the position of the sentence. The tests cannot cover keys that depend on a secret.
+A random order is independent of every key. An order by a digest appears random, but an attacker who knows a sentence
+can compute its digest and find the position of the sentence. The tests cannot cover keys that depend on a secret.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class PseudonymKnowledge:
     mechanism : fitted transformer with ``mechanism_``, or a mechanism
         Public mechanism (the vectors, N, the noise), as in `sklearn_deid.audit.bayes.bayes_reidentification`.
     prior : mapping
-        Frequencies: mapping of words to weights, or of labels to such mappings (see
+        Frequencies: mapping of words to weights, or mapping of labels to mappings of words to weights (see
         `sklearn_deid.metrics.phi_word_prior`). With labels the attacker knows the label of each released token.
     """
 
@@ -56,7 +56,7 @@ class PseudonymisedText:
     Raises
     ------
     SequenceError
-        If rows do not match, or the sentences hold vectors.
+        If rows do not match, or the sentences contain vectors.
     """
 
     released: Any

@@ -153,7 +153,7 @@ class ReidentificationAttack(AuditAttack):
         Raises
         ------
         ValueError
-            If the mechanism lacks the probabilities or the draws that the attacker needs.
+            If the attacker needs probabilities or draws that the mechanism does not provide.
         """
         if released is None and self.kind == "exact":
             return self._computed()
@@ -254,7 +254,7 @@ class ReidentificationAttack(AuditAttack):
         return figures
 
     def _nameable(self, trials: dict[str, Trials]) -> list[bool]:
-        """Whether each word is in the prior, so that the attacker can name the word."""
+        """Whether each word is in the prior, so that the attacker can guess the word."""
         known = {name: set(tokens) for name, (tokens, _, _) in self._categories.items()}
         return [word in known[name] for name, trial in trials.items() for word in trial.words]
 

@@ -141,8 +141,8 @@ def frequency_hits(
     k : int
         Number of guesses.
     known_keys, keys : ndarray of int
-        Key of each word, which stands for its visible properties (casing and label), or zeros. If a key has fewer than
-        k words, the list is completed by the most frequent words of all keys.
+        Number for the visible properties (casing and label) of each word, or zeros. If a key has fewer than k words,
+        the list is completed by the most frequent words of all keys.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class RepeatedReleases:
     releases : mapping of str to ndarray of shape (n_tokens, d)
         Vectors without casing columns, by the way in which each release was made, such as "second call".
     pairs : tuple of (str, str, str)
-        Names of two releases, and the fault if their noise is shared.
+        Names of two releases, and the message if both releases have the same noise.
     has_size : bool
         Whether the noise of each release must be as large as stated.
     short : ndarray of shape (n_calls, n_numbers), optional
@@ -53,10 +53,10 @@ class RepeatedReleases:
 class ReplayAttack(UntrainedAttack):
     """Compare the noise of releases that must not share noise.
 
-    The audit releases the same sentences twice in each of four ways: in two calls, by two copies of the estimator, in
-    two new processes that receive the pickled estimator, and with the random generators of Python, NumPy and PyTorch in
-    the same state. Equal states represent forked processes, whose memory is equal at the start. If two releases have
-    equal noise, an attacker who has both releases can remove the noise.
+    The audit releases the same sentences twice in each of four ways. The first three ways are two calls, two copies of
+    the estimator, and two new processes that receive the pickled estimator. The fourth way is two calls with the random
+    generators of Python, NumPy and PyTorch in the same state. Equal states represent forked processes, whose memory is
+    equal at the start. If two releases have equal noise, an attacker who has both releases can remove the noise.
 
     The audit also releases one short sentence in many calls. If the noise is drawn from few possible seeds, such as
     2^16 seeds or the time of a clock, two of the calls have the same noise.

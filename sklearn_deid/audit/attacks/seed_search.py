@@ -39,7 +39,7 @@ class SeedTarget:
     lengths : ndarray of shape (n_sentences,)
         Number of tokens of each sentence.
     input_width : int, default=0
-        Width of the noise at the input of the network, which is drawn first; 0 without such noise.
+        Width of the noise at the input of the network, which is drawn first; 0 without input noise.
     in_order : bool, default=True
         Whether the sentences are in the order in which they were encoded. If False, the search uses sums over sentences
         of equal length, because these sums do not depend on the order.

@@ -47,9 +47,9 @@ def seeded_order(original: np.ndarray, same_as: np.ndarray) -> tuple[str, float]
     """Generator and seed whose order agrees with a release at the most positions, and the probability of this agreement
     by chance.
 
-    The function tries three kinds of order: a permutation of all sentences, of which the first copies are kept; this
-    order with a further permutation of the kept sentences (as in `save_representation`); and a permutation of the
-    distinct sentences.
+    The function tries three kinds of order. The first kind is a permutation of all sentences, of which the first copies
+    are kept. The second kind is the first kind with a further permutation of the kept sentences (as in
+    `save_representation`). The third kind is a permutation of the distinct sentences.
 
     Parameters
     ----------

@@ -167,7 +167,7 @@ class TemplateAttack(UntrainedAttack):
             Network that releases the true candidate in a control. If None, the attack uses the released vectors.
         at_random : bool, default=False
             Whether the true candidate is drawn at random, for a negative control. Otherwise the original could score
-            higher than its variants even if the release carried no information.
+            higher than its variants even if the release contained no information.
         """
         device = self._knowledge.device
         rng, generator = random_streams(self.random_state, device)

@@ -43,7 +43,7 @@ class UpdateKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class ReleasedUpdates:
-    """Sent updates and, for the measurement, the rows behind each update.
+    """Sent updates and, for the measurement, the rows that occurred in each update.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class ReleasedUpdates:
         ExchangeError
             If an update belongs to another model.
         ValueError
-            If the model has no such parameter.
+            If the model has no parameter of this name.
         """
         if name not in layout.names:
             raise ValueError(f"The model has no parameter of that name; it has {len(layout.names)} others.")

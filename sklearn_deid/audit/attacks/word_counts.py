@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 
 def folded_words(words: Iterable[Any]) -> np.ndarray:
-    """Words without their casing, as an array of objects. Forms of Unicode that look alike become equal."""
+    """Words without their casing, as an array of objects. Compatible Unicode forms of a character become equal."""
     return np.array([normalize("NFKC", str(word)).casefold() for word in words], dtype=object)
 
 

@@ -71,11 +71,11 @@ class Target:
         return ProbabilityBlocks(self.mechanism, self.tokens, self.max_bytes)
 
     def draw(self, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw one release of each token in ``truth``, which holds positions in ``tokens``."""
+        """Draw one release of each token in ``truth``, which contains positions in ``tokens``."""
         return self.mechanism.sample([self.tokens[i] for i in truth.tolist()], rng)
 
     def rows_of(self, n_numbers: int) -> int:
-        """Number of rows that one step may hold, if each row has ``n_numbers`` numbers."""
+        """Number of rows that fit into memory in one step, if each row has ``n_numbers`` numbers."""
         return max(1, self.max_bytes // (8 * n_numbers))
 
 
@@ -136,9 +136,9 @@ def _check_rows(block: csr_array, n_tokens: int) -> None:
 def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
     """Average the largest posterior probability over drawn releases, with an interval for bounded values.
 
-    The mean of the largest posterior is the success of the best attacker. The variance of this mean is smaller than
-    that of a count of right guesses. The interval is the empirical Bernstein bound of Maurer and Pontil (2009, theorem
-    4) on both sides.
+    The mean of the largest posterior is the success of the best attacker. The variance of this mean is smaller than the
+    variance of the proportion of right guesses. The interval is the empirical Bernstein bound of Maurer and Pontil
+    (2009, theorem 4) on both sides.
     """
     guess = float(target.prior.max())
     truth = rng.choice(len(target.tokens), size=n_samples, p=target.prior)
@@ -238,7 +238,7 @@ def _most_exposed(target: Target, n_samples: int, rng: np.random.Generator) -> f
 
 
 def _bernstein(values: np.ndarray, delta: float) -> float:
-    """Half-width of the interval of a mean of values in [0, 1]. The interval does not contain the true mean with
-    probability at most ``delta``."""
+    """Half-width of the interval of a mean of values in [0, 1]. The probability that the interval does not contain the
+    true mean is at most ``delta``."""
     n, logs = len(values), log(4 / delta)
     return sqrt(2 * float(values.var(ddof=1)) * logs / n) + 7 * logs / (3 * (n - 1))

@@ -114,8 +114,8 @@ def bayes_reidentification(
         A mechanism has ``sample(tokens, rng)``. A mechanism may also have ``probabilities(tokens)``, shape
         (n_tokens, n_releases), or ``log_likelihood(tokens, releases)``, shape (n_tokens, n_given).
     prior : mapping
-        Mapping of tokens to weights, or of categories to such mappings. Use `phi_word_prior` to build the mapping. The
-        weights need not add up to 1.
+        Mapping of tokens to weights, or mapping of categories to mappings of tokens to weights. Use `phi_word_prior` to
+        build the mapping. The weights need not add up to 1.
     n_releases : int, default=1
         Number k of releases of each token. In a corpus without ``coherence``, each occurrence of a name is one release.
     method : {"auto", "exact", "monte carlo", "bracket", "plug-in"}, default="auto"
@@ -317,7 +317,7 @@ def _is_best(block: csr_array, prior: np.ndarray, best: np.ndarray) -> np.ndarra
 def _exact_several(target: Target) -> tuple[float, float]:
     """Success over all tokens and on the most exposed token, for several releases.
 
-    The order of the releases carries no information. The function therefore counts each multiset of releases once, and
+    The order of the releases contains no information. The function therefore counts each multiset of releases once, and
     multiplies its probability by the number of its orders.
     """
     whole = [block for _, block in target.blocks]

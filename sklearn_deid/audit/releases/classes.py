@@ -85,7 +85,7 @@ class MatchedClasses(ReleasedClasses):
 
 
 class ReleasedClassFolder(ReleasedFile):
-    """Word classes of a saved folder, in the order of the folder; the parameters are those of `ReleasedFile`."""
+    """Word classes of a saved folder, in the order of the folder; `ReleasedFile` describes the parameters."""
 
     kind = CLASS_FILE
 
@@ -115,7 +115,7 @@ def notes_of_classes(
     """Match each sentence of the notes with its sentence in a folder of word classes.
 
     Candidates are the sentences of the folder with equal length, tags and casing. The function chooses the candidate
-    that agrees with the classes of the words at the most tokens. The parameters are those of `matched_notes`.
+    that agrees with the classes of the words at the most tokens. `matched_notes` describes the parameters.
 
     Raises
     ------

@@ -99,7 +99,7 @@ class ReleasedRepresenter(VectorRelease):
         Raises
         ------
         BundleError
-            If the weights do not fit the network of the settings, so that nobody could load them.
+            If the weights do not fit the network of the settings, so that recipients cannot load the weights.
         """
         return published_network(self.representer).to(self.device)
 
@@ -147,7 +147,7 @@ class ReleasedRepresenter(VectorRelease):
         return self.representer.pair_data(self.data.X, self.data.y)
 
     def released(self, part: str) -> TokenVectors:
-        """Return what `transform` returned for the sentences of a part, casing columns and origin included.
+        """Return the result of `transform` for the sentences of a part, including casing columns and origin.
 
         Each part has a separate call with separate noise. Equal sentences of one call have equal noise, so that
         attackers would recognise their own sentences in a common call.
@@ -322,7 +322,7 @@ class ReleasedRepresenter(VectorRelease):
     def digest(self) -> str | None:
         """Hash of the released vectors and the published network; None if the release differs in every audit.
 
-        Without a random seed each release has new noise, so that no report of an earlier release describes it.
+        Without a random seed, each release has new noise, so that the report of an earlier release does not apply.
         """
         if not self.is_seeded:
             return None

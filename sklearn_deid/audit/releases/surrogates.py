@@ -22,8 +22,8 @@ _N_OWN = 9
 class ReleasedSurrogates(ReleasedText):
     """Sentences whose PHI was replaced by surrogates, with the estimator that replaced the PHI.
 
-    The parameters are those of `ReleasedText`, with a fitted SurrogatePseudonymizer, which makes further releases with
-    other keys.
+    `ReleasedText` describes the parameters. ``pseudonymizer`` is a fitted SurrogatePseudonymizer, which makes further
+    releases with other keys.
     """
 
     kind = SURROGATES

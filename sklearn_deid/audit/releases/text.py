@@ -76,7 +76,7 @@ class ReleasedText:
         """Statement about PHI tokens that ``labels`` and ``max_replacements`` leave unchanged; None if there are no
         unchanged PHI tokens.
 
-        No attack counts these tokens, because the mechanism does not apply to these tokens.
+        No attack counts these tokens, because the mechanism does not replace them.
         """
         if self.pseudonymizer is None:
             return None

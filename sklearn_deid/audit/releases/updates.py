@@ -106,7 +106,8 @@ class ReleasedExchange:
         return NoisyUploads(indices, values, self._layout.size, std, stated.norm_bound, grid)
 
     def _step_uploads(self, n_steps: int) -> StepUploads | None:
-        """Updates of the rows of characters and word shapes that no note contains; None if there are no such rows."""
+        """Updates of the rows of characters and word shapes that no note contains; None if there are no rows of this
+        kind."""
         starts = dict(zip(self._layout.names, np.cumsum([0, *map(math.prod, self._layout.shapes)]), strict=False))
         places: list[np.ndarray] = []
         for name in (CHARACTERS, SHAPES):

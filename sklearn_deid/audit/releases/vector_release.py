@@ -48,7 +48,7 @@ class VectorRelease:
         raise NotImplementedError
 
     def surroundings(self, part: str) -> np.ndarray | None:
-        """Release of the same sentences with masked PHI words; None if such a release cannot be made."""
+        """Release of the same sentences with masked PHI words; None if this release cannot be made."""
         return None
 
     def offsets(self, part: str) -> np.ndarray:
