@@ -194,8 +194,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Raises
         ------
         ValueError
-            If no step makes a release, or if several steps make a release and ``representation_step`` names none of
-            them.
+            If no step makes a release, or if several steps make a release and ``representation_step`` does not specify
+            one of these steps.
         SequenceError
             If there are fewer than three patients, or y does not match X.
         """

@@ -34,7 +34,7 @@ class Lattice(NamedTuple):
     group : object
         Patient of the sentence.
     sentence : ndarray of int, shape (time,)
-        Numbers of the words in the prior.
+        Number of each word in the vocabulary of the prior.
     choices : dict of int to Choices
         Possible words at the unknown positions, with the evidence of the release.
     truths : dict of int to int

@@ -1,4 +1,4 @@
-"""Drawn words: check that surrogates follow the stated mechanism and are drawn anew in each call."""
+"""Drawn words: check that surrogates follow the stated mechanism, and that each call draws new surrogates."""
 
 from __future__ import annotations
 

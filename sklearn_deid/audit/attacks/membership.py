@@ -264,7 +264,7 @@ class MembershipAttack(AuditAttack):
 
 
 def _distinct(pool: MembershipKnowledge) -> np.ndarray:
-    """Rows of the sentences that occur once in the pool."""
+    """Rows of the sentences that occur only once among the attacker's sentences."""
     keys = row_keys(pool.X, pool.y)
     counts = Counter(keys)
     return np.array([i for i, key in enumerate(keys) if counts[key] == 1], dtype=np.int64)
@@ -277,7 +277,7 @@ def _equally_many(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> tup
 
 
 def _figures(inside: np.ndarray, outside: np.ndarray, confidence: float) -> dict[str, Any]:
-    """Advantage, area under the curve, and true positive rate at 1 % false positives."""
+    """Advantage, area under the ROC curve, and true positive rate at 1 % false positives."""
     allowed = int(_FALSE_POSITIVES * len(outside))
     # At most 1 % of the others lie strictly above this value.
     bar = np.sort(outside)[::-1][allowed]

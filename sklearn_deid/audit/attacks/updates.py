@@ -174,8 +174,8 @@ class UpdateLeakageAttack(AuditAttack):
 
     - ``"words"``: if word vectors are trained, only the words that occurred have a gradient. The larger the norm of a
       row of the update, the more likely the word occurred.
-    - ``"labels"``: the gradient of an output bias is the predicted minus the true count. The update of a tag's bias is
-      therefore positive if the tag occurred more often than predicted.
+    - ``"labels"``: the gradient of an output bias is the predicted count of the tag minus the true count. The update of
+      a tag's bias is therefore positive if the tag occurred more often than predicted.
     - ``"span"``: if word vectors are public and fixed, the gradient of a layer that reads the vectors is a sum of outer
       products with the vectors of the words. The vectors of these words therefore lie in the row space of the gradient.
       The smaller the part of a vector outside the row space, the more likely the word occurred. The attack learns
