@@ -64,20 +64,20 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     ----------
     estimator : DeidTagger, default=None
         Tagger that is cloned for each worker. None means ``DeidTagger()``. The ``embeddings`` of the tagger must be
-        public. In the ensemble, "auto" is a table of random vectors of hashed character n-grams, the same for all
-        workers, followed by the kinds of public lists that hold the word, as in `DeidTagger`. If the notes of all
-        workers are in one language, the lists of this language are included, except with `PatientPrivacy`. ``n_epochs``
-        of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the ensemble
-        replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of the
-        tagger must be None. ``warm_start_from`` may be a model of the package, which was trained on generated notes:
-        labels then start from labels of the same name.
+        public. In the ensemble, "auto" means random vectors of hashed character n-grams, which are equal for all
+        workers. Each vector is followed by the kinds of public lists that contain the word, as in `DeidTagger`. If the
+        notes of all workers are in one language, the lists of this language are included, except with `PatientPrivacy`.
+        ``n_epochs`` of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the
+        ensemble replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of
+        the tagger must be None. ``warm_start_from`` may be a model of the package, which was trained on generated
+        notes. The weights of a label then start from the weights of the model's label with the same name.
     n_workers : int, default=5
-        Number of workers among which `fit` splits the patients. `fit_workers` has one worker for each part instead.
+        Number of workers among which `fit` splits the patients. `fit_workers` instead creates one worker for each part.
     strategy : {"auto", "centralized", "round_robin", "dssgd", "local", "fedavg"} or FederatedAveraging, default="auto"
         Strategy of the training.
 
         - ``"auto"``: distributed selective SGD if ``privacy`` adds noise to uploads, or if a parameter marked with
-          "dssgd" differs from its default. In all other cases, "auto" is federated averaging, which was better
+          "dssgd" differs from its default. In all other cases, "auto" is federated averaging, which had a higher F1
           (``docs/federated.md``).
         - ``"centralized"``: one tagger on all data. The centralized tagger is the upper bound of a comparison.
         - ``"round_robin"``: each worker passes the whole model to the next worker.
@@ -89,8 +89,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     download_fraction : float in [0, 1], default=0.1
         theta_d, the fraction of all parameters that a worker fetches before a local epoch ("dssgd" only).
     clip : float, default=10.0
-        gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only: `fit` refuses another limit
-        with the other strategies).
+        gamma, the largest magnitude of a sent value ("dssgd" only); ``inf`` means no limit. With other strategies,
+        `fit` refuses all values except 10 and ``inf``.
     threshold : float, default=1e-4
         tau. Values whose magnitude is at most tau are not sent ("dssgd" only).
     selection : {"random", "largest"}, default="random"
@@ -100,9 +100,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         take about half the bytes. The first copy of the model is always float32.
     error_feedback : bool, default=False
         Whether unsent values of an epoch are added to the update of the next epoch ("dssgd" only). Combine error
-        feedback with ``selection="largest"``, ``download_selection="most-changed"`` and a ``server_step`` between
-        1 / n_workers and 1. An exchange of a tenth of the parameters is then better than an exchange of half of the
-        parameters with the settings of the papers (``docs/federated.md``).
+        feedback with ``selection="largest"``, ``download_selection="most-changed"`` and a ``server_step`` between 1 /
+        n_workers and 1. With these settings, F1 is higher with a tenth of the parameters than with half of the
+        parameters and the settings of the papers (``docs/federated.md``).
     schedule : {"sequential", "concurrent", "random-delay"} or RandomDelay, default="concurrent"
         Order of downloads, epochs and uploads ("dssgd" only), see `federated.plan_steps`. "random-delay" is short for
         `RandomDelay` with its defaults.
@@ -128,8 +128,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         this index. The strategy "local" has no global network.
     privacy : None, PatientPrivacy, GaussianUpload or SparseVectorUpload, default=None
         `PatientPrivacy` trains every worker with differential privacy for each patient, under any strategy. `fit` then
-        needs ``groups`` and ``labels``, and all workers have the same weight in an average. The division of the
-        patients over the workers counts as public: `fit` divides them by the numbers of sentences of all patients.
+        needs ``groups`` and ``labels``, and all workers have the same weight in an average. The guarantee treats the
+        assignment of patients to workers as public: `fit` computes the assignment from the numbers of sentences of all
+        patients.
 
         `GaussianUpload` and `SparseVectorUpload` add noise to the uploads ("dssgd" only). The guarantee of noise on
         uploads protects all data of a worker. The guarantee covers all values that the server receives, and therefore
@@ -140,22 +141,23 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         delta of ``epsilon_`` with `GaussianUpload`. `PatientPrivacy` has its own delta.
     validation_fraction : float in (0, 1), "rotating" or None, default=None
         Fraction of each worker's patients that `fit` holds out to measure F1 after each local epoch. With "dssgd" and
-        "fedavg", each worker then also tests every download on these patients, leaves out downloads that would destroy
-        its network, and ends with its best network (`federated.HeldOutGuard`). With "rotating", patients take turns in
-        the tests, as at real sites (`federated.RotatingPatients`), and no F1 is measured.
+        "fedavg", each worker then also tests every download on these patients. The worker rejects downloads that would
+        make its network much worse, and ends with its best network (`federated.HeldOutGuard`). With "rotating", each
+        pass holds out other patients to test downloads, as at real sites (`federated.RotatingPatients`), and no F1 is
+        measured.
     labels : sequence of str or None, default=None
         Label set of all workers. None means the union of the labels that occur in the data of the first call.
     keep_exchange : bool, default=False
         Whether all messages are kept in ``exchange_``, so that ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
-        groups)`` can attack them. X, y and groups of the audit are the training data.
+        groups)`` can attack the messages. Pass the training data as X, y and groups.
     n_jobs : int or None, default=None
         Number of processes for local epochs that do not wait for each other. The parameter has no effect with the
         schedule "sequential".
     verbose : int, default=0
         Whether to print a line for each local epoch (1) or nothing (0).
     random_state : int, RandomState or None, default=None
-        Random seed of the split, the taggers, the selection, ties and delays. With one thread of torch,
-        the result does not depend on ``n_jobs``. With several threads, sums round differently.
+        Random seed of the split, the taggers, the selection, ties and delays. With one torch thread, the result does
+        not depend on ``n_jobs``. With several torch threads, sums are rounded differently.
 
     Attributes
     ----------
@@ -168,7 +170,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     labels_ : list of str
         Label set of all workers.
     history_ : federated.History
-        Record for each worker and local epoch: bytes, staleness, losses, F1 of held-out patients.
+        Record for each worker and local epoch: bytes, staleness (`federated.EpochRecord`), losses, F1 of held-out
+        patients.
     exchange_ : federated.ExchangeRecord
         All messages, if ``keep_exchange`` is True.
     epsilon_ : ndarray of shape (n_workers,)
@@ -265,8 +268,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     def set_params(self, **params: Any) -> DSSGDEnsemble:
         """Set parameters, including parameters of the tagger and of strategy objects, as in ``strategy__n_trim=2``.
 
-        The short forms "auto" and "fedavg" of ``strategy`` and "random-delay" of ``schedule`` become objects as soon as
-        one of their parameters is set.
+        If you set a parameter of the short form "auto" or "fedavg" (``strategy``) or "random-delay" (``schedule``), an
+        object with this parameter replaces the short form.
         """
         return super().set_params(**with_objects(self, params, _LONG_FORMS))
 
@@ -293,7 +296,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Returns
         -------
         self
-            Fitted ensemble. After an interruption from the keyboard the ensemble keeps the completed epochs, and
+            Fitted ensemble. After an interruption by Ctrl-C, the ensemble keeps the completed epochs, and
             ``history_.interrupted`` is True.
 
         Raises
@@ -326,7 +329,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Raises
         ------
         SequenceError
-            If a worker has no data, or if its inputs differ in kind from the inputs of the first worker.
+            If a worker has no data, or if workers have different kinds of inputs: tokens, or vectors of different
+            widths.
         """
         return self._start(checked_parts(self._checked_tagger(), parts), self.n_epochs)
 
@@ -411,7 +415,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     # ---- rounds
 
     def _start(self, data: WorkerData | list[WorkerData], n_epochs: int | str | None = None) -> Any:
-        """Split the data if they are in one piece, and train from new weights; one round if ``n_epochs`` is None."""
+        """Split undivided data, and train from new weights. With ``n_epochs`` of None, train one round."""
         known: dict[Hashable, int] | None = {} if isinstance(data, WorkerData) else None
         rng = own_generator(self.random_state)
         # The split has its own random stream, so that taggers have the same seeds in fit and fit_workers.
@@ -590,7 +594,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
     @property
     def _releases(self) -> str | None:
-        """Target of an audit: the updates, if ``exchange_`` holds them."""
+        """Target of an audit: "updates" if ``exchange_`` was kept, else None."""
         return "updates" if hasattr(self, "exchange_") else None
 
     @property
@@ -600,8 +604,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         With `PatientPrivacy`, the result is the epsilon of each patient, at the delta of `PatientPrivacy`. Otherwise
         the guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
         guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. The guarantee does not cover
-        ``history_`` and the workers' own taggers. Infinite if a worker has also sent updates without noise, because
-        ``privacy`` was changed between two rounds.
+        ``history_`` and the workers' own taggers. Epsilon is infinite if a worker has also sent updates without noise,
+        because ``privacy`` was changed between two rounds.
 
         Raises
         ------

@@ -59,10 +59,10 @@ class ParameterServer:
     model : str
         Fingerprint of the model (`ParameterLayout.fingerprint`).
     limits : ServerLimits, default=None
-        Rules of the server. None means ``ServerLimits()``. The attribute ``limits`` contains the norm that replaces a
-        ``max_norm`` of None.
+        Rules of the server. None means ``ServerLimits()``. If ``max_norm`` is None, the attribute ``limits`` contains
+        the norm that the server uses instead.
     random_state : int or Generator, default=None
-        Random seed of the ties in downloads. None draws a seed from the operating system.
+        Random seed for breaking ties in downloads. None draws a seed from the operating system.
     checkpoint : path, default=None
         File that is written with every upload, before the upload is acknowledged. None keeps everything in memory.
 
@@ -79,12 +79,12 @@ class ParameterServer:
 
     Notes
     -----
-    ``worker`` must come from the authenticated connection and never from the message. Calls from several threads are
-    serialised.
+    The argument ``worker`` must come from the authenticated connection and never from the message. Calls from several
+    threads are serialised.
 
-    With a checkpoint, `upload` returns when the update is on the disk. A worker that repeats unacknowledged uploads
-    then loses no update in a crash, and the server applies a repeated upload only once. Without a checkpoint, a
-    restarted server may have an older version than its workers, and then refuses their updates.
+    With a checkpoint, `upload` returns when the update is on the disk. If workers repeat unacknowledged uploads, no
+    update is then lost in a crash. The server applies a repeated upload only once. Without a checkpoint, a restarted
+    server may have an older version than its workers, and then refuses their updates.
 
     References
     ----------
@@ -165,7 +165,7 @@ class ParameterServer:
         Parameters
         ----------
         download_fraction : float
-            theta_d of the papers, from 0 to 1. Use 1 for the first copy of a worker.
+            theta_d of the papers, from 0 to 1. Use 1 for the first download of a worker.
         worker : str, default=None
             Name of the worker, taken from the connection. "most-changed" needs the name.
 
@@ -222,7 +222,7 @@ class ParameterServer:
         Returns
         -------
         bool
-            True if the update was added, False for a repetition.
+            True if the update was added, False if the upload is a repetition.
 
         Raises
         ------
@@ -248,8 +248,8 @@ class ParameterServer:
     ) -> SparseUpdate | None:
         """Check an update as in `upload`, without adding the update. The parameters are the same as in `upload`.
 
-        With ``in_round``, an update may be four times as long as ``max_ratio`` allows: `add_round`, which knows the
-        other updates of the round, decides.
+        With ``in_round``, an update may be four times as long as ``max_ratio`` allows, because `add_round` later
+        compares the update with the other updates of the round.
 
         Returns
         -------
@@ -286,16 +286,17 @@ class ParameterServer:
             Whether updates that point against most other updates are left out, and unusually long updates are shrunk
             (`AgreementScreen`). The checkpoint includes the state of the screen.
         factor : float, default=1.0
-            Factor of the combined update, besides the step of the limits.
+            Factor by which the combined update is multiplied, in addition to the ``step`` of the limits.
         noisy : collection of str, default=()
-            Workers that add noise. In a screened round, updates of a rare kind, with noise or without (`rare_kind`),
-            may be four times as long as ``max_ratio`` allows. Rare updates with noise are shrunk to the median norm.
+            Workers that add noise. If at most half of the workers of a screened round add noise, or at most half add
+            none, updates of this rarer kind (`rare_kind`) may be four times as long as ``max_ratio`` allows. Updates of
+            the rarer kind that have noise are shrunk to the median norm.
 
         Returns
         -------
         dict of str to str
-            Reason for each worker whose update was left out: the update is longer than ``max_ratio`` times the median,
-            or points against most other updates.
+            Reason for each worker whose update was left out: the update is longer than ``max_ratio`` times the median
+            norm, or points against most other updates.
 
         Raises
         ------
@@ -355,9 +356,9 @@ class ParameterServer:
         parts: Sequence[tuple[str, int, SparseUpdate]],
         screen: AgreementScreen | None = None,
     ) -> None:
-        """Apply an update, made of the updates of some workers, completely or not at all.
+        """Apply an update that combines the updates of some workers, completely or not at all.
 
-        The same holds after a failed checkpoint or an interruption by Ctrl-C.
+        If the checkpoint fails, or after an interruption by Ctrl-C, the server is unchanged.
         """
         indices = update.indices
         # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
@@ -453,9 +454,10 @@ class ParameterServer:
             )
 
     def _staleness(self, update: SparseUpdate, worker: str) -> int:
-        """Updates of other workers since the download, without the updates of the busiest worker.
+        """Number of updates of other workers since the download, without the updates of the busiest other worker.
 
-        If all workers counted, a worker that floods the server would exclude the other workers.
+        The busiest worker is left out, because a worker that sends very many updates could otherwise make the updates
+        of all other workers stale.
         """
         others = (versions for name, versions in self._versions.items() if name != worker)
         counts = sorted(len(versions) - bisect_right(versions, update.version) for versions in others)
@@ -479,19 +481,20 @@ class ParameterServer:
             return self._delivered[worker].ranges() if worker in self._delivered else []
 
     def next_number(self, worker: str) -> int:
-        """Smallest number above all numbers of a worker's uploads, including uploads that were not applied."""
+        """Smallest number above all sequence numbers of a worker's uploads, including uploads that were not applied."""
         with self._lock:
             return self._next_numbers.get(worker, 0)
 
     def norms(self, worker: str) -> list[float]:
-        """Norms of a worker's applied uploads, by sequence number; the last 500."""
+        """Norms of the last 500 applied uploads of a worker, ordered by sequence number."""
         with self._lock:
             return [norm for _, norm in self._norms.get(worker, [])]
 
     def forget_norms(self, workers: Collection[str]) -> None:
-        """Compare the lengths of updates with those of ``workers`` only, such as the sites that were not excluded.
+        """Forget the norms of all workers except ``workers``, such as the sites that were not excluded.
 
-        Other workers send no update any more: their last norms would say nothing about the usual length of an update.
+        The server compares the length of an update with the remaining norms. The last norms of a worker that sends no
+        more updates would not show the usual length of a current update.
         """
         with self._lock:
             self._norms = {name: norms for name, norms in self._norms.items() if name in workers}
@@ -561,7 +564,7 @@ class ParameterServer:
 
 
 def _recent_norm(norms: list[tuple[int, float]], sequence: int, n: int) -> float:
-    """Largest norm of the last ``n`` updates of a worker up to a sequence number, or its first norm."""
+    """Largest norm of a worker's last ``n`` updates up to a sequence number. Without such updates, the first norm."""
     end = max(bisect_right(norms, (sequence, math.inf)), 1)
     return max(norm for _, norm in norms[max(end - n, 0) : end])
 

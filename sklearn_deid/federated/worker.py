@@ -46,9 +46,9 @@ def train_one_epoch(learner: Learner) -> tuple[Learner, dict[str, float]]:
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """Settings that control which part of its updates a worker shares.
+    """Settings that control which part of its updates a worker sends.
 
-    Each worker has its own settings. The settings stay with the worker.
+    Each worker has its own settings. No message contains the settings.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class WorkerSettings:
         theta_u, the largest fraction of all parameters that is sent per epoch.
     download_fraction : float, default=0.1
         theta_d, the fraction of all parameters that is replaced before an epoch. With high values, the updates of other
-        workers disturb the training: 0.5 made the networks of Festag & Spreckelsen (2020) fluctuate.
+        workers disturb the training. In Festag & Spreckelsen (2020), the networks fluctuated with 0.5.
     clip : float, default=10.0
         gamma, the largest magnitude of a sent value.
     threshold : float, default=1e-4
@@ -66,9 +66,9 @@ class WorkerSettings:
     upload_dtype : {"float32", "float16"}, default="float32"
         Type of the sent values.
     error_feedback : bool, default=False
-        Whether unsent values of an epoch are added to the update of the next epoch. Small changes are then sent after
-        they have accumulated, and only refused updates are lost (sparsified SGD with memory). Combine error feedback
-        with ``selection="largest"``.
+        Whether unsent values of an epoch are added to the update of the next epoch. Small changes then accumulate until
+        they are sent. Only refused updates are lost (sparsified SGD with memory). Combine error feedback with
+        ``selection="largest"``.
 
     References
     ----------
@@ -91,7 +91,7 @@ class WorkerSettings:
         check_choice("WorkerSettings", "upload_dtype", self.upload_dtype, DTYPES)
 
     def check_privacy(self, privacy: GaussianUpload | SparseVectorUpload | None) -> None:
-        """Raise ValueError for settings under which the noise would not protect."""
+        """Raise ValueError for settings under which the noise would give no guarantee."""
         if privacy is None:
             return
         privacy.check(self.threshold, self.clip, self.selection)
@@ -108,7 +108,7 @@ class Worker:
     """One participant of a federated training, which exchanges updates with a server.
 
     An epoch consists of `apply_download`, `local_epoch` and `select_upload`. The caller sends the update to the server
-    together with its sequence number. The update stays in ``pending`` until `acknowledge`.
+    together with its sequence number. The update stays in ``pending`` until you call `acknowledge`.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Worker:
     model : str
         Fingerprint of the model.
     settings : WorkerSettings, default=None
-        Part of its updates that the worker shares. None means ``WorkerSettings()``.
+        Part of its updates that the worker sends. None means ``WorkerSettings()``.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Noise on the update. None sends the selected values without noise, which gives no formal guarantee.
     random_state : int or Generator, default=None
@@ -128,7 +128,7 @@ class Worker:
         is kept or saved.
     guard : HeldOutGuard or RotatingGuard, default=None
         Test of downloads on held-out patients. With a guard, the learner needs a method ``held_out()``, or for a
-        `RotatingGuard` ``held_out_loss()``. None takes every download.
+        `RotatingGuard` ``held_out_loss()``. None accepts every download.
 
     Attributes
     ----------
@@ -139,11 +139,11 @@ class Worker:
     pending : dict of int to bytes
         Messages that were not acknowledged, by sequence number. After a failure, send the pending messages again.
     version : int or None
-        Version of the server at the last download. None means that there was no download yet.
+        Version of the server at the last download. None before the first download.
     selected : Selected or None
         Last selection.
     ledger : PrivacyLedger
-        Record of all randomised uploads, for an accountant.
+        Record of all randomised uploads, from which a privacy accountant computes epsilon.
 
     References
     ----------
@@ -201,8 +201,8 @@ class Worker:
     def apply_download(self, parameters: SparseUpdate | bytes) -> bool:
         """Overwrite local parameters with downloaded parameters. Returns False if the guard refuses the download.
 
-        With error feedback, unsent values are added to the downloaded parameters. Without unsent values in the
-        parameters, training would learn the same changes again, and the worker would send the changes twice.
+        With error feedback, unsent values are added to the downloaded parameters. Otherwise, training would learn the
+        unsent changes again, and the worker would send them twice.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class Worker:
         return False
 
     def settle(self) -> None:
-        """End the training with the last good parameters. Without a guard nothing changes."""
+        """End the training with the last parameters that passed the guard's test. Without a guard, nothing changes."""
         if self.guard is not None:
             self.guard.settle(self.learner)
 
@@ -251,7 +251,7 @@ class Worker:
         return self.learner
 
     def finish_epoch(self, learner: Learner) -> None:
-        """Take the trained learner back.
+        """Replace the learner by the trained learner.
 
         Raises
         ------
@@ -281,7 +281,7 @@ class Worker:
 
     @property
     def update_norm(self) -> float:
-        """Euclidean norm of the whole update of the last epoch, for local use; 0.0 after the update was taken."""
+        """Euclidean norm of the whole update of the last epoch, for local use; 0.0 if there is no update to send."""
         delta = self._delta
         # The sum is in float64, because squares of finite float32 numbers can overflow.
         return 0.0 if delta is None else math.sqrt(np.einsum("i,i->", delta, delta, dtype=np.float64))
@@ -302,8 +302,8 @@ class Worker:
     def shrink_update(self, factor: float) -> None:
         """Multiply the update of the last epoch by a factor from 0 to 1, before it is selected.
 
-        A server that lengthens the mean of the updates would otherwise lengthen the last update, too, which leads back
-        to the moving average of the weights.
+        The last update of a training replaces the weights by their moving average. Use a factor below 1 if the server
+        multiplies the mean of the updates by a factor above 1: the last update would otherwise be too long.
         """
         self._delta = self._update() * np.float32(factor)
 
@@ -319,7 +319,7 @@ class Worker:
         -------
         SparseUpdate
             Selected part of the update. With float16 its values are rounded to the values that the server will read.
-            ``pending`` holds the encoded update. The key is the sequence number for the upload.
+            ``pending`` holds the encoded update, with the sequence number of the upload as key.
 
         Raises
         ------
@@ -362,10 +362,10 @@ class Worker:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, atomically. Save before you send, so that a repeated upload is unchanged.
 
-        The file holds the local parameters and unsent values, and therefore reveals more than the worker shares. Keep
+        The file holds the local parameters and unsent values, and therefore reveals more than the sent messages. Keep
         the file at the site. Only its owner can read the file. The file also holds the unacknowledged messages,
-        unchanged. For a worker without a seed the file contains no state of a generator, because each later message has
-        its own key.
+        unchanged. Without a seed, the file contains no state of a random generator, because each later message has its
+        own key.
         """
         kept = {"delta": self._delta, "unsent": self._unsent}
         delta = {name: vector for name, vector in kept.items() if vector is not None}
