@@ -30,7 +30,7 @@ def train_subword_table(
 ) -> SubwordTable:
     """Train a fastText skip-gram model that represents words by character n-grams only.
 
-    Plain fastText trains a vector for every word in addition to the vectors of its n-grams. This function holds the
+    Plain fastText trains a vector for every word in addition to the vectors of its n-grams. This function keeps the
     word vectors at zero during training. The result is the table of n-gram vectors, which contains no word of the
     sentences. (The alternative is to train plain fastText and to drop the word vectors afterwards. The two methods were
     equally good: token F1 0.824 against 0.822 of a linear probe on the development notes of MEDDOCAN, five seeds,
@@ -49,8 +49,8 @@ def train_subword_table(
     lower : bool, default=True
         Whether to lower-case the words.
     random_state : int, RandomState or None, default=0
-        Random seed. An int makes the result the same in every process (one worker thread; independent of
-        ``PYTHONHASHSEED``).
+        Random seed. With an int, the result is the same in every process. Training uses one worker thread and does not
+        depend on ``PYTHONHASHSEED``.
     verbose : int, default=0
         A value above 0 shows a progress bar over the epochs.
     **options
@@ -99,8 +99,8 @@ def train_fasttext(
 ) -> WordVectors:
     """Train a fastText skip-gram model with a vector for each word, and n-gram vectors for unseen words.
 
-    The result contains every word of the sentences. If you train on notes, do not share the vectors or anything made
-    with them. Use :func:`train_subword_table` for a result without words.
+    The result contains every word of the sentences. If you train on notes, do not share the vectors or results that
+    were computed with the vectors. Use :func:`train_subword_table` for a result without words.
 
     Parameters
     ----------

@@ -137,9 +137,9 @@ class NeighborFolder:
     """Tables on disk. Each table is a ``.npy`` file that is memory-mapped; its column 0 holds the rows of the query.
 
     The name of a file consists of the key and a digest of key and content. A file that is damaged or belongs to other
-    vectors does not match its name and is ignored. The folder never deletes a damaged or foreign file, and replaces a
-    file only by the same table. A file is renamed to its final name when its content is complete, so several processes
-    may write at the same time.
+    vectors does not match its name and is ignored. Damaged and foreign files are never deleted. A file is replaced only
+    by the same table. A file is renamed to its final name when its content is complete, so several processes may write
+    at the same time.
 
     Parameters
     ----------

@@ -20,16 +20,16 @@ _RECENT = RecentTables(max_bytes=256 * 2**20)
 
 
 class NeighborIndex:
-    """Exact cosine neighbours in a table of word vectors. Each word is searched once.
+    """Exact cosine neighbours in a table of word vectors. The neighbours of each word are computed once.
 
-    The first neighbour of a word is the word itself, as in Friedrich et al. (2019), section 4. With N = 1 a word is
-    therefore its only neighbour. The other neighbours follow by falling cosine. Words with equal cosine follow by row
-    number. The result for a word does not depend on the other words of the query, their order, ``n_jobs`` or earlier
-    calls.
+    The first neighbour of a word is the word itself, as in Friedrich et al. (2019), section 4. With N = 1, the only
+    neighbour of a word is therefore the word itself. The other neighbours follow by falling cosine. Words with equal
+    cosine follow by row number. The result for a word does not depend on the other words of the query, their order,
+    ``n_jobs`` or earlier calls.
 
     The index keeps its results in memory. All indices of the process share a cache of up to 256 MiB, so clones of an
-    estimator in a grid search find the results again (see :func:`forget_neighbors`). Results for a smaller N are taken
-    from results for a larger N.
+    estimator in a grid search reuse the results (see :func:`forget_neighbors`). Results for a smaller N are taken from
+    results for a larger N.
 
     Parameters
     ----------

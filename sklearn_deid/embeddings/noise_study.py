@@ -29,7 +29,8 @@ class NoiseStudy:
     ranks : tuple of int
         Ranks of the columns of ``found``: (1, 5, 10).
     found : ndarray of float64, shape (n_scales, 3)
-        Proportion of trials in which at most ``rank - 1`` other words are nearer to the noisy vector than the word.
+        Proportion of trials in which at most ``rank - 1`` other words are nearer to the noisy vector than the original
+        word.
     low, high : ndarray of float64, shape (n_scales, 3)
         95 % Wilson intervals of ``found``.
     mean_cosine : ndarray of float64, shape (n_scales,)
@@ -61,7 +62,7 @@ def noise_study(
     Parameters
     ----------
     vectors : WordVectors
-        Word vectors. All words of the table compete.
+        Word vectors. All words of the table are candidates for the nearest word.
     rows : array-like of int, shape (n,)
         Rows of the words to study, such as PHI words. A repeated row counts once.
     scales : array-like of float, shape (n_scales,)
@@ -122,7 +123,7 @@ def noise_study(
 
 
 def _ranks(table: np.ndarray, ids: np.ndarray, noisy: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rank of each word from its noisy vector, at most 11. Other words with an equal cosine do not lower the rank."""
+    """Rank of each word among the nearest words of its noisy vector, at most 11. Equal cosines rank after the word."""
     # `search_neighbors` always lists the word itself first, so column 0 holds its own cosine.
     # shape: (n, n_neighbors), then (n, n_neighbors, dim) in the product
     n_neighbors = min(max(_RANKS) + 1, len(ids))

@@ -127,7 +127,8 @@ class SubwordTable:
 
     Notes
     -----
-    A SubwordTable object never changes. A copy is the object itself, and ``sklearn.base.clone`` costs nothing.
+    A SubwordTable object is immutable. Copies, such as those of ``sklearn.base.clone``, are therefore the object itself
+    and need no memory.
 
     Examples
     --------
@@ -187,7 +188,7 @@ class SubwordTable:
             Rows of all words in order, the form of input that ``torch.nn.EmbeddingBag`` expects.
         offsets : ndarray of int64, shape (n_words + 1,)
             Borders of the words. The rows of word ``i`` are ``ids[offsets[i]:offsets[i + 1]]``. A word that is shorter
-            than an n-gram has no rows.
+            than the shortest n-gram has no rows.
         """
         if isinstance(words, str):
             raise TypeError("Words must come as a sequence of strings. Got one string; wrap it: [word].")

@@ -44,7 +44,8 @@ class WordVectors:
     """Word vectors of unit length that you look up by word. The array may be memory-mapped.
 
     The constructor does not copy a float32 array, memory-mapped or not. Rows are scaled to length 1 at lookup. A
-    WordVectors object never changes. A copy is therefore the object itself, and ``sklearn.base.clone`` costs nothing.
+    WordVectors object is immutable. Copies, such as those of ``sklearn.base.clone``, are therefore the object itself
+    and need no memory.
 
     The lookup tries several spellings of a token in this order: the token itself; accents composed (NFC); lower-cased;
     capitalised; compatibility characters replaced (NFKC) and lower-cased; every digit replaced by 0; every digit
@@ -186,7 +187,7 @@ class WordVectors:
             yield self.vectors_at(slice(start, start + n_rows))
 
     def has_direction(self) -> np.ndarray:
-        """Which rows have a vector other than zero, shape (n_words,). No word is near to a vector of zeros."""
+        """Whether each row has a nonzero vector, shape (n_words,). A zero vector has no neighbours."""
         return np.concatenate([np.zeros(0, dtype=bool), *(block.any(axis=1) for block in self.blocks())])
 
     def matrix(self) -> np.ndarray:
@@ -379,7 +380,7 @@ def _read_json(path: Path) -> Any:
 
 
 def _regular(path: Path) -> Path:
-    """Path of a file; a pipe, at which reading would wait for ever, counts as missing."""
+    """Path of a regular file. A pipe counts as missing, because reading from a pipe might never end."""
     if not path.is_file():
         raise FileNotFoundError(path)
     return path

@@ -400,7 +400,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     def _parts(
         self, data: WorkerData | list[WorkerData], n_workers: int, known: dict[Hashable, int] | None, rng: Any
     ) -> list[WorkerData]:
-        """Data of each learner: split over the workers if they are in one piece, joined for a single learner."""
+        """Data of each learner. Undivided data are split over the workers. A single learner has all data."""
         # A single learner reads all sentences, so that no patient has to be assigned.
         if strategy_of(self) == "centralized":
             parts = [data] if isinstance(data, WorkerData) else data

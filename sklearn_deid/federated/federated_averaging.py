@@ -39,20 +39,20 @@ class FederatedAveraging(BaseEstimator):
         workers.
     divide_batches : bool, default=True
         Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has the same
-        number of steps as an epoch on all notes in one place. The ``lr`` of the tagger is multiplied by the square root
-        of the number of workers, unless with ``privacy``.
+        number of steps as an epoch on all notes in one place. The ``lr`` of the tagger is also multiplied by the square
+        root of the number of workers, except with ``privacy``.
     rounds_per_epoch : int or "auto", default="auto"
         Number of rounds in a pass over the notes. Each worker divides its sentences into the same number of parts.
         "auto" gives rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit`
         and with ``privacy``.
     proximal : float in [0, 1e6], default=0.0
         mu of FedProx: while a worker trains, mu / 2 times the squared distance from the global network is added to the
-        loss. Use the term for workers with very different notes; with similar notes, 0.01 already costs F1. Only
-        without `PatientPrivacy`.
+        loss. Use the term for workers with very different notes; with similar notes, 0.01 already lowers F1. The term
+        cannot be combined with `PatientPrivacy`.
     masks : FixedPoint or None, default=None
-        Pairwise masks: the server learns the sum of the updates and no single update. Masks need three workers and the
-        mean, and give every worker the same weight. ``history_`` counts the values beyond the bound of the masks as
-        ``n_clipped``.
+        Pairwise masks: the server learns the sum of the updates and no single update. Masks need at least three workers
+        and the mean, and give every worker the same weight. ``history_`` counts the values beyond the bound of the
+        masks as ``n_clipped``.
 
     References
     ----------

@@ -26,8 +26,8 @@ class EpochRecord:
     n_candidates, n_clipped : int
         Number of values above the threshold, and number of sent values that were clipped.
     staleness : int or None
-        Number of uploads that the server had applied since the download that this upload answers. None if the upload
-        did not arrive before an interruption, or if the strategy has no staleness.
+        Number of uploads that the server applied between the download before the epoch and the upload after the epoch.
+        None if the upload did not arrive before an interruption, or if the strategy has no staleness.
     update_norm, sent_norm : float
         Euclidean norms of the whole update and of the sent values.
     refused : str or None

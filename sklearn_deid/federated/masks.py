@@ -109,18 +109,19 @@ class MaskedRound:
     numbers : FixedPoint
         Coding of the values.
     start : str, default=""
-        Hash of the parameters from which the sites start. A host that gives other parameters to some sites then
-        receives a sum whose masks do not cancel, instead of the update of one site among updates that the host knows.
+        Hash of the parameters from which the sites start. If the host gives different parameters to different sites,
+        the masks therefore do not cancel in the sum. Otherwise, the host could arrange that it knows the updates of all
+        sites but one, and subtract them from the sum.
     fraction : float, default=1.0
-        Fraction of the parameters whose updates are sent, above 0. The positions follow from the public terms, so that
-        they reveal nothing about the notes. The selection equals the random selection of selective SGD without a
-        threshold.
+        Fraction of the parameters whose updates are sent, above 0. The positions are computed from the public terms,
+        and therefore reveal nothing about the notes. The selection equals the random selection of selective SGD without
+        a threshold.
 
     Raises
     ------
     ExchangeError
-        If there are fewer than three sites, or if two sites have the same key. With two sites, each site computes the
-        update of the other from the sum.
+        If there are fewer than three sites, or if two sites have the same key. With two sites, each site could compute
+        the update of the other site from the sum.
     """
 
     number: int
@@ -237,8 +238,9 @@ class MaskingSite:
         Raises
         ------
         ExchangeError
-            If the terms do not name this site with its key, or if the number of the round is not new. Equal masks of
-            two messages would cancel in their difference.
+            If the terms do not name this site with its key, or if the number of the round is not new. With a repeated
+            number, two messages would have equal masks, and their difference would reveal the difference of the
+            updates.
         """
         if terms.public_keys.get(self.name) != self.public_key:
             raise ExchangeError("The round does not name this site with its own key.")
@@ -280,7 +282,7 @@ def _part(name: str) -> Any:
 
 
 class MaskedSum:
-    """The host of a round: adds masked updates. The masks cancel only in the sum of all sites.
+    """Host of a round, which adds masked updates. The masks cancel only in the sum of all sites.
 
     Parameters
     ----------
@@ -318,7 +320,7 @@ class MaskedSum:
         return sorted(set(self.terms.public_keys) - set(self._arrived))
 
     def seen(self, site: str) -> SparseUpdate:
-        """Message of one site as the host reads it, for an audit. The masks make its values uniformly distributed."""
+        """Masked values in the message of one site, for an audit. Masked values are uniformly distributed."""
         terms = self.terms
         values = terms.numbers.decode(self._arrived[site], len(terms.public_keys))
         return SparseUpdate(terms.positions, values, terms.size, terms.model)

@@ -6,7 +6,7 @@ site: metrics of the history, times, or a model that is published in another way
 
 Noise is drawn in double precision, from the generator of the caller. A `Worker` without ``random_state`` passes a
 ChaCha20 generator with a new key. Noisy values are rounded to a grid that depends on public settings alone, so that
-their low bits reveal nothing (Mironov 2012). The guarantee equals the guarantee for real numbers, up to a slack of
+their low bits reveal nothing (Mironov 2012). The guarantee equals the guarantee for real numbers, up to a difference of
 about 2^-43 for each value.
 """
 
@@ -35,9 +35,9 @@ class GaussianUpload:
 
     ``theta_u * n`` positions are drawn independently of the update. The values at the drawn positions are clipped to
     ``[-clip, clip]`` and then to a Euclidean norm of at most ``norm_bound``. Normal noise with the standard deviation
-    ``noise_multiplier * norm_bound`` is added to each value. With a threshold, or with the largest values, the
-    *positions* of the sent values would reveal data, and noise on the values does not hide positions. `check` refuses
-    both settings.
+    ``noise_multiplier * norm_bound`` is added to each value. `check` refuses a threshold and the selection of the
+    largest values. With these settings, the *positions* of the sent values would reveal data, and noise on the values
+    does not hide positions.
 
     Parameters
     ----------
@@ -216,14 +216,14 @@ def _check_scale(owner: str, name: str, value: object) -> None:
 
 
 def _finest(bound: float) -> float:
-    """Finest allowed step of a grid: float32 represents its multiples near ``bound`` exactly."""
+    """Finest allowed step of a grid. Multiples of the step near ``bound`` are exact in float32."""
     return math.ldexp(1.0, math.frexp(bound)[1] - 23)
 
 
 def _above_threshold(
     magnitudes: np.ndarray, threshold: float, scale: float, n_most: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Positions whose noisy magnitude reaches the noisy threshold; each found position redraws the threshold."""
+    """Positions whose noisy magnitude reaches the noisy threshold, which is redrawn after each such position."""
     # One pass in random order. The paper goes on until c values are sent, which may never happen.
     order = rng.permutation(len(magnitudes))
     found: list[int] = []

@@ -38,7 +38,7 @@ class PatientPrivacy:
         Total epsilon of the whole training, positive.
     delta : float in (0, 1), default=1e-5
         Total delta. The value must be below 1 divided by the number of patients: a larger delta would permit the
-        publication of a whole patient.
+        publication of all data of a patient.
     clip : float in [1e-6, 1e6], default=1.0
         Largest Euclidean norm of the gradient of a patient.
     sampling_rate : float in [1e-6, 1], default=0.25
@@ -46,17 +46,17 @@ class PatientPrivacy:
     ledger : path or None, default=None
         File of the `PatientLedger`, which survives restarts. None keeps the ledger in memory.
     layers : {"auto", "all", "last"}, default="auto"
-        Layers that are trained. "last" trains the emissions and the CRF only, without dropout: each trained parameter
-        receives the same noise, so that few parameters keep more of the signal. "auto" means "last" for a training
-        that starts from another tagger (``warm_start_from``), and otherwise "all".
+        Layers that are trained. "last" trains only the emissions and the CRF, without dropout. Each trained parameter
+        receives the same noise: with fewer trained parameters, the total noise is smaller. "auto" means "last" for a
+        training that starts from another tagger (``warm_start_from``), and otherwise "all".
 
     Notes
     -----
-    Neighbouring data sets differ by one patient with all sentences. The number of patients counts as public, because
-    the sum of the gradients is divided by the expected number of patients of a step. Span swapping is off, because a
-    swapped name would bring one patient into the gradient of another. F1 and losses of the site have no noise and must
-    stay at the site. Patients who are held out for validation are not covered by an epsilon: their notes are never
-    trained on, but decide which downloads a site refuses.
+    Neighbouring data sets differ by one patient with all sentences. The guarantee treats the number of patients as
+    public, because the sum of the gradients is divided by the expected number of patients of a step. Span swapping is
+    off, because the swapped name of one patient would influence the gradient of another patient. F1 and losses of the
+    site have no noise and must stay at the site. The epsilon does not cover patients who are held out for validation.
+    The tagger is never trained on the notes of these patients, but the notes decide which downloads a site refuses.
 
     References
     ----------

@@ -29,9 +29,9 @@ def rate_of_last_layers(n_patients: int, has_new_labels: bool, known: float) -> 
     n_patients : int
         Number of patients of the site.
     has_new_labels : bool
-        Whether the other tagger does not know a label.
+        Whether the other tagger lacks one of the labels.
     known : float
-        Factor for labels that the other tagger knows, which is also the smallest factor.
+        Factor if the other tagger has all labels. The factor is never smaller.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def check_trainable(tagger: Any, part: WorkerData) -> None:
     Raises
     ------
     ExchangeError
-        If the patients are unknown, or if the weights of tags are counted in the notes.
+        If the patients are unknown, or if the weights of tags would be computed from the notes.
     """
     if part.groups is None:
         raise ExchangeError("PatientPrivacy needs the patient of each sentence: pass 'groups'.")

@@ -30,7 +30,7 @@ class PrivacyEvent:
     noise_multiplier : float or None
         Standard deviation divided by the norm bound (Gaussian mechanism). The norm bound is the sensitivity to adding
         or removing all data of a worker. For *replaced* data (a note, a patient) the sensitivity is twice the bound:
-        account with half the multiplier.
+        use half the multiplier.
     epsilon : float or None
         Pure differential privacy (delta = 0) for any change of the worker's data (sparse vector technique).
     """
@@ -49,8 +49,8 @@ class PrivacyEvent:
 class PrivacyLedger:
     """Record of all randomised uploads of one worker.
 
-    Every worker takes part in each of its rounds. You can therefore claim no amplification by sampling, and an
-    accountant must assume a sampling probability of 1. Workers have disjoint data, and each worker has its own ledger.
+    Every worker takes part in each of its rounds. There is therefore no amplification by sampling: a privacy accountant
+    must assume a sampling probability of 1. Workers have disjoint data, and each worker has its own ledger.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class PrivacyLedger:
             self._events[event] += count
 
     def counts(self) -> list[tuple[PrivacyEvent, int]]:
-        """Each kind of event with its count. The pairs are the composition for an accountant."""
+        """Each kind of event with its count. The pairs are the input of a privacy accountant."""
         return list(self._events.items())
 
     def to_list(self) -> list[dict[str, Any]]:
@@ -134,9 +134,10 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
 
 
 def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
-    """Upper bound of `spent_epsilon` in closed form, without an accountant; a few percent larger for large values.
+    """Upper bound of `spent_epsilon` in closed form; a few percent larger than `spent_epsilon` for large values.
 
-    Zero-concentrated differential privacy (Bun & Steinke 2016, proposition 1.3), with half the noise multiplier.
+    The bound uses zero-concentrated differential privacy (Bun & Steinke 2016, proposition 1.3) with half the noise
+    multiplier.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
 
 
 def _costs(ledger: PrivacyLedger) -> tuple[float, list[tuple[float, int]]]:
-    """Sum of the epsilons of the pure part, and noise multiplier and count of the Gaussian part."""
+    """Total epsilon of the sparse vector uploads, and noise multiplier and count of each kind of Gaussian upload."""
     counts = ledger.counts()
     pure = sum(count * event.epsilon for event, count in counts if event.epsilon is not None)
     return float(pure), [(e.noise_multiplier, count) for e, count in counts if e.noise_multiplier is not None]

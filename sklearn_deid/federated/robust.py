@@ -93,8 +93,8 @@ def aggregate(
     Parameters
     ----------
     vectors : sequence of ndarray of shape (n,), or of SparseUpdate
-        One vector for each worker. Values that a worker did not send count as zero. The other workers therefore outvote
-        a single worker that sends a coordinate.
+        One vector for each worker. Values that a worker did not send count as zero. With median and trimmed mean, these
+        zeros therefore outvote a worker that alone sends a coordinate.
     how : {"mean", "median", "trimmed_mean"}, default="mean"
         Rule of combination. Median and trimmed mean give each worker one vote.
     n_trim : int, default=1
@@ -152,23 +152,24 @@ def combine_round(
         Parameters of `aggregate`. If updates are left out, fewer values may remain than ``n_trim`` needs: the trimmed
         mean then leaves out as many values as possible.
     max_ratio : float or sequence of float, default=inf
-        Largest norm of every or of each update as a multiple of the median norm. Longer updates are left out. The limit
-        has no effect on fewer than three updates, because the server cannot decide which of two updates is unusual.
+        Largest norm of an update as a multiple of the median norm: one limit for all updates, or one limit for each
+        update. Longer updates are left out. The limit has no effect on fewer than three updates, because the server
+        cannot decide which of two updates is unusual.
     max_norm : float, default=inf
-        Largest norm of a combined update: longer updates are shrunk to this norm. Below the ratio, shrinking keeps
-        every worker in the mean.
+        Largest norm of an update in the combination: longer updates are shrunk to this norm. In contrast to
+        ``max_ratio``, ``max_norm`` leaves out no update.
     opposed : collection of int, default=()
-        Places of further updates to leave out (`AgreementScreen`).
+        Positions of further updates to leave out (`AgreementScreen`).
     longest : sequence of float, default=None
-        Norm to which each update is shrunk besides ``max_norm`` (`AgreementScreen`).
+        Further limit of the norm of each update: longer updates are shrunk to this norm (`AgreementScreen`).
 
     Returns
     -------
     ndarray of shape (n,), float32
-        Combined update. Zeros if fewer than two updates of several remain: the server cannot then decide which update
-        is hostile.
+        Combined update. If only one of several updates remains, or none, the result is zero: the server cannot decide
+        which update is hostile.
     list of int
-        Places of the updates that were left out.
+        Positions of the updates that were left out.
 
     Examples
     --------

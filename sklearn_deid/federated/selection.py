@@ -77,8 +77,8 @@ def select_upload(
     1. Only entries with ``abs(delta) > threshold`` are candidates.
     2. Candidates are clamped to ``[-clip, clip]``.
     3. At most ``upload_fraction`` of *all* parameters are sent. The sent values are drawn uniformly from the
-       candidates, or are the candidates of largest magnitude. Magnitudes are compared before clipping, which would make
-       them equal. Ties are broken at random.
+       candidates, or are the candidates of largest magnitude. Magnitudes are compared before clipping, because clipped
+       magnitudes can be equal. Ties are broken at random.
 
     Parameters
     ----------

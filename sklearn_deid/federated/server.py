@@ -288,9 +288,9 @@ class ParameterServer:
         factor : float, default=1.0
             Factor by which the combined update is multiplied, in addition to the ``step`` of the limits.
         noisy : collection of str, default=()
-            Workers that add noise. If at most half of the workers of a screened round add noise, or at most half add
-            none, updates of this rarer kind (`rare_kind`) may be four times as long as ``max_ratio`` allows. Updates of
-            the rarer kind that have noise are shrunk to the median norm.
+            Workers that add noise. In a screened round, `rare_kind` finds the rarer kind of updates: with noise, or
+            without noise. Updates of the rarer kind may be four times as long as ``max_ratio`` allows. If the rarer
+            updates have noise, they are shrunk to the median norm.
 
         Returns
         -------

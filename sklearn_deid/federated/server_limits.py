@@ -15,7 +15,8 @@ from .value_checks import check_choice, check_parameter
 class ServerLimits:
     """Rules of the server: accepted updates, step size, and selection of the parameters that workers fetch.
 
-    The defaults bound the effect of a single message. They do not bound the effect of a worker over many rounds.
+    The defaults bound the effect of a single message. The defaults do not bound the effect of a worker over many
+    rounds.
 
     Parameters
     ----------
@@ -23,33 +24,35 @@ class ServerLimits:
         Largest magnitude of a single value; ``math.inf`` means no limit. The updates of a default `DeidTagger` on 150
         notes have values below 0.2, and below 0.6 with ``lr=0.01``.
     max_norm : float or None, default=None
-        Largest Euclidean norm of an update. None means the norm of the first parameters of the server, or 1 if that
-        norm is smaller; ``math.inf`` means no limit. The updates of the same taggers have at most a fifth of that norm.
+        Largest Euclidean norm of an update. None means the norm of the first parameters of the server, but at least 1;
+        ``math.inf`` means no limit. The updates of the same taggers have at most a fifth of the norm of the first
+        parameters.
     max_ratio : float, default=5.0
-        Largest norm of an update, as a multiple of the median norm of the other workers' updates with the same
-        sequence number, or their last ones before. The limit follows the updates, which become shorter during a
-        training, and a late worker is compared with the early updates of the others. Applies as soon as two other
-        workers have sent an update; ``math.inf`` means no limit.
+        Largest norm of an update, as a multiple of a median norm. The median is taken over the other workers' updates
+        with the same sequence number. If another worker has not sent this number, the last update before counts.
+        Updates become shorter during a training; the early updates of a late worker are therefore compared with early
+        updates. The limit applies as soon as two other workers have sent an update; ``math.inf`` means no limit.
     last_sequence : int, default=None
-        Sequence number of the last update of each worker. This update returns to the moving average of the weights, and
-        is much longer than the update before: ``max_ratio`` compares it with the longest updates of the other workers.
-        The update before the last, whose learning rate is nearly zero, is compared with the longest of three updates in
-        a row. None means that every update is compared with the last ones.
+        Sequence number of the last update of each worker. The last update replaces the weights by their moving average,
+        and is much longer than the update before. For the last update, ``max_ratio`` is therefore a multiple of the
+        median of the other workers' longest updates. The update before the last has a learning rate near zero, and is
+        compared with the longest of three updates in a row of each other worker. None means no exceptions for these two
+        updates.
     max_similarity : float, default=0.95
         Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
-        sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. Without effect
-        on models of fewer than 1,000 parameters.
+        sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. The limit has
+        no effect on models with fewer than 1,000 parameters.
     max_staleness : int, default=None
         Largest staleness of an update: the number of updates of other workers that were applied since the worker's
-        download, without those of the busiest other worker. A single worker can therefore make no other worker stale,
-        however many updates it uploads. With two workers the staleness is 0. None means no limit.
+        download, without the updates of the busiest other worker. A single worker with very many uploads can therefore
+        not make the updates of other workers stale. With two workers the staleness is 0. None means no limit.
     refuse_replays : bool, default=True
-        Whether an update is refused that has the same values at the same positions as one of the last 256 applied
-        updates of any worker, under another sequence number. An honest worker is refused only if two of its epochs end
-        with the same values, bit for bit. Updates without a value other than 0 are never refused.
+        Whether the server refuses a replay: an update with a new sequence number, but with the same values at the same
+        positions as one of the last 256 applied updates of any worker. An honest worker is refused only if two of its
+        epochs end with the same values, bit for bit. Updates without a value other than 0 are never refused.
     max_gaps : int, default=1000
         Largest number of separate ranges of sequence numbers that the server stores for a worker. A worker that numbers
-        its uploads in order needs one range, and one more for each number that is delayed.
+        its uploads in order needs one range, and one more range for each delayed upload.
     step : float, default=1.0
         Factor by which updates are multiplied before they are added. The papers use 1. If n workers train at the same
         time, 1/n adds the mean of their updates instead of the sum.
@@ -94,7 +97,7 @@ class ServerLimits:
             Names and values of limits.
         none_means_no_limit : bool, default=False
             Whether None in ``max_abs`` and ``max_norm`` means no limit, as in states of version 0.1.0. A federation
-            that continues keeps its rules.
+            that was started with version 0.1.0 thus keeps its rules.
         """
         given = dict(state)
         if none_means_no_limit:

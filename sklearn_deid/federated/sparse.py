@@ -48,7 +48,7 @@ class SparseUpdate:
     Raises
     ------
     ExchangeError
-        If a parameter violates its description.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class SparseUpdate:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """View that shares the memory of an array, which its owner can still change."""
+    """Read-only view of an array. The owner of the array can still change the values."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""Five strategies for training with distributed data: the experiments A to D of the paper, and federated averaging."""
+"""Five strategies for training with distributed data: experiments A to D of the paper, and federated averaging."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StrategyPlan:
         - ``"dssgd"`` (C): distributed selective SGD.
         - ``"local"`` (D): each worker trains alone.
         - ``"fedavg"``: in each round all workers start from the global model, train for one epoch and send their whole
-          update. The server adds the mean.
+          update. The server adds the mean of the updates to the global model.
     n_epochs : int, default=10
         Local epochs of each worker.
     settings : WorkerSettings or mapping of worker name to WorkerSettings, default=WorkerSettings()
@@ -55,7 +55,7 @@ class StrategyPlan:
     mean_delay : float, default=1.0
         Mean delay of uploads (schedule "random-delay" only), see `plan_steps`.
     limits : ServerLimits, default=NO_LIMITS
-        Limits of the server ("dssgd"). By default nothing is refused: all workers are in one process.
+        Limits of the server ("dssgd"). By default, no update is refused, because all workers run in one process.
         "fedavg" shrinks long updates to ``max_norm`` instead of refusing the updates; ``max_norm=None`` means no
         shrinking.
     privacy : GaussianUpload or SparseVectorUpload, default=None
@@ -75,8 +75,9 @@ class StrategyPlan:
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends unmasked updates.
     guarded : bool, float or "rotating", default=False
-        Whether each worker tests downloads ("dssgd" and "fedavg"): True or a fraction of the patients on held-out
-        patients (`HeldOutGuard`), "rotating" on patients who take turns (`RotatingGuard`).
+        Whether each worker tests downloads ("dssgd" and "fedavg" only). With True or a fraction of the patients, the
+        tests use held-out patients (`HeldOutGuard`). With "rotating", each pass holds out other patients for the tests
+        (`RotatingGuard`).
     keyed : bool, default=False
         Whether the random numbers of each upload come from a new key of the operating system, even if ``random_state``
         is set.
@@ -116,7 +117,7 @@ class StrategyPlan:
 
     @property
     def has_downloads(self) -> bool:
-        """Whether workers download a network that others have changed, and continue to train their own network."""
+        """Whether workers download parameters that other workers have changed, and then continue their training."""
         return self.strategy in ("dssgd", "fedavg")
 
     def tested(self, validation_fraction: float | str | None) -> float | str | None:
@@ -239,7 +240,7 @@ def go_on(
     rng: np.random.Generator,
     **watching: Any,
 ) -> Training:
-    """Train the same workers for further rounds, and extend their history. ``watching`` as in `run_rounds`."""
+    """Train the same workers for further rounds, and extend their history. ``watching`` is passed to `run_rounds`."""
     workers = training.workers
     if training.server is not None:
         for worker in workers:
@@ -345,7 +346,7 @@ class _Run:
         return combined
 
     def _screened(self, updates: list[np.ndarray]) -> tuple[list[int], list[float]]:
-        """Places of the opposed workers, and the largest norm of each update."""
+        """Positions of the workers whose updates are left out, and the largest norm of each update."""
         names = [worker.name for worker in self.workers]
         self.screen = self.screen.with_round(dict(zip(names, updates, strict=True)))
         return [names.index(name) for name in self.screen.opposed], list(self.screen.longest.values())

@@ -53,7 +53,7 @@ def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
 
 
 def _network_settings(tagger: DeidTagger) -> dict[str, Any]:
-    """Settings that two networks must share, under the names that fingerprints of running federations hold."""
+    """Settings that must be equal in two networks, with the names in the fingerprints of running federations."""
     chosen = plain_parameters(tagger.get_params(deep=False))
     return {
         "encoder": chosen["encoder"],
@@ -109,7 +109,8 @@ class TaggerLearner:
       weights are exchanged. At the end of the last epoch the average replaces the weights, so the average is part of
       the last update.
     - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans and invented spans
-      (`tagging.SpanSwap`). With an ``n_epochs`` of None, no span is invented, which would take longer than the epoch.
+      (`tagging.SpanSwap`). With an ``n_epochs`` of None, no spans are invented, because inventing spans would take
+      longer than the epoch.
     - *Patient-level privacy*: with ``privacy``, an epoch consists of the noisy steps of `PatientPrivacy`, without span
       swapping. Learning rate and weight average are the same as without noise.
 
@@ -194,7 +195,7 @@ class TaggerLearner:
         _load(self.tagger, self.layout, vector)
 
     def train_epoch(self) -> Mapping[str, float]:
-        """Train for one pass over the worker's sentences, or over the next part of them. Returns `metrics`."""
+        """Train for one pass over the worker's sentences, or over the next part of the sentences. Returns `metrics`."""
         assert self._data is not None, "plan comes first"
         with self._random_stream():
             if not self._begun:
@@ -229,7 +230,7 @@ class TaggerLearner:
         return metrics if measured is None else {**metrics, "valid_loss": measured[0], "f1": measured[1]}
 
     def held_out(self) -> tuple[float, float] | None:
-        """Loss and F1 (typed spans) of the current weights on held-out patients; None without held-out patients."""
+        """Loss and F1 (typed spans) of the current weights on held-out patients. None without held-out patients."""
         loss = self.held_out_loss()
         # A network whose scores are not finite tags nothing.
         if loss is None or math.isinf(loss):
@@ -251,7 +252,7 @@ class TaggerLearner:
         return loss if math.isfinite(loss) else math.inf
 
     def _held_out_data(self) -> Any:
-        """Sentences on which weights are measured; None without such sentences."""
+        """Held-out sentences for the loss and F1 of the weights. None without held-out sentences."""
         if self._rotating is not None:
             return self._rotating.tests(self.n_epochs)
         return None if self._data is None else self._data[1]
@@ -288,12 +289,13 @@ class TaggerLearner:
         n_epochs : int or None
             Number of local epochs of a whole training. None means epochs with a constant learning rate.
         validation_fraction : float in (0, 1) or "rotating", optional
-            Fraction of the patients that is held out to measure F1 after each epoch. With "rotating", a tenth of the
-            patients tests downloads in each pass in turn, and is left out of the pass (`RotatingPatients`); not with
-            ``privacy``, because the tests would reveal something about the patients.
+            Fraction of the patients that is held out to measure F1 after each epoch. With "rotating", each pass holds
+            out another tenth of the patients, on whom downloads are tested (`RotatingPatients`). "rotating" cannot be
+            combined with ``privacy``, because the tests would reveal information about the patients.
         n_parts : int, default=1
             Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
-            exchange updates several times in a pass. ``n_parts`` has no effect with ``privacy``, which draws patients.
+            exchange updates several times in a pass. ``n_parts`` has no effect with ``privacy``, because each step then
+            draws a sample of patients.
         """
         tagger = self.tagger
         # Draw the same random numbers as `DeidTagger.partial_fit` or, with n_epochs, as `DeidTagger.fit`.
@@ -333,7 +335,7 @@ class TaggerLearner:
         return rows, self.tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
 
     def _plan_rate(self, n_epochs: int | None, patients: PatientSteps | None) -> None:
-        """Set the course of the learning rate over all local epochs."""
+        """Set the learning rate schedule over all local epochs."""
         decay = dict(self.tagger.callbacks_).get("lr_decay")
         if decay is None:
             return
@@ -373,12 +375,12 @@ class TaggerLearner:
             (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None
 
     def without_data(self) -> TaggerLearner:
-        """Remove the sentences and return the learner, for the return from another process."""
+        """Remove the sentences and return the learner, before the learner is sent back from another process."""
         self._data = self._rotating = None
         return self
 
     def with_data_of(self, other: TaggerLearner) -> TaggerLearner:
-        """Take the sentences and word vectors of the learner in this process, and return this learner."""
+        """Take over the sentences and word vectors of ``other``, the learner in this process. Returns ``self``."""
         self._data, self._rotating, self._vectors = other._data, other._rotating, other._vectors
         return self
 
@@ -451,7 +453,7 @@ def make_learner(
     proximal : float, default=0.0
         Weight of the proximal term; see `TaggerLearner`.
     **plan
-        Parameters of `TaggerLearner.plan`: ``n_epochs``, which is needed, ``validation_fraction`` and ``n_parts``.
+        Parameters of `TaggerLearner.plan`: ``n_epochs`` (required), ``validation_fraction`` and ``n_parts``.
 
     Raises
     ------
@@ -480,9 +482,10 @@ _Task = Callable[[TaggerLearner], tuple[TaggerLearner, dict[str, float]]]
 
 
 def map_in_processes(n_jobs: int | None) -> MapEpochs:
-    """Create the ``map_epochs`` of `federated.run_strategy`: this process, or one joblib task for each local epoch.
+    """Create the ``map_epochs`` of `federated.run_strategy`, which trains in this process or in joblib tasks.
 
-    The tasks run in processes, because dropout draws from torch's global random stream, which threads would share.
+    Each local epoch is one task. The tasks run in processes, because dropout draws from torch's global random stream,
+    which threads would share.
     """
 
     def run(task: Any, learners: Sequence[Any]) -> Iterable[tuple[Any, dict[str, float]]]:

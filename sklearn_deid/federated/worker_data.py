@@ -176,7 +176,10 @@ def split_patients(
 def divided(
     everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
 ) -> list[WorkerData]:
-    """Split the data over the workers of a `DSSGDEnsemble`. Known patients keep their worker; new ones are added."""
+    """Split the data over the workers of a `DSSGDEnsemble`.
+
+    Known patients keep their worker. New patients are added to ``known``.
+    """
     if known is None:
         raise ValueError(
             "The workers of the patients are unknown: the training began with fit_workers, or the ensemble was "
@@ -248,7 +251,7 @@ def check_public_start(start: Any) -> None:
 
 
 def listed_ngram_vectors(language: str = "") -> ListedVectors:
-    """Create `random_ngram_vectors`, followed by the kinds of public lists that hold a word.
+    """Create `random_ngram_vectors`, followed by the kinds of public lists that contain a word.
 
     The lists are the same as in `DeidTagger(embeddings="auto")`. All sites with one version of Faker have the same
     lists.
@@ -256,13 +259,13 @@ def listed_ngram_vectors(language: str = "") -> ListedVectors:
     Parameters
     ----------
     language : str, default=""
-        One of `sklearn_deid.surrogates.LOCALES`, or "" for the lists of all languages only.
+        One of `sklearn_deid.surrogates.LOCALES`, or "" for only the joint lists of all languages.
     """
     return ListedVectors.in_language(random_ngram_vectors(), language)
 
 
 def common_language(parts: Sequence[WorkerData]) -> str:
-    """Language of the sentences of all workers; "" for several or unknown languages, vectors, and no workers.
+    """Language of all workers' sentences; "" for several or unknown languages, for vectors, and without workers.
 
     Examples
     --------
@@ -284,8 +287,8 @@ def public_embeddings(spec: Any, parts: Sequence[WorkerData] = ()) -> Any:
     spec : None, "auto", "glove-6b-50d", path, WordVectors or KeyedVectors
         Public word vectors, or None for no word vectors. "auto" means `listed_ngram_vectors`.
     parts : sequence of WorkerData, optional
-        Data of the workers, whose `common_language` chooses lists with "auto". Without data, "auto" uses the lists of
-        all languages only.
+        Data of the workers. With "auto", their `common_language` selects the public lists. Without data, "auto" uses
+        only the joint lists of all languages.
 
     Raises
     ------

@@ -44,8 +44,8 @@ class AnnotationView:
     documents : Document or iterable of Document
         Documents to show: a Corpus, or ``Document(id, text, spans)`` with the spans of `NoteDeidentifier.annotate`.
     show_text : {False, "redacted", True}, default=False
-        Text to show: no text, the text without the spans, or the full text. A notebook file saves all text that the
-        view shows.
+        Text to show: no text, the text without the spans, or the full text. The file of the notebook contains all text
+        that the view shows.
     colors : mapping of str to str, optional
         Background colours of labels, such as ``{"DATE": "#ffe0b0"}``. Ten default colours are assigned to the other
         labels in alphabetical order.

@@ -39,26 +39,27 @@ def redact_frame(
     columns : str or sequence of str
         Columns of texts. Missing values stay missing.
     id_column, patient_column : str, optional
-        Columns that name the row in messages, and the patient for surrogates. Without a patient column, the id
+        Column of the row name in messages, and column of the patient for surrogates. Without a patient column, the id
         identifies the patient.
     mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
         Replacement of PHI, as in `NoteDeidentifier.redact`.
     on_error : {"raise", "withhold"}, default="raise"
-        Reaction to a text that cannot be processed: an error that names row and column, or a cell without a value and
-        a warning.
+        Reaction to a text that cannot be processed. "raise" raises an error with row and column. "withhold" warns, and
+        the cell has no value in the result.
 
     Returns
     -------
     DataFrame or Table
-        New object of the same kind, with the other columns, and the index of pandas, unchanged. Metadata of
-        pyarrow with several words are left out. Categories of pandas that occur in no row are kept, and a file of the
-        frame lists them: call ``cat.remove_unused_categories()`` first.
+        New object of the same kind. The other columns and a pandas index are unchanged. Pyarrow metadata of several
+        words are left out. Pandas categories that occur in no row are kept and written to files of the frame: call
+        ``cat.remove_unused_categories()`` first.
 
     Raises
     ------
     CorpusFormatError
-        If a column is missing, a cell holds no text, a column of texts is named as id or patient, or another column
-        differs from a column of texts in case, blanks or look-alike characters only, or repeats one of its texts.
+        If a column is missing, if a cell holds no text, or if a column of texts is also the id or patient column. Also
+        if the name of another column differs from the name of a column of texts only in case, blanks or look-alike
+        characters, or if another column repeats a text.
     DeidError
         If a text cannot be processed, and ``on_error="raise"``.
     MissingDependencyError
@@ -93,7 +94,7 @@ def redact_frame(
 
 
 def _storable(text: str | None, place: str, on_error: str) -> str | None:
-    """Redacted text, unless arrow cannot store it: the error of arrow would hold the text."""
+    """Redacted text, or None if Arrow cannot store the text: the error of Arrow would contain the text."""
     if text is None or not has_surrogate(text):
         return text
     error = DeidError(LONE_SURROGATE, doc_id=place)
@@ -216,7 +217,7 @@ def _may_hold_texts(kind: Any) -> bool:
 
 
 def index_has_text(index: Any, texts: Iterable[tuple[int, Any]]) -> bool:
-    """Whether a label of a pandas index is one of the texts, of several words, or repeats the text of its row."""
+    """Whether a label of a pandas index equals a text of several words, or repeats the text of its row."""
     if not hasattr(index, "nlevels"):
         return False
     levels = [list(index.get_level_values(n)) for n in range(index.nlevels)]

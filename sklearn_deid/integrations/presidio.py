@@ -1,7 +1,6 @@
 """Recogniser for Presidio's `AnalyzerEngine` that uses a trained de-identifier (extra ``presidio``).
 
-This is the only module of the library that you cannot import without its extra, because its class inherits from a
-class of Presidio.
+You cannot import this module without its extra, because its class inherits from a class of Presidio.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     NotFittedError
         If the model is not fitted.
     ValueError
-        If the model does not list its labels. If the model does not list its labels, the analyzer would never request
-        them.
+        If the model does not list its labels, because the analyzer would then never request the labels.
 
     Examples
     --------

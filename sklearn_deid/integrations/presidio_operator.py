@@ -23,10 +23,10 @@ _NAME = "surrogate"
 class SurrogateOperator(_operators.Operator):  # type: ignore[name-defined]
     """Presidio operator that replaces the entities of a text by surrogates.
 
-    Presidio shows an operator one entity at a time, but surrogates need the whole note: the order of day and month, the
-    town next to a postal code, and the other names of the patient. Therefore `surrogate_operators` draws the surrogates
-    of the text first, and the operator writes them. If the anonymizer asks for another text, or for other entities, the
-    operator raises an error.
+    Presidio passes an operator one entity at a time, but surrogates depend on the whole note: on the order of day and
+    month, the town next to a postal code, and the other names of the patient. Therefore `surrogate_operators` draws the
+    surrogates of the text first, and the operator writes them. If the anonymizer passes another text or other entities,
+    the operator raises an error.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class SurrogateOperator(_operators.Operator):  # type: ignore[name-defined]
         return surrogate
 
     def validate(self, params: dict[str, Any]) -> None:
-        """Refuse parameters that `surrogate_operators` did not make."""
+        """Refuse parameters that `surrogate_operators` did not create."""
         if not isinstance(params.get("surrogates"), SurrogatesOfText):
             raise _presidio.InvalidParamError("Make the operators of each text with surrogate_operators.")
 
@@ -59,7 +59,7 @@ class SurrogateOperator(_operators.Operator):  # type: ignore[name-defined]
 
 
 class SurrogatesOfText:
-    """Surrogates of one text, in the order in which Presidio's anonymizer asks for them: from the last to the first.
+    """Surrogates of one text, in the order of requests by Presidio's anonymizer: from the last to the first.
 
     Parameters
     ----------
@@ -150,7 +150,8 @@ def surrogate_operators(
 def _joined_over_spaces(text: str, spans: list[Span]) -> list[Span]:
     """Join neighbours of one entity as the anonymizer does, with the label of the first neighbour.
 
-    Between them are only spaces, and perhaps a line feed, which ``$`` in the anonymizer's pattern passes over.
+    Neighbours have only spaces between them. A line feed may follow the spaces, because ``$`` in the anonymizer's
+    pattern also matches before a line feed.
     """
     joined: list[Span] = []
     for span in spans:

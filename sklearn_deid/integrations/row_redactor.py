@@ -29,8 +29,8 @@ _turn = threading.Lock()
 class RowRedactor:
     """Function that redacts text columns of some rows. The function can be sent to the processes of a cluster.
 
-    The function holds paths, and neither the model nor the key. Each process loads the model once. The result of a row
-    depends on this row only, and not on the other rows of its partition.
+    The function contains the paths of the model and of the key file, and neither the model nor the key. Each process
+    loads the model once. The result of a row depends on this row only, and not on the other rows of its partition.
 
     Parameters
     ----------
@@ -44,11 +44,12 @@ class RowRedactor:
     mode : {"label", "mask", "remove", "surrogate"}, default="label"
         Replacement of PHI, as in `NoteDeidentifier.redact`.
     key_file : path, optional
-        File with the key of surrogates, which all computers can read. Needed for surrogates; `read_or_make_key` makes a
-        key file. The same name of a patient has the same surrogate in all rows. Slips and initials in a row are
-        compared with the names of this row only.
+        File with the key of surrogates. All computers must be able to read the file. Needed for surrogates;
+        `read_or_make_key` makes a key file. The same name of a patient has the same surrogate in all rows. Misspelled
+        names and initials in a row are compared with the names of this row only.
     locale : str, optional
-        Language of surrogates. Needed for surrogates: a guess for each row could give a patient two names.
+        Language of surrogates. Needed for surrogates: with a guess of the language in each row, a patient could have
+        two names.
     reason_column : str, default="withheld"
         New column with the reason why a text is withheld. The text column of a withheld text has no value.
 
@@ -102,7 +103,7 @@ class RowRedactor:
         return [*self.columns, *([] if self.patient_column is None else [self.patient_column])]
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """Refuse a table without a named column, or with a column named like the new column or like a column of texts.
+        """Refuse a table that lacks a column, or has a column named like the new column or like a column of texts.
 
         Raises
         ------
@@ -131,7 +132,7 @@ class RowRedactor:
         ------
         DeidError
             If another column in the row repeats a text of five words or more, or a long part of a text, or if an object
-            inside of another column has a key like a column of texts.
+            inside of another column has a key that resembles the name of a column of texts.
         """
         for other in others:
             if (alike := resembled(names_inside(other), self.columns, ())) is not None:

@@ -34,7 +34,7 @@ class DeidComponent(Pipe):
     A span that begins or ends inside a spaCy token is widened to the whole token. A span therefore never covers less
     text than the tagger found. ``span._.phi_confidence`` and ``span._.phi_category`` hold the confidence and the
     category of a span. ``doc.spans[spans_key].attrs["scores"]`` and ``["categories"]`` hold the same values for all
-    spans of the group, and a DocBin keeps them.
+    spans of the group, and are kept in a ``DocBin``.
 
     The component raises an error for a doc that cannot be processed. If you set an error handler with
     ``nlp.set_error_handler``, the handler receives this doc, and ``nlp.pipe`` leaves the doc out. ``nlp(text)`` must
@@ -185,7 +185,7 @@ class DeidComponent(Pipe):
             return self.from_disk(folder)
 
     def get_error_handler(self) -> Any:
-        """Handler of ``nlp(text)``: call the handler that was set, then raise. spaCy would return the unmarked doc."""
+        """Error handler of ``nlp(text)``: call the handler of the pipeline, then raise the error."""
         handler = super().get_error_handler()
 
         def handle(name: str, component: Any, docs: list[Doc], error: Exception) -> None:
@@ -272,7 +272,7 @@ def _register_extensions() -> None:
 class _Noted:
     """Getter that finds the confidence or category of a span in its group.
 
-    User data of spaCy would be the simpler place, but equal spans share their user data.
+    The values are not in spaCy's user data, because equal spans share their user data.
     """
 
     def __init__(self, attribute: str) -> None:

@@ -1,8 +1,8 @@
 """spaCy component that writes surrogates: ``nlp.add_pipe("sklearn_deid_surrogates")``.
 
 spaCy finds the factory by an entry point and imports this module whenever a pipeline is created. The module therefore
-loads the surrogates with the first component. The module does not postpone its annotations, because spaCy 3.7 reads the
-annotations of the factory and cannot resolve strings.
+imports the surrogates only when the first component is created. The module does not postpone its annotations, because
+spaCy 3.7 reads the annotations of the factory and cannot resolve strings.
 """
 
 from collections.abc import Iterable
@@ -20,15 +20,15 @@ from .surrogate_texts import surrogate_doc
 class SurrogateComponent:
     """spaCy component that replaces the spans of a doc by surrogates.
 
-    The component returns a new doc, whose text has surrogates, and whose ``doc.spans[spans_key]`` are the surrogates.
-    Nothing else of the old doc is kept, except its words in the vocabulary of the pipeline, which ``nlp.to_disk`` and a
-    pickle of the doc contain. ``doc.to_disk`` and ``DocBin`` do not contain the words of the old doc. Add the component
-    directly behind the component that marks the PHI; other components then read the new text.
+    The component returns a new doc, whose text contains surrogates, and whose ``doc.spans[spans_key]`` are the
+    surrogates. The vocabulary of the pipeline still contains the words of the old doc. ``nlp.to_disk`` and a pickle of
+    the doc contain this vocabulary; ``doc.to_disk`` and ``DocBin`` do not contain the words of the old doc. Add the
+    component directly after the component that marks the PHI. Other components then read the new text.
     ``doc.user_data["patient_id"]`` names the patient of a doc. A doc without ``patient_id`` counts as a patient of its
     own.
 
-    The component raises an error for a doc without the span group, even if the pipeline has an error handler: spaCy
-    would pass on the original doc.
+    The component raises an error for a doc without the span group, even if the pipeline has an error handler.
+    Otherwise, spaCy would pass on the original doc.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class SurrogateComponent:
         return self
 
     def get_error_handler(self) -> Any:
-        """Handler that raises every error, whatever handler the pipeline has."""
+        """Handler that raises every error, even if the pipeline has another handler."""
         return raise_error
 
 

@@ -15,9 +15,9 @@ def surrogate_text(
 ) -> Document:
     """Replace the results of Presidio's analyzer by surrogates.
 
-    Presidio's anonymizer shows an operator one entity at a time. Surrogates need the whole note: the order of day and
-    month, the town next to a postal code, and the other names of the patient. This function therefore replaces the
-    anonymizer.
+    Presidio's anonymizer passes an operator one entity at a time. Surrogates depend on the whole note: on the order of
+    day and month, the town next to a postal code, and the other names of the patient. This function therefore replaces
+    the anonymizer.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     Raises
     ------
     ValueError
-        If the doc has no spans with the key. A doc that no component marked must not be returned as a doc without PHI.
+        If the doc has no spans with the key. Otherwise, an unmarked doc would be returned like a doc without PHI.
 
     Examples
     --------

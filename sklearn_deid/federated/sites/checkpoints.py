@@ -1,4 +1,4 @@
-"""Checkpoints of the server: copies before sessions and after rounds, return to a copy, and exclusion of a site.
+"""Checkpoints of the server: copies before sessions and after rounds, rollback to a copy, and exclusion of a site.
 
 Stop the server before you roll back: a running session would replace the checkpoint.
 """
@@ -81,16 +81,16 @@ def list_checkpoints(kit: str | os.PathLike[str]) -> dict[int, Path]:
 
 
 def roll_back(kit: str | os.PathLike[str], version: int) -> int:
-    """Return the server to the parameters of an earlier version.
+    """Roll the server back to the parameters of an earlier version.
 
     The server keeps its record of applied uploads, so that an old upload is not applied a second time. Uploads that
     started from a later version are refused. The current state is kept as a checkpoint. With masks, a median or a
-    trimmed mean, the parameters have a new version, because sites send no second update from a version.
+    trimmed mean, the parameters receive a new version, because each site sends only one update from a version.
 
     Returns
     -------
     int
-        Version before the return.
+        Version before the rollback.
 
     Raises
     ------

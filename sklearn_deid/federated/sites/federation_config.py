@@ -71,7 +71,9 @@ _PRETRAINED = "a folder belongs to one site, and files behind a name on the hub 
 
 @dataclass(frozen=True)
 class FederationConfig:
-    """Public settings of a federation. All sites and the server have the same file. The file contains no secret.
+    """Public settings of a federation, called the *agreement*.
+
+    All sites and the server have the same file. The file contains no secret.
 
     Parameters
     ----------
@@ -83,15 +85,16 @@ class FederationConfig:
         Label set that all sites share.
     tagger : dict, default={}
         Parameters of `DeidTagger` that differ from its defaults: parameters of the network, its inputs, its loss and
-        its training, as plain values. Settings of objects have the names of ``set_params``, such as ``dropout__input``.
-        ``embeddings`` may be "auto", "glove-6b-50d" or None. ``encoder`` must not be a `PretrainedEncoder`.
+        its training, as plain values. Write settings of nested objects with the names of ``set_params``, such as
+        ``dropout__input``. ``embeddings`` may be "auto", "glove-6b-50d" or None. ``encoder`` must not be a
+        `PretrainedEncoder`.
     lists : str or None, default=None
         Public lists of names, places and professions that follow the vectors of ``embeddings="auto"``, as in
-        `DeidTagger`. The name of a language (`sklearn_deid.surrogates.LOCALES`) adds the lists of this language and of
-        all languages together; "any" adds the lists of all languages together only. None means no lists and, unless
-        ``tagger`` sets their number, no invented spans, as in agreements of earlier versions.
+        `DeidTagger`. The name of a language (`sklearn_deid.surrogates.LOCALES`) adds the lists of this language and the
+        joint lists of all languages. "any" adds only the joint lists. None means no lists, as in agreements of earlier
+        versions. With None, no spans are invented unless ``tagger`` sets the number of invented spans.
     lists_checksum : str or None, default=None
-        Checksum of these lists. Versions of Faker may have other lists. None compares nothing.
+        Checksum of these lists, because the lists differ between versions of Faker. None means no check.
     n_epochs : int, default=25
         Local epochs of each site, over all sessions.
     n_parts : int, default=1
@@ -119,30 +122,31 @@ class FederationConfig:
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
         Rule by which updates are combined (`federated.FederatedAveraging`). With the mean, the server adds each update
         on arrival. With the median or the trimmed mean, all sites send their whole updates in common rounds. Median and
-        trimmed mean need at least three sites, and more than ``2 * n_trim``, and cannot be combined with masks.
+        trimmed mean need at least three sites and cannot be combined with masks. The trimmed mean also needs more than
+        ``2 * n_trim`` sites.
     n_trim : int, default=1
         Number of smallest and number of largest values that the trimmed mean leaves out.
     screened : bool, default=False
         Whether all sites send their whole updates in common rounds, and the server leaves out updates that point
         against the updates of most other sites (`federated.AgreementScreen`). A screened round needs three sites. With
-        two sites in the agreement, rounds are not screened. Cannot be combined with masks.
+        two sites in the agreement, rounds are not screened. The screen cannot be combined with masks.
     keep_exchange : bool, default=False
-        Whether the server writes all messages to its disk, so that an audit can attack them. The record is as sensitive
-        as the messages. With masks, the record contains masked updates.
+        Whether the server writes all messages to its disk, so that an audit can attack the messages. The record is as
+        sensitive as the messages. With masks, the record contains masked updates.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
-        their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys
-        come from this file alone: the server cannot replace them.
+        their updates in common rounds, and the server learns only the sums. Masks need at least three sites. Sites read
+        the keys only from this file, so that the server cannot replace a key.
     mask_bound : float, default=0.25
         Largest magnitude of a value of a masked update (`federated.FixedPoint`).
     mask_fraction : float, default=1.0
-        Fraction of the values of a masked update that is sent, at positions that follow from the public terms of the
-        round. The other values are lost.
+        Fraction of the values of a masked update that is sent. The positions of the sent values are computed from the
+        public terms of the round. The other values are lost.
 
     Raises
     ------
     ExchangeError
-        If a parameter violates its description.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -275,7 +279,7 @@ class FederationConfig:
     def fewest_updates(self) -> int:
         """Smallest number of sites in a round without masks.
 
-        The screen of a mean needs three updates. An agreement of two sites has no screen at all.
+        The screen of a mean needs three updates. With two sites in the agreement, updates are not screened.
         """
         if self.aggregation == "mean":
             return min(FEWEST_UPDATES, len(self.sites))
@@ -326,7 +330,7 @@ class FederationConfig:
         return tagger.set_params(embeddings=self._vectors()) if tagger.embeddings == "auto" else tagger
 
     def _vectors(self) -> Any:
-        """Vectors of n-grams that all members make anew, with the lists of the agreement."""
+        """Vectors of n-grams and lists of the agreement. Each member computes the same vectors."""
         from ..worker_data import listed_ngram_vectors, random_ngram_vectors
 
         if self.lists is None:
@@ -340,7 +344,7 @@ class FederationConfig:
         return vectors
 
     def with_lists_checksum(self) -> FederationConfig:
-        """Agreement that refuses members whose lists differ from the lists of this computer.
+        """Copy of the agreement with the checksum of this computer's lists. Members with other lists are refused.
 
         Raises
         ------

@@ -1,6 +1,6 @@
-"""Files for NVIDIA FLARE: input of its provisioning, permissions of its kits, and the job of a session.
+"""Files for NVIDIA FLARE: input of its provisioning, permissions of its startup kits, and the job of a session.
 
-All files are JSON, which YAML readers can read too. This module does not need FLARE itself.
+All files are JSON, which YAML readers can read too. This module does not need FLARE.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def write_federation(
     host : str
         Name under which sites reach the server. The certificate of the server holds the same name.
     port : int
-        Port of the server. No other port must be open.
+        Port of the server. No other port needs to be open.
     lead : str
         E-mail address of the person who may start sessions.
 
     Raises
     ------
     DeidError
-        If the name of the server or of the person is none that a file can have.
+        If the name of the server or of the person is not a valid file name.
     """
     for name in (host, lead):
         # Each participant has a file of this name.
@@ -83,12 +83,12 @@ def write_federation(
 
 
 def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
-    """Write the job of a session: two JSON files that name two installed classes, and no code.
+    """Write the job of a session: two JSON files with the names of two installed classes, and without code.
 
     Parameters
     ----------
     folder : path
-        New folder for the job. You submit the same job for each session.
+        New folder for the job. Submit the same job for each session.
     rules : SessionRules
         Rules for the end of a session. Only the server reads the rules of a session.
     """
@@ -140,7 +140,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
 
 
 def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> Path:
-    """Restrict the kit of the server to one class, keep its jobs in the kit, and write the first weights.
+    """Restrict the kit of the server to one class, store its jobs in the kit, and write the first weights.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def _local(kit: str | os.PathLike[str], startup: str) -> Path:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its owner can enter, or remove the access of all others to an existing folder."""
+    """Make a folder that only its owner can read, or remove the access of other users to an existing folder."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "posix" and folder.stat().st_mode & 0o077:
         folder.chmod(0o700)

@@ -37,13 +37,13 @@ class MaskedSite:
     name : str
         Name of the site.
     pause : float, default=0.5
-        Seconds between two questions to the server.
+        Seconds between two requests to the server.
 
     Raises
     ------
     DeidError
-        If there is no key, if the agreement names another key for this site, or if the settings of the site would
-        send a part of the update only.
+        If there is no key, if the agreement names another key for this site, or if the site would send only a part of
+        its update.
     """
 
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str, pause: float = 0.5) -> None:
@@ -56,8 +56,8 @@ class MaskedSite:
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
         """Whether the unacknowledged update started from the same download, so that the server has not added it.
 
-        An update is kept for the same sites only. Two sums of equal updates, with and without a site, would reveal the
-        update of this site.
+        An update is kept only for rounds of the same sites. The difference of two sums with and without a site would
+        reveal the update of this site.
         """
         start = (sha256(download).hexdigest(), self._agreed)
         return self.key.sequence in pending and start == (self.key.start, self.key.agreed)
@@ -75,10 +75,10 @@ class MaskedSite:
         Raises
         ------
         ExchangeError
-            If the server does not send all parameters: the missing parameters would differ between sites. If the
-            parameters are not newer than the start of an update that was already sent: the other sites may still send
-            their updates from these parameters, and the difference of two sums would be the difference of two updates
-            of this site.
+            If the server does not send all parameters, because the missing parameters would differ between sites. Also
+            if the parameters are not newer than the start of an update that this site has already sent. The other sites
+            may still send their updates from these parameters: the difference of two sums would then be the difference
+            of two updates of this site.
         """
         update = SparseUpdate.from_bytes(download, kind="parameters")
         if len(update) != update.size:
@@ -94,7 +94,7 @@ class MaskedSite:
         self._save(start=start, version=update.version, sequence=sequence, agreed=self._agreed)
 
     def exchange(self, ask: Ask, message: bytes, stopped: Callable[[], bool], report: Callable[[str], None]) -> bool:
-        """Send an update, masked, until it is a part of a sum, or until the session ends.
+        """Send a masked update until the server has added the update to a sum, or until the session ends.
 
         Parameters
         ----------
@@ -106,8 +106,8 @@ class MaskedSite:
         Returns
         -------
         bool
-            True if the server has added or refused the sum. False if the session ends before: keep the update for the
-            next session.
+            True if the server has added or refused the sum. False if the session ends before the result: keep the
+            update for the next session.
         """
         update = SparseUpdate.from_bytes(message, kind="update")
         while True:
@@ -164,8 +164,8 @@ def check_masks(agreement: FederationConfig, settings: SiteSettings, name: str |
     Raises
     ------
     DeidError
-        If there is no key, or if the agreement names another key for this site. If the site would send or fetch a part
-        of the parameters, or would add noise to its uploads.
+        If there is no key, or if the agreement has another key for this site. Also if the settings would send or fetch
+        only a part of the parameters, or would add noise to uploads.
     """
     if settings.mask_key is None:
         raise ExchangeError("The agreement asks for masks. Make a key with 'federate key', and set up the site again.")

@@ -22,10 +22,10 @@ PATIENT_LEDGER = "patient-privacy.json"
 
 @dataclass(frozen=True)
 class SiteSettings:
-    """Settings of one site. The file stays at the site and is part of no message.
+    """Settings of one site. The file stays at the site, and its content is not sent.
 
-    The sizes of messages reveal how many parameters a site fetches and sends, and in common rounds a site states that
-    its updates have noise. Messages do not reveal ``clip``, ``threshold`` and the other settings.
+    The sizes of messages reveal how many parameters a site fetches and sends. In common rounds, a site also states
+    whether its updates have noise. Messages do not reveal ``clip``, ``threshold`` and the other settings.
 
     Parameters
     ----------
@@ -45,19 +45,21 @@ class SiteSettings:
     noise_multiplier, norm_bound : float or None, default=None
         Parameters of Gaussian noise (`federated.GaussianUpload`). Set both parameters or neither parameter.
     validation_fraction : float, "rotating" or None, default="rotating"
-        Patients on whom the site tests every download. With "rotating", a tenth of the patients in turn, at least one,
-        who are left out of the pass before (`federated.RotatingPatients`). A fraction of the patients is held out of
-        the whole training (`federated.HeldOutGuard`), and also measures F1 for the site's own log. None tests nothing.
+        Patients on whom the site tests every download. With "rotating", each pass holds out another tenth of the
+        patients, at least one (`federated.RotatingPatients`). With a number, this fraction of the patients is held out
+        of the whole training (`federated.HeldOutGuard`), and the site's own log contains F1 on these patients. With
+        None, no download is tested.
     patient_epsilon : float or None, default=None
         Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without patient-level
         noise.
     patient_delta, patient_clip, patient_sampling_rate : float, default=1e-5, 1.0, 0.25
         Parameters of `federated.PatientPrivacy`. Used only with ``patient_epsilon``.
     notes_are_patients : bool, default=False
-        Whether notes without a patient id have a patient each. Without ``notes_are_patients``, ``patient_epsilon``
-        needs the patient of every note: two notes of one patient would otherwise have an epsilon each.
+        Whether each note without a patient id counts as a patient of its own. Without ``notes_are_patients``,
+        ``patient_epsilon`` needs the patient of every note: two notes of one patient would otherwise have the full
+        epsilon each.
     report_f1 : bool, default=False
-        Whether the site tells the server its last F1 on held-out patients at the end of a session. Needs
+        Whether the site reports its last F1 on held-out patients to the server at the end of a session. Needs
         ``validation_fraction``.
     mask_key : str or None, default=None
         File with the site's private key for masks (`make_mask_key`). Used only if the agreement has ``mask_keys``.
@@ -132,7 +134,7 @@ class SiteSettings:
         return WorkerSettings.of(self)
 
     def patient_privacy(self) -> PatientPrivacy | None:
-        """Create the privacy of patients, with its ledger in the state folder; None without ``patient_epsilon``."""
+        """Create a `PatientPrivacy` with its ledger in the state folder; None without ``patient_epsilon``."""
         if self.patient_epsilon is None:
             return None
         ledger = Path(self.state, PATIENT_LEDGER)

@@ -41,14 +41,19 @@ _MEASURED_HELD_OUT = {**_MEASURED, "least_loss": "loss", "best_f1": "f1"}
 
 
 class SiteTraining:
-    """Worker of a site with its notes. The state of the worker is saved and outlives the process.
+    """Worker of a site with its notes. The saved state of the worker survives a restart.
 
-    Until the end of `run_session` no other process can train with the same state folder (`StateLock`). The folder
-    holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
-    numbers for each epoch, ``officer.log`` with a line before and after each epoch, and ``model``, a tagger that `load`
-    reads, after each session. With ``patient_epsilon`` the folder also holds ``patient-privacy.json``, the ledger of
-    the patients. The site leaves out downloads that would destroy its network. With a number as
-    ``validation_fraction`` the folder contains ``good.state``, the parameters with the best F1 on held-out patients.
+    Until the end of `run_session` no other process can train with the same state folder (`StateLock`). The site rejects
+    downloads that would make its network much worse.
+
+    The state folder contains:
+
+    - ``worker.state`` and ``learner-N.state`` (after N epochs);
+    - ``history.jsonl``, with a line of numbers for each epoch;
+    - ``officer.log``, with a line before and after each epoch;
+    - ``model``, a tagger that `load` reads, after each session;
+    - with ``patient_epsilon``, ``patient-privacy.json``, the ledger of the patients;
+    - with a number as ``validation_fraction``, ``good.state``, the parameters with the best F1 on held-out patients.
 
     Parameters
     ----------
@@ -143,7 +148,7 @@ class SiteTraining:
             Function that returns whether the session must end early.
         report : callable, default=nothing
             Function called with the lines of ``officer.log``: sent data, recipient, and spent and planned epsilon of
-            each patient, before and after each local epoch. The session ends when the budget is spent.
+            each patient, before and after each local epoch. The session ends when the privacy budget is spent.
 
         Returns
         -------
@@ -185,10 +190,10 @@ class SiteTraining:
     def _check_newest(self, sent: Any) -> None:
         """Refuse a state that is older than the updates that this site has sent.
 
-        A hostile server can only end the session.
+        A hostile server could use this check to end the session, but for nothing else.
 
-        The updates of a lost, restored or copied folder would count as repetitions and be lost, and its ledger would
-        not know of all steps.
+        The server would ignore updates from a new, restored or copied folder as repetitions, and the ledger in this
+        folder would not contain all steps.
         """
         if not is_whole(sent):
             raise ExchangeError("The server must tell a whole number of updates.")
@@ -257,7 +262,7 @@ class SiteTraining:
     # ---- one epoch
 
     def _may_train(self) -> bool:
-        """Whether an epoch is left. After a crash an epoch is charged twice: the budget can end before the epochs."""
+        """Whether the plan and the privacy budget allow another epoch. After a crash, an epoch is charged twice."""
         privacy, ledger = self.learner.privacy, self.learner.ledger
         return self.n_left > 0 and (privacy is None or ledger is None or ledger.n_left >= privacy.n_steps)
 
@@ -350,7 +355,7 @@ class SiteTraining:
                 guard.good = good
 
     def _save_model(self) -> None:
-        """Save the current tagger with its averaged weights. The next session begins with the saved state instead."""
+        """Save the current tagger with its averaged weights. The next session starts from the saved state."""
         from ...saving import save
 
         self.learner.stop()
@@ -385,8 +390,8 @@ def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences
     Raises
     ------
     ExchangeError
-        If it does. The update of a part of one sentence is the gradient of this sentence, from which its words can be
-        computed: a coordinator could ask for as many parts as a site has sentences.
+        If the parts would have too few sentences. With as many parts as sentences, each update would be the gradient of
+        one sentence, from which an attacker can compute the words of the sentence.
     """
     # With privacy for each patient, steps draw patients, and parts have no effect.
     if settings.patient_epsilon is None and agreement.n_parts > 1 and n_sentences < _FEWEST * agreement.n_parts:
@@ -402,8 +407,8 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     Raises
     ------
     DeidError
-        If the notes cannot be read, or if no PHI is annotated. A tagger that is trained without annotated PHI would
-        learn to miss all PHI. If an epsilon is promised to each patient, and the patient of a note is unknown.
+        If the notes cannot be read, or if no PHI is annotated: a tagger that is trained without annotated PHI would
+        learn to miss all PHI. With ``patient_epsilon``, also if the patient of a note is unknown.
     """
     from ...io import read_gold
 

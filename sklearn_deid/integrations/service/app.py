@@ -45,8 +45,8 @@ def make_app(
 ) -> Guard:
     """Make the service for a model.
 
-    The model works in one thread, one batch after the other. No answer, log or metric holds text of a request, except
-    the redacted text itself and the offsets of spans.
+    The model runs in one thread and processes one batch after the other. Logs and metrics contain no text of a request.
+    Answers contain only redacted text and offsets of spans.
 
     ==================  =======  ===============================================================================
     path                method   answer
@@ -220,7 +220,7 @@ class _Service:
         return found
 
     async def _work(self, function: Any) -> Any:
-        """Result of the model's thread. The request is refused if too many wait, or if the time limit has passed."""
+        """Result of the model's thread. The request is refused if too many requests wait, or after the time limit."""
         if self._n_waiting >= self._limits.max_waiting:
             raise RequestRefused(503, "Too many requests wait for the model.")
         self._n_waiting += 1
@@ -312,7 +312,7 @@ class _Service:
 
 
 class _Lines(_responses.Response):  # type: ignore[name-defined]
-    """Type of the answer in the description of the service."""
+    """Media type of streamed answers in the OpenAPI description of the service."""
 
     media_type = "application/x-ndjson"
 
@@ -320,7 +320,7 @@ class _Lines(_responses.Response):  # type: ignore[name-defined]
 class _LineStream(_Lines):
     """Answer that is written while the request is read.
 
-    A StreamingResponse waits for the end of the connection at the same time, and would take parts of the request.
+    A ``StreamingResponse`` also waits for the end of the connection, and would thereby consume parts of the request.
     """
 
     def __init__(self, lines: AsyncIterator[str]) -> None:
