@@ -100,9 +100,9 @@ def read_fasttext_binary(file: VectorFile) -> tuple[RawVectors, SubwordTable | N
     """Read a model saved by fastText: the composed word vectors and the table of n-gram vectors.
 
     The function reads only unsupervised models without quantisation. The composed vector of a word is the mean of its
-    own vector and the vectors of its n-grams. The end of a sentence (``</s>``) has no n-grams. This module has a reader
-    of its own because gensim's loader never returns from a file that is truncated in the dictionary, and takes minutes
-    for two million words.
+    own vector and the vectors of its n-grams. The end of a sentence (``</s>``) has no n-grams. The function does not
+    use gensim's loader, which does not terminate on a file with a truncated dictionary, and takes minutes for two
+    million words.
 
     Returns
     -------

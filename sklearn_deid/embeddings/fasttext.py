@@ -32,9 +32,9 @@ def train_subword_table(
 
     Plain fastText trains a vector for every word in addition to the vectors of its n-grams. This function keeps the
     word vectors at zero during training. The result is the table of n-gram vectors, which contains no word of the
-    sentences. (The alternative is to train plain fastText and to drop the word vectors afterwards. The two methods were
-    equally good: token F1 0.824 against 0.822 of a linear probe on the development notes of MEDDOCAN, five seeds,
-    standard deviation 0.003.)
+    sentences. The alternative is to train plain fastText and to drop the word vectors afterwards. Token F1 of a linear
+    probe on the development notes of MEDDOCAN was 0.824 with the alternative and 0.822 with this function (five seeds,
+    standard deviation 0.003).
 
     Parameters
     ----------

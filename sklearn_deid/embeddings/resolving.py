@@ -18,7 +18,7 @@ _CHOICES = "'auto', 'corpus', 'glove-6b-50d', a path, WordVectors, gensim KeyedV
 
 
 def required_embeddings(estimator: Any, X: Any, random_state: Any) -> WordVectors:
-    """Word vectors for the ``embeddings`` parameter of an estimator that cannot do without.
+    """Word vectors for the ``embeddings`` parameter of an estimator that needs word vectors.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _read(spec: str | PathLike[str]) -> WordVectors:
 
 
 def _is_keyed_vectors(spec: Any) -> bool:
-    """Whether ``spec`` is a gensim object, without importing gensim to find out."""
+    """Whether ``spec`` is a gensim object. The check does not import gensim."""
     # An object of gensim can exist only if gensim has been imported.
     module = sys.modules.get("gensim.models.keyedvectors")
     return module is not None and isinstance(spec, module.KeyedVectors)

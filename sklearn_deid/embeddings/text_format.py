@@ -37,7 +37,7 @@ def read_text(file: VectorFile) -> RawVectors:
     ------
     EmbeddingsFormatError
         If a line has no word, a wrong count of numbers, an invalid number, NaN or infinity, or a word that cannot be
-        decoded. The message names the number of the line. If the number of words differs from the header.
+        decoded. The message contains the number of the line. Also if the number of words differs from the header.
     """
     words: list[str] = []
     blocks: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Shared parts of the readers of vector files: opening, counting, decoding, and errors with the place."""
+"""Shared parts of the readers of vector files: opening, counting, decoding, and errors with the number of the line."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class VectorFile:
         return open(self.path, "rb")
 
     def wanted(self, n_words: int | None) -> int | None:
-        """Number of words to read from ``n_words`` (None if unknown); None means all words of the file."""
+        """Number of words to read, if the file has ``n_words`` (None if unknown). None means all words of the file."""
         counts = [count for count in (n_words, self.max_words) if count is not None]
         return min(counts) if counts else None
 

@@ -1,12 +1,12 @@
 """Distributed selective SGD on flat float32 vectors: workers that share a chosen part of their updates, and a server.
 
-The exchange needs NumPy only, and neither a network nor a framework. A learner presents its parameters as one vector
-and trains for one epoch at a time. Messages are bytes, so the same server and workers run in one process and across
-sites.
+The exchange needs only NumPy, and neither a network connection nor a deep learning framework. A learner presents its
+parameters as one vector and trains for one epoch at a time. Messages are bytes, so the same server and workers run in
+one process and across sites.
 
-Guarantee: notes never leave their worker, and each worker decides which part of its updates others see. The threat
-model covers participants who follow the protocol and are curious. Without noise there is no formal guarantee: updates
-can reveal the notes of their worker. Only `PatientPrivacy`, `GaussianUpload` and `SparseVectorUpload` give a formal
+Guarantee: notes never leave their worker, and each worker decides which part of its updates is sent. The threat model
+covers participants who follow the protocol and are curious. Without noise there is no formal guarantee: updates can
+reveal the notes of their worker. Only `PatientPrivacy`, `GaussianUpload` and `SparseVectorUpload` give a formal
 guarantee. `FederatedAveraging`, `aggregate` and `ServerLimits` bound the harm that a malicious worker can do.
 
 References

@@ -29,17 +29,17 @@ class AgreementScreen:
     """Cosines of the updates in the last rounds, and the workers whose updates point against most others.
 
     A worker is against another worker if the cosine of their updates is below -0.2 in this round, or below -0.1 in the
-    mean of their last three to five rounds. A worker is *opposed* if it is against more workers than half of the round.
-    An opposed worker stays against each worker until the mean cosine is positive. Let fewer than half of the workers of
-    a round be hostile: an honest worker that is against no other honest worker is then never opposed.
+    mean of their last three to five rounds. A worker is *opposed* if it is against more than half of the workers of the
+    round. An opposed worker stays against another worker until their mean cosine is positive. If fewer than half of the
+    workers of a round are hostile, an honest worker that is against no other honest worker is never opposed.
 
     Some hostile updates do not point against the other updates, such as updates of a worker that is honest in most
-    rounds. ``longest`` therefore bounds the norm of each update by 1.5 times the median norm of the round, and by the
-    median norm itself for workers that alone add noise: noise has no direction by which an attack could be noticed. For
-    an even number of norms, the median is the larger of the two middle norms: while fewer than half of the workers are
-    hostile, an honest update has at least this norm.
+    rounds. ``longest`` therefore bounds the norm of each update by 1.5 times the median norm of the round. For workers
+    that add noise although most other workers add none, the bound is the median norm, because the direction of a noisy
+    update cannot reveal an attack. For an even number of norms, the median is the larger of the two middle norms. If
+    fewer than half of the workers are hostile, at least one honest update then has this norm or a larger norm.
 
-    The object is never changed: `with_round` returns a new object.
+    The object is immutable: `with_round` returns a new object.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class AgreementScreen:
     def with_round(self, updates: Mapping[str, np.ndarray], noisy: Collection[str] = ()) -> AgreementScreen:
         """Return the screen with one more round, from the update of each worker, shape (n,) each.
 
-        ``noisy`` names workers that add noise although most other workers do not.
+        ``noisy`` contains the workers that add noise although most other workers add none.
         """
         names = list(updates)
         products = np.array(

@@ -14,7 +14,7 @@ class Delivered:
     """Set of sequence numbers, stored as ranges. Consecutive numbers share one range.
 
     The highest number alone would not suffice: if upload 2 arrived before upload 1, upload 1 would be treated as a
-    repetition and lost.
+    repetition and ignored.
 
     Parameters
     ----------

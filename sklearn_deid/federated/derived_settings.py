@@ -23,8 +23,8 @@ def divided_batch_size(batch_size: int, n_workers: int) -> int:
 def averaging_rate(lr: float, n_workers: int) -> float:
     """Learning rate of each worker: the rate of the tagger times the square root of the number of workers.
 
-    With the rate of the tagger itself, the common network is worse after the same rounds, for generated notes, MEDDOCAN
-    and ASQ-PHI (``docs/federated.md``).
+    With the unchanged rate of the tagger, F1 of the common network is lower after the same number of rounds, on
+    generated notes, MEDDOCAN and ASQ-PHI (``docs/federated.md``).
 
     Examples
     --------
@@ -35,7 +35,7 @@ def averaging_rate(lr: float, n_workers: int) -> float:
 
 
 def worker_settings(batch_size: int, lr: float, n_workers: int, is_private: bool) -> dict[str, float]:
-    """Parameters of the tagger of each worker. Noise on gradients was measured with the rate of the tagger only.
+    """Batch size and learning rate of each worker. With noise on gradients, ``lr`` is unchanged: no other was measured.
 
     Examples
     --------
@@ -49,14 +49,14 @@ def worker_settings(batch_size: int, lr: float, n_workers: int, is_private: bool
 def rounds_per_epoch(n_tokens: int, batch_size: int) -> int:
     """Number of exchanges in a pass over the notes, so that workers train about 20 steps between two exchanges.
 
-    With more steps, the workers' networks move apart, and their mean is worse.
+    With more steps, the workers' networks differ more, and the mean of the networks is worse.
 
     Parameters
     ----------
     n_tokens : int
         Tokens of all workers.
     batch_size : int
-        Tokens of a batch of one place with all notes.
+        Tokens in a batch of a training on all notes in one place.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def rounds_per_epoch(n_tokens: int, batch_size: int) -> int:
 def averaging_step(n_workers: int) -> float:
     """Factor of the mean update: the square root of the number of workers.
 
-    Updates from small batches consist mostly of noise, which the mean shortens by this factor.
+    Updates from small batches consist mostly of noise. Averaging divides the norm of this noise by the same factor.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def shared_epochs(n_tokens: int, batch_size: int) -> int:
     n_tokens : int
         Tokens of all workers.
     batch_size : int
-        Tokens of a batch of one place with all notes.
+        Tokens in a batch of a training on all notes in one place.
 
     Examples
     --------

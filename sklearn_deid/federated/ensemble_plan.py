@@ -1,6 +1,6 @@
-"""What the parameters of a `DSSGDEnsemble` mean: the name of the strategy, its length, and the configuration of a run.
+"""Strategy, number of epochs, and configuration of a run, from the parameters of a `DSSGDEnsemble`.
 
-Parameters of "auto" are decided here and nowhere else.
+Only this module replaces parameters of "auto" by values.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def patient_privacy_of(ensemble: Any) -> PatientPrivacy | None:
 
 
 def length_of(ensemble: Any, n_epochs: int | str, n_tokens: int) -> tuple[int, int]:
-    """Number of local epochs of a training on this number of tokens, and of the parts that share a pass."""
+    """Number of local epochs of a training on this number of tokens, and number of epochs in a pass over the notes."""
     tagger = DeidTagger() if ensemble.estimator is None else ensemble.estimator
     if isinstance(n_epochs, str):
         n_epochs = shared_epochs(n_tokens, tagger.batch_size) if ensemble.privacy is None else _NOISY_EPOCHS
@@ -116,7 +116,7 @@ def check_next_round(ensemble: Any, workers: Sequence[Worker]) -> None:
     Raises
     ------
     ValueError
-        If the noise does not protect, or if the epsilon of all uploads of a worker would be above 100.
+        If the noise gives no guarantee, or if the epsilon of all uploads of a worker would be above 100.
     """
     if ensemble.privacy is None or patient_privacy_of(ensemble) is not None:
         return

@@ -17,21 +17,24 @@ LARGEST = 10.0
 class HeldOutGuard:
     """Test of downloads on the held-out patients of a worker.
 
-    A download is left out in three cases. The loss on held-out patients is more than twice the smallest loss that this
-    worker has measured. The loss is above the loss of the first download. A parameter is more than ten times as large
-    as the largest parameter of the worker (at least 1). After a refused download, the worker continues to train with
-    its own parameters. At the end, the worker returns to the parameters with the best F1 on held-out patients, if the
-    last parameters are worse by more than 0.01.
+    The guard refuses a download in three cases:
 
-    The guard bounds the harm of other workers to the worker's own network. The guard does not repair the global
-    network.
+    - The loss of the download on held-out patients is more than twice the smallest loss that this worker has measured.
+    - The loss is above the loss of the first download.
+    - A parameter of the download is more than ten times as large as the largest parameter of the worker, and above 10.
+
+    After a refused download, the worker continues to train with its own parameters. At the end, the worker returns to
+    the parameters with the best F1 on held-out patients, if F1 of the last parameters is lower by more than 0.01.
+
+    The guard limits the harm that other workers can do to the worker's own network. The guard does not repair the
+    global network.
 
     Attributes
     ----------
     n_refused : int
-        Number of downloads that were left out.
+        Number of refused downloads.
     first_loss, least_loss : float
-        Loss of the first download on held-out patients, and the least loss so far.
+        Loss of the first download on held-out patients, and the smallest loss so far.
     best_f1 : float
         Best F1 (typed spans) after a local epoch; -1 before the first epoch.
     good : ndarray of shape (n,) or None

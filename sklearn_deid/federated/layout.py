@@ -17,7 +17,7 @@ from ..exceptions import ExchangeError
 class ParameterLayout:
     """Position of each named array in the flat vector. Use `of` to create a layout.
 
-    Arrays are ordered by name, so that all sites use the same order for any order of their parameters.
+    Arrays are ordered by name, so that the order is the same at all sites.
 
     Parameters
     ----------

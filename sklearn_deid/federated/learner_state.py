@@ -1,4 +1,4 @@
-"""State of a `TaggerLearner` for a file: training continues after a restart as without an interruption."""
+"""State of a `TaggerLearner` for a file: the result of a training is the same with and without a restart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tagger_learner import TaggerLearner, resumable_callbacks
 def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the state of a learner. With `learner_from_state`, training continues as without an interruption.
 
-    The results are then equal bit by bit. The state holds the optimizer, the moving average, the position in the
+    The results are then equal bit for bit. The state holds the optimizer, the moving average, the position in the
     schedule of the learning rate, and the random generators. The state does not hold the weights, which
     `federated.Worker` saves.
 
@@ -142,7 +142,7 @@ def _load_optimizer(tagger: DeidTagger, numbers: Mapping[str, list], arrays: Map
 
 
 def _fitting(array: np.ndarray, parameter: Tensor) -> Tensor:
-    """Saved values of a parameter. PyTorch itself repeats values of another shape, or fails in the next step."""
+    """Saved values of a parameter. Other shapes are refused: PyTorch would repeat values, or fail in the next step."""
     if array.shape != tuple(parameter.shape) or not np.isfinite(array).all():
         raise ValueError("values of another parameter, or values that are not finite")
     return torch.from_numpy(array.copy())

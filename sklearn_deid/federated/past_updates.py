@@ -1,4 +1,4 @@
-"""Directions of the last updates of each worker, so that a worker cannot send the same content again and again."""
+"""Directions of the last updates of each worker, so that a worker cannot send the same content repeatedly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEWEST_PARAMETERS = 1000
 class PastUpdates:
     """Short summaries of the last 256 updates, whose cosines are close to the cosines of the updates (count sketch).
 
-    The object is never changed: `with_one` returns a new object.
+    The object is immutable: `with_one` returns a new object.
 
     Parameters
     ----------
@@ -79,6 +79,6 @@ class PastUpdates:
 
 @lru_cache(maxsize=4)
 def _random_places(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Place and sign of each parameter, shape (size,) each. Places and signs are public and constant."""
+    """Random position and sign of each parameter, shape (size,) each. Positions and signs are public and constant."""
     rng = np.random.default_rng(size)
     return rng.integers(0, _WIDTH, size, dtype=np.int32), 2.0 * rng.integers(0, 2, size) - 1.0

@@ -13,7 +13,7 @@ class ProximalTerm(Callback):
     """Add the proximal term of FedProx to the loss of each batch: weight / 2 times the squared distance of the weights.
 
     The distance is measured from the weights at the start of the epoch, which a worker of federated averaging has just
-    downloaded. The term enters the gradients after clipping, so that noise in the batches does not shrink the term.
+    downloaded. The term is added to the gradients after clipping, so that clipping does not shrink the term.
 
     Parameters
     ----------

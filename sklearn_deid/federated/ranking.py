@@ -62,7 +62,7 @@ def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarr
     k : int
         Number of keys to mark, from 0 to n.
     rng : Generator
-        Generator of the ties.
+        Generator for breaking ties.
 
     Returns
     -------

@@ -27,7 +27,8 @@ class RecordedMessage(NamedTuple):
     worker : str
         Name of the worker.
     epoch : int
-        Number of local epochs that the worker had completed. An upload of epoch 3 answers the download of epoch 2.
+        Number of local epochs that the worker had completed. The number increases during an epoch: the download before
+        the third epoch has 2, and the upload after the third epoch has 3.
     data : bytes
         Encoded message.
     """

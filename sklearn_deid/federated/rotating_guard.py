@@ -1,4 +1,4 @@
-"""`RotatingGuard`: a worker tests downloads on patients who take turns, and keeps its own model if they are bad."""
+"""`RotatingGuard`: a worker tests downloads on patients who take turns, and keeps its model if a download is bad."""
 
 from __future__ import annotations
 
@@ -20,21 +20,26 @@ _WORST, _WORST_AT_END, _WORST_EVER, _SLACK = 6.0, 2.0, 15.0, 0.02
 class RotatingGuard:
     """Test of downloads on patients who take turns (`RotatingPatients`), and who were left out of the last pass.
 
-    The worker's own network and the download are compared on the same patients. A download is left out in three cases.
-    The loss of the download is more than six times the loss of the own network. The loss of the download is more than
-    15 times the smallest loss of the own network so far, so that many bad downloads cannot lead far away. A parameter
-    of the download is more than ten times as large as the largest parameter of the worker (at least 1). After a refused
-    download, the worker continues to train with its own parameters. At the end, the worker returns to its own
-    parameters before the last download if the loss of its last network is more than twice the loss of these parameters.
+    The guard computes the losses of the worker's own network and of the download on the same patients. The guard
+    refuses a download in three cases:
+
+    - The loss of the download is more than six times the loss of the worker's own network.
+    - The loss of the download is more than 15 times the smallest loss of the worker's own network so far. Many slightly
+      worse downloads in a row therefore cannot make the network much worse.
+    - A parameter of the download is more than ten times as large as the largest parameter of the worker, and above 10.
+
+    After a refused download, the worker continues to train with its own parameters. At the end, the worker returns to
+    its own parameters before the last download if the loss of its last network is more than twice the loss of these
+    parameters.
 
     Attributes
     ----------
     n_refused : int
-        Number of downloads that were left out.
+        Number of refused downloads.
     first_loss, least_loss : float
-        Loss of the own network at the first test, and its smallest loss so far.
+        Loss of the worker's own network at the first test, and smallest loss of this network so far.
     good : ndarray of shape (n,) or None
-        Own parameters at the last test.
+        Parameters of the worker's own network at the last test.
 
     Examples
     --------
@@ -58,7 +63,7 @@ class RotatingGuard:
         self.good: np.ndarray | None = None
 
     def accepts(self, learner: Any, before: np.ndarray) -> bool:
-        """Whether the current parameters of the learner, which were just downloaded, may stay.
+        """Whether the current parameters of the learner, which were just downloaded, may be kept.
 
         Parameters
         ----------
@@ -92,10 +97,10 @@ class RotatingGuard:
         return bool(loss <= min(worst * own, _WORST_EVER * self.least_loss) + _SLACK * self.first_loss)
 
     def after_epoch(self, learner: Any) -> None:
-        """Do nothing: the own network is measured together with the next download."""
+        """Do nothing: the worker's own network is tested together with the next download."""
 
     def settle(self, learner: Any) -> bool:
-        """Return to the own parameters if the current parameters are worse. Returns whether the parameters changed."""
+        """Return to ``good`` if the current parameters are worse. Returns whether the parameters changed."""
         if self.good is None or self._is_sound(learner, _WORST_AT_END):
             return False
         learner.set_flat(self.good)
@@ -103,7 +108,7 @@ class RotatingGuard:
 
 
 def guard_of(validation_fraction: float | str | None) -> HeldOutGuard | RotatingGuard | None:
-    """Test of downloads on held-out patients, or on patients who take turns; None without such patients."""
+    """Test of downloads on held-out patients, or on patients who take turns; None without tests."""
     if not validation_fraction:
         return None
     return RotatingGuard() if validation_fraction == ROTATING else HeldOutGuard()

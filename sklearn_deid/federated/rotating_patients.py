@@ -1,4 +1,4 @@
-"""`RotatingPatients`: patients who test the downloads of a site in turn, and are left out of the pass before."""
+"""`RotatingPatients`: each pass leaves out other patients of a site, whose notes then test the next downloads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _MOST_TURNS = 10
 
 
 class RotatingPatients:
-    """A tenth of the patients, at least one, tests downloads in each pass over the notes, in turn.
+    """Each pass over the notes leaves out another tenth of the patients, at least one, to test downloads.
 
-    The patients of a pass are left out of the pass. A download is then tested on patients whom the worker has not read
-    since the previous download, and the training uses all notes. The patients of the previous pass are read twice
-    instead, so that all patients are read equally often. With a single patient, nobody is left out.
+    A download is tested on patients on whom the worker has not trained since the previous download. Over all passes,
+    the training uses all notes. A pass reads the notes twice that the previous pass left out, so that all notes are
+    read equally often. With a single patient, no patient is left out.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class RotatingPatients:
     Attributes
     ----------
     n_turns : int
-        Number of turns.
+        Number of groups of patients who are left out in turn.
     leaves_out : bool
-        Whether the patients of a pass are left out of the pass.
+        Whether passes leave out patients. False with a single patient.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class RotatingPatients:
 
     @classmethod
     def of(cls, tagger: Any, part: Any, own: list[np.ndarray], train: list[Any], seed: int) -> RotatingPatients:
-        """Create the turns of a worker's patients; successive epochs of the worker train on different data sets.
+        """Create the object for a worker whose successive epochs train on different data sets.
 
         Parameters
         ----------
@@ -80,20 +80,20 @@ class RotatingPatients:
             data.drawn = self.drawn(self._items[number], n_passes)
 
     def tests(self, n_epochs: int) -> Any:
-        """Data set that tests a download after ``n_epochs`` epochs: the patients who were left out of the last pass."""
+        """Data set for tests after ``n_epochs`` epochs: the notes of the patients whom the last pass left out."""
         return self._tests[max(0, n_epochs - 1) // len(self._items) % self.n_turns]
 
     def rows(self, n_passes: int) -> np.ndarray:
-        """Sentences of the patients whose turn is the pass with this number."""
+        """Sentences of the patients who are left out of the pass with this number."""
         return np.flatnonzero(self._turn_of == n_passes % self.n_turns)
 
     def drawn(self, rows: np.ndarray, n_passes: int) -> np.ndarray:
-        """Items of the next epoch: none of left-out patients, twice those of the previous pass, once all others.
+        """Items of the next epoch. Left-out patients are skipped; patients left out of the previous pass occur twice.
 
         Parameters
         ----------
         rows : ndarray of shape (n_items,)
-            A sentence of each item, from which its patient follows.
+            One sentence of each item, which determines the patient of the item.
         n_passes : int
             Number of passes before this epoch.
         """

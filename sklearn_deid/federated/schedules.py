@@ -36,8 +36,8 @@ def plan_steps(
 ) -> list[Step]:
     """Plan the order of all steps of all workers.
 
-    - ``"sequential"``: one worker after the other. Each worker sees all earlier uploads. No upload is
-      stale, which is optimistic.
+    - ``"sequential"``: one worker after the other. Each worker sees all earlier uploads. No upload is stale, in
+      contrast to real sites, which train at the same time.
     - ``"concurrent"``: in each epoch all workers download, then all train, then all upload. The upload of the last of n
       workers is n - 1 updates stale, and n corrections of the same error add up.
     - ``"random-delay"``: workers of different speed do not wait for each other. Uploads arrive after a random delay,
@@ -57,7 +57,8 @@ def plan_steps(
     Returns
     -------
     list of Step
-        Steps of all workers. Each epoch of a worker consists of a download, a train and an upload, in this order.
+        Steps of all workers. Each epoch of a worker consists of a "download", a "train" and an "upload" step, in this
+        order.
 
     References
     ----------

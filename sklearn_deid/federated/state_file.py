@@ -79,12 +79,12 @@ def _parse(body: bytes, kind: str, path: str) -> tuple[dict[str, Any], dict[str,
 
 @contextmanager
 def valid_fields(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
-    """Refuse a state whose fields are missing or of another kind, as in a file that somebody else has written.
+    """Refuse a state whose fields are missing or of another kind, as in a file that other software has written.
 
     Raises
     ------
     ExchangeError
-        If the block raises an error of a missing or invalid value.
+        If the code of the ``with`` block raises an error for a missing or invalid value.
     """
     try:
         yield

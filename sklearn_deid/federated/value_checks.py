@@ -1,4 +1,4 @@
-"""Checks of single values: parameters of settings, and numbers in messages and files of others."""
+"""Checks of single values: parameters of settings, and numbers in received messages and files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LARGEST_WHOLE = 2**53 - 1
 
 
 def is_number(value: Any, least: float, most: float) -> bool:
-    """Whether a value is a number from ``least`` to ``most``. True, False and NaN are no numbers.
+    """Whether a value is a number from ``least`` to ``most``. True, False and NaN do not count as numbers.
 
     Examples
     --------

@@ -29,10 +29,10 @@ def corpus_from_frame(
     text_column : str
         Column of the texts.
     spans : str, DataFrame or Table, optional
-        Annotations: a frame with a row for each span, as `annotate_frame` returns it, or the name of a column. A cell
-        of the column is a list with a dict (``start``, ``end``, ``label``, and optionally ``category`` and
-        ``confidence``) or a tuple in this order for each span; an empty list is a note without PHI. None reads notes
-        without annotations.
+        Annotations: a frame with a row for each span, as `annotate_frame` returns, or the name of a column. Each cell
+        of the column is a list of spans. A span is a dict with ``start``, ``end``, ``label``, and optionally
+        ``category`` and ``confidence``, or a tuple in this order. An empty list means a note without PHI. None reads
+        notes without annotations.
     id_column, patient_column : str, optional
         Columns of the document ids and of the patient ids. Without an id column, the id is ``row-0``, ``row-1``, ...
 
@@ -44,8 +44,8 @@ def corpus_from_frame(
     Raises
     ------
     CorpusFormatError
-        If a column is missing, a cell holds no text, no id or no list of spans, an id occurs twice, or a span is
-        invalid. The error names row and id, and contains no text.
+        If a column is missing, if a cell does not contain a text, an id or a list of spans, if an id occurs twice, or
+        if a span is invalid. The error names row and id, and contains no text.
     SpanError
         If a span lies outside of its text.
     MissingDependencyError

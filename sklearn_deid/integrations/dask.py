@@ -21,7 +21,7 @@ def redact_dask(
 ) -> Any:
     """Redact text columns of a Dask data frame, or texts in the records of a Dask bag.
 
-    Dask computes the result later, on request. The result of a row does not depend on the partitions.
+    Dask computes the result only when you call ``compute()``. The result of a row does not depend on the partitions.
 
     Parameters
     ----------
@@ -39,15 +39,16 @@ def redact_dask(
     Returns
     -------
     DataFrame or Bag
-        The same rows with the new column. All other columns are unchanged: they are not de-identified.
+        The same rows with the new column. All other columns are unchanged and not de-identified.
 
     Raises
     ------
     BundleError, DeidError
-        If there is no model, if a column is missing, or if an option of surrogates is missing. In a bag, also during
-        the computation, if no record of a partition has the key, if a key of a record differs from a named key in case,
-        blanks or look-alike characters only, or if a record lacks the key and has a text of several words under another
-        key. Also during the computation, if another column or key repeats a text or a long part of a text.
+        If there is no model, if a column is missing, or if an option of surrogates is missing. During the computation,
+        if another column or key repeats a text or a long part of a text. During the computation of a bag, also if no
+        record of a partition has a key of ``columns``, or if a key of a record differs from a key of ``columns`` only
+        in case, blanks or look-alike characters. During the computation of a bag, also if a record lacks a key of
+        ``columns`` and has a text of several words under another key.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError

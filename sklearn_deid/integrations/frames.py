@@ -167,7 +167,7 @@ def text_columns(columns: str | Sequence[str]) -> list[str]:
 
 
 def check_names(table: Any, names: Sequence[str], keys: Sequence[str] = ()) -> None:
-    """Refuse a table without a named column. The columns ``keys`` name rows, and cannot be among ``names``."""
+    """Refuse a table that lacks one of the columns. Id and patient columns (``keys``) must not be in ``names``."""
     for name in (*names, *keys):
         if name not in table.columns:
             raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")

@@ -1,4 +1,4 @@
-"""Spans as frames and data sets hold them."""
+"""Conversion of spans from data frames and data sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPAN_FIELDS = ("start", "end", "label", "category", "confidence")
 
 
 def given_span(value: Any, place: str, number: int) -> Span:
-    """Span from a dict, from a tuple in the order of the fields of `Span`, or from a span.
+    """Create a span from a dict, from a tuple in the order of the fields of `Span`, or from a span.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from ..exceptions import UnsafeToShareWarning
 class ReadWords:
     """Whether a component, or the vocabulary of its pipeline, has seen words since the component was made.
 
-    A mark of the component alone is not enough: with ``n_process``, copies of the component in other processes read the
-    docs, and this process only receives their words.
+    The mark of the component alone is not enough. With ``n_process``, copies of the component in other processes read
+    the docs, and only the vocabulary of this process receives the words.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ReadWords:
         return self._is_marked or (self._vocab is not None and len(self._vocab) > self._n_before)
 
     def warn(self, what: str, *, stacklevel: int) -> None:
-        """If there are words, warn with an `UnsafeToShareWarning` that names ``what`` the pipeline has done."""
+        """If there are words, issue an `UnsafeToShareWarning`. ``what`` completes "This pipeline has ..."."""
         if self.are_there:
             warnings.warn(
                 f"This pipeline has {what}, and spaCy saves their words with its vocabulary. Save a pipeline that has "

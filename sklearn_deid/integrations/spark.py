@@ -19,10 +19,10 @@ def redact_spark(
     columns: str | Sequence[str],
     **options: Any,
 ) -> Any:
-    """Redact text columns of a Spark data frame. Spark computes the result later, on request.
+    """Redact text columns of a Spark data frame. Spark computes the result lazily.
 
-    The rows pass through ``mapInArrow``. ``mapInPandas`` would turn whole numbers beside NULL into floating-point
-    numbers, and change other columns.
+    The rows pass through ``mapInArrow``. ``mapInPandas`` would convert columns of whole numbers with NULL to
+    floating-point numbers, and change other columns.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def redact_spark(
     Returns
     -------
     pyspark.sql.DataFrame
-        The same rows with the new column. All other columns are unchanged: they are not de-identified.
+        The same rows with the new column. All other columns are unchanged and not de-identified.
 
     Raises
     ------

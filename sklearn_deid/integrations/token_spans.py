@@ -77,7 +77,7 @@ def expand_to_tokens(
 
 
 def overlap_groups(spans: Iterable[Any]) -> list[list[Any]]:
-    """Groups of spans that share characters. The spans come sorted by start.
+    """Groups of spans that share characters. Pass spans that are sorted by start.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Requests of a site to the server: refusals, and questions that are repeated until the server answers."""
+"""Requests of a site to the server: refusals, and requests that are repeated until the server answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def known_result(told: Any, known: Collection[str]) -> str | None:
 
 
 def wait_for(ask: Ask, fields: Mapping[str, Any], wanted: str, stopped: Callable[[], bool], pause: float) -> Any:
-    """Repeat a question until a field of the reply has a value. None if the session ends before."""
+    """Repeat a request until a field of the reply has a value. None if the session ends first."""
     while not stopped():
         reply = granted(ask(fields))[0]
         if reply.get(wanted) is not None or reply["status"] == "closed":

@@ -26,9 +26,10 @@ class SessionRules:
     n_epochs : int, default=5
         Largest number of local epochs of each site in a session.
     first_contact : float, default=300.0
-        The server stops waiting for a site that has not called within this time from the start.
+        The server stops waiting for a site that has sent no request within this time from the start.
     silence : float, default=60.0
-        The server stops waiting for a site that has not called for this time. Sites that train call every 10 seconds.
+        The server stops waiting for a site that has sent no request for this time. Sites send a request every 10
+        seconds during the training.
     grace : float, default=600.0
         Waiting time for slow sites after more than half of all sites are done.
     longest : float, default=86400.0
@@ -112,7 +113,7 @@ class ExchangeService:
         Parameters
         ----------
         site : str or None
-            Name of the site that the connection has proved. None means an unproved name.
+            Name of the site, as authenticated by the connection. None means that no name was authenticated.
         data : bytes
             Encoded request.
         """

@@ -113,7 +113,7 @@ class _Line:
 
 
 def _show_life(line: _Line, quiet: threading.Event) -> None:
-    """Call the server at regular intervals, also during long epochs."""
+    """Send a request to the server at regular intervals, also during long epochs."""
     while not quiet.wait(_PING_EVERY):
         line.ask_once({"ask": "ping"}, timeout=_PING_TIMEOUT)
 

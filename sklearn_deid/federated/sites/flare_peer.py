@@ -1,10 +1,10 @@
 """Sender of a message, as proved by the certificates of NVIDIA FLARE.
 
-The peer context that FLARE passes to handlers of auxiliary messages is written by the sender. Any participant can
-therefore write the name of another participant. The headers of the message hold a proof: at registration the server
-checks the certificate of a site and signs the pair of its name and a token, and each message carries name, token and
-signature. This module checks the signature again, in the process that uses the name. The name must also be the first
-part of the address from which the message came.
+FLARE passes a peer context to handlers of auxiliary messages. The sender writes the peer context, and can therefore
+write the name of another participant. The headers of the message contain a proof of the name. At registration, the
+server checks the certificate of a site, and signs the pair of the site's name and a token. Each message contains name,
+token and signature. This module checks the signature again, in the process that uses the name. The name must also be
+the first part of the address from which the message came.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Object of a file. Of two values of a field, JSON readers take the last one, and people read the first one."""
+    """Object without repeated fields, of which JSON readers use the last value, and people may read the first value."""
     names = [name for name, _ in pairs]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -71,12 +71,12 @@ def _finite(written: str) -> float:
 
 
 def check_kinds(settings: Any) -> None:
-    """Check that each field of a dataclass holds a value of the kind that its annotation names.
+    """Check that each field of a dataclass holds a value of its annotated type.
 
     Raises
     ------
     ExchangeError
-        If a field holds a value of another kind. The message names the field.
+        If a field holds a value of another type. The message names the field.
     """
     for name, hint in get_type_hints(type(settings)).items():
         kinds = get_args(hint) if get_origin(hint) not in (list, Mapping, None) else (hint,)

@@ -30,9 +30,9 @@ class MaskKey:
     start : str, default=""
         Hash of the parameters from which the last update started.
     version, sequence : int, default=-1
-        Version of these parameters at the server, and number of the update among the updates of the site.
+        Version of these parameters at the server, and number of the last update among the updates of the site.
     sent : int, default=-1
-        Number of the last update that was masked. A state folder that does not know of this update is an older one.
+        Number of the last update that was masked. A state folder without this update is an older copy.
     agreed : str, default=""
         Fingerprint of the names and keys of the sites whose updates are added to the last update.
 
@@ -59,7 +59,7 @@ class MaskKey:
                 raise ExchangeError(f"'{name}' must be a whole number from -1.")
 
     def masking_site(self, name: str) -> MaskingSite:
-        """Create the masks of the site with this key."""
+        """Create the `MaskingSite` with this key."""
         return MaskingSite(name, bytes.fromhex(self.private_key), self.last_round)
 
 

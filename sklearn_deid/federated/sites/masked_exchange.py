@@ -29,10 +29,10 @@ _FIRST_SUM = 0.2
 class MaskedExchangeService(ExchangeService):
     """Answers requests of sites that mask their updates. Plain updates are refused.
 
-    A round opens when every site is ready. The number of a round is the largest number that no site has used. A round
-    that loses a site is never added. The sites mask the same updates again in a round with a new number, in this
-    session or in the next session. The session ends when a site no longer answers, because no sum can be read without
-    this site.
+    A round opens when every site is ready. The number of a round is the largest number that no site has used. If a site
+    drops out of a round, the server never adds the sum of this round. The sites mask the same updates again in a round
+    with a new number, in this session or in the next session. The session ends when a site no longer answers, because
+    no sum can be read without this site.
 
     Parameters
     ----------
@@ -131,8 +131,10 @@ class MaskedExchangeService(ExchangeService):
             self.after_round()
 
     def _check_norm(self, update: SparseUpdate, number: int) -> None:
-        """Refuse a sum that is much longer than the earlier sums. The server cannot identify the site that caused the
-        length."""
+        """Refuse a sum that is much longer than the earlier sums.
+
+        The server cannot identify the site that caused the length.
+        """
         earlier, limits = self.server.norms(SUM), self.server.limits
         if not earlier:
             # The sum of one message of random bytes has more than a third of the norm of the first parameters. Later
@@ -162,7 +164,7 @@ class MaskedExchangeService(ExchangeService):
         return self._reply(sum=self._ended.get(_number(fields.get("round"))))
 
     def is_over(self) -> bool:
-        """Whether all sites are done, or a site is missing without which no round can end."""
+        """Whether all sites are done, or a site is missing, so that no round can end."""
         if super().is_over():
             return True
         with self._lock:

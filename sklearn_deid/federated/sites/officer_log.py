@@ -16,7 +16,7 @@ OFFICER_LOG = "officer.log"
 
 
 class OfficerLog:
-    """One line before and one line after each local epoch, for the caller and in a file with the times.
+    """One line before and one line after each local epoch, for the caller and, with the time, in a file.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class OfficerLog:
         self.refuses_download = False
 
     def watch(self, ask: Ask) -> Ask:
-        """Return the given function, extended by a count of the bytes of updates."""
+        """Return the given function, extended by a counter of the bytes of sent updates."""
 
         def watched(fields: Mapping[str, Any], body: bytes = b"") -> tuple[Mapping[str, Any], bytes]:
             if fields["ask"] == "upload":
@@ -75,7 +75,7 @@ class OfficerLog:
         self._write(f"after the epoch: {promise} {sent}", n_epochs)
 
     def sent_f1(self, f1: float) -> None:
-        """Write that the site has reported its F1, which carries no noise."""
+        """Write that the site has reported its F1, which contains no noise."""
         self._write(f"end of the session: Sent: F1 {f1:.4f} of held-out patients, without noise, to {self._server}.")
 
     def _write(self, line: str, n_epochs: int | None = None) -> None:

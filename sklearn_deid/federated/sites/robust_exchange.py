@@ -19,14 +19,14 @@ from .federation_config import FederationConfig
 class RobustExchangeService(ExchangeService):
     """Collects one update of each site in a round, and combines the updates according to the agreement.
 
-    A round is named by the version of the parameters from which its updates start. The round ends when every site that
-    the server waits for has sent an update, or ``grace`` seconds after more than half of all sites have sent an update.
-    A site that is late loses the update of this round, and joins the next round. A refused update counts as sent, so
-    that a hostile site cannot delay a round; the sum does not contain the refused update. A round needs at least
-    ``fewest_updates`` sites. Updates of a round without an end are sent again in the next session.
+    The number of a round is the version of the parameters from which its updates start. The round ends when every site
+    that the server waits for has sent an update, or ``grace`` seconds after more than half of all sites have sent an
+    update. The update of a late site is not added, and the site joins the next round. A refused update is not added,
+    but counts as sent, so that a hostile site cannot delay a round. A round needs at least ``fewest_updates`` sites. If
+    a session ends during a round, the updates of this round are sent again in the next session.
 
     A site states with its update whether it adds noise. If few sites add noise, or few sites add none, a screened round
-    compares lengths less strictly (`ParameterServer.add_round`).
+    limits the norms of their updates less strictly (`ParameterServer.add_round`).
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class RobustExchangeService(ExchangeService):
         return self.agreement.screened and n_updates >= FEWEST_UPDATES
 
     def _factor(self, n_answered: int) -> float:
-        """Factor of the mean of a round in which sites are missing: the step is the square root of their number."""
+        """Factor of the mean in a round with missing sites: the square root of the proportion of received updates."""
         return math.sqrt(n_answered / len(self.sites)) if self.agreement.aggregation == "mean" else 1.0
 
     def _expected(self, now: float) -> set[str]:

@@ -20,12 +20,12 @@ class RobustSite:
     settings : SiteSettings
         Settings of this site.
     pause : float, default=0.5
-        Seconds between two questions to the server.
+        Seconds between two requests to the server.
 
     Raises
     ------
     ExchangeError
-        If the settings would send a part of the update only.
+        If the site would send only a part of its update.
     """
 
     def __init__(self, settings: SiteSettings, pause: float = 0.5) -> None:
@@ -48,7 +48,8 @@ class RobustSite:
         Raises
         ------
         ExchangeError
-            If the server does not send all parameters: the update of this site would start from other parameters.
+            If the server does not send all parameters: the update of this site would start from other parameters than
+            the updates of the other sites.
         """
         parameters = SparseUpdate.from_bytes(download, kind="parameters")
         if len(parameters) != parameters.size:
@@ -68,8 +69,8 @@ class RobustSite:
         Returns
         -------
         bool
-            True if the update was added, or can no longer be added. False if the session ends before: keep the update
-            for the next session.
+            True if the update was added, or can no longer be added. False if the session ends before the result: keep
+            the update for the next session.
         """
         reply = ask({"ask": "upload", "sequence": self._sequence, **self._told}, message)[0]
         # A site whose update is refused waits, too. Else it would spend its next epochs on the same round, end before
@@ -98,8 +99,8 @@ def check_robust(settings: SiteSettings) -> None:
     Raises
     ------
     ExchangeError
-        If a site would send or fetch a part of the parameters only. A value that is not sent counts as zero, and most
-        sites would outvote the other sites with zeros.
+        If a site would send or fetch only a part of the parameters. Values that are not sent count as zero, and these
+        zeros could outvote the values of other sites.
     """
     if not settings.shares_all:
         raise ExchangeError(

@@ -12,15 +12,16 @@ from ...exceptions import ExchangeError
 class StateLock:
     """Lock that is held from its construction until `release`, or until the process ends in any way.
 
-    A site that was suspended or cut off may return after its session has ended, with a process that still trains, while
-    the next session starts another process. Both processes would write the same files.
+    A computer that was suspended or disconnected may continue after its session has ended. Without the lock, the old
+    process would still train while the next session starts a new process, and both processes would write the same
+    files.
 
     Parameters
     ----------
     folder : Path
         An existing folder. The lock creates a file in this folder.
     patience : float, default=330.0
-        Seconds to wait for the other process. A process whose server does not answer gives up after 300 seconds.
+        Seconds to wait for the other process. A process whose server does not answer ends after 300 seconds.
     name : str, default="lock"
         Name of the file.
 
@@ -63,7 +64,7 @@ class StateLock:
         return True
 
     def release(self) -> None:
-        """Let other processes train. A second call does nothing."""
+        """Allow other processes to train. A second call does nothing."""
         if self._file >= 0:
             os.close(self._file)
         # -1 is no file. Closing a number twice could close another file that has received the number.

@@ -18,7 +18,7 @@ class GivenSpan(NamedTuple):
     entity : str
         Name of the entity.
     score : float
-        Probability. Among spans that overlap, the highest score decides on the operator.
+        Probability. Among spans that overlap, the span with the highest score determines the operator.
     """
 
     start: int
@@ -28,12 +28,12 @@ class GivenSpan(NamedTuple):
 
 
 def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace spans by the operator of their entity, of ``DEFAULT``, or by ``<ENTITY>``.
+    """Replace each span with the operator of its entity, else with the operator ``DEFAULT``, else by ``<ENTITY>``.
 
     Spans that overlap are joined, so that no character of any span remains.
 
     If spans with different offsets overlap, the operator "keep" applies only if all these spans are kept, and a mask
-    covers all characters. With separate rules, one operator could show characters that another operator hides.
+    covers all characters. Otherwise, one operator could show characters that another operator hides.
 
     Parameters
     ----------

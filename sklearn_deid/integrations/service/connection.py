@@ -14,9 +14,9 @@ _auto = import_optional("uvicorn.protocols.http.auto", extra="serve", purpose="t
 class PatientConnection(_auto.AutoHTTPProtocol):  # type: ignore[name-defined]
     """Connection that is cut off if its client does nothing for ``timeout`` of `ServiceLimits`.
 
-    uvicorn has no time limit for the headers of a request, or for a client that reads its answer. A request without a
-    time limit would never end, nor would the service after a signal. Without a limit, a client that sends a whole batch
-    before reading would wait for ever. `Guard` limits the time for a body.
+    uvicorn limits neither the time for the headers of a request nor the time in which a client reads the answer.
+    Without limits, a request could last without end, and the service could not stop after a signal. A client that sends
+    a whole batch before reading would also wait without end. `Guard` limits the time for a body.
     """
 
     _head: asyncio.TimerHandle | None = None

@@ -29,12 +29,12 @@ class StrictRoute(_routing.APIRoute):  # type: ignore[name-defined]
 
 class _StrictRequest(_fastapi.Request):  # type: ignore[name-defined]
     async def json(self) -> Any:
-        """Value of the body; an error of the parser makes FastAPI refuse the request."""
+        """Value of the body. If the parser raises an error, FastAPI refuses the request."""
         return load_strict(await self.body())
 
 
 class _Form(_pydantic.BaseModel):  # type: ignore[name-defined]
-    """Base of all forms with strict types: a number is not accepted as a boolean, or a string as a number."""
+    """Base of all forms with strict types: for example, a string is not accepted as a number."""
 
     model_config = _pydantic.ConfigDict(strict=True)
 
@@ -42,7 +42,8 @@ class _Form(_pydantic.BaseModel):  # type: ignore[name-defined]
 class AnalyzeRequest(_Form):
     """Texts to search.
 
-    Fields of Presidio that are not listed here are accepted and ignored: none of them lets the analyzer find more PHI.
+    Fields of Presidio that are not listed here are accepted and ignored, because none of these fields makes the
+    analyzer find more PHI.
 
     A request with its own recognisers is refused, because PHI would stay if the service ignored the recognisers.
     """
@@ -84,7 +85,7 @@ class AnonymizeRequest(_Form):
 class RedactRequest(_Form):
     """A whole note to redact.
 
-    Other fields are refused, because they could request more redaction than the service performs.
+    Other fields are refused, because such fields could request more redaction than the service performs.
     """
 
     model_config = _pydantic.ConfigDict(strict=True, extra="forbid")

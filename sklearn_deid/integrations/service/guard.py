@@ -46,11 +46,11 @@ class ServiceLimits:
     max_bytes : int, default=1_000_000
         Largest body of a request, and largest line of a batch.
     rate : int, optional
-        Requests of a client in a minute. None sets no limit.
+        Largest number of requests of a client in a minute. None sets no limit.
     timeout : float, default=60.0
-        Seconds in which a body, or a line of a batch, must arrive, and in which the model must answer.
+        Seconds within which a body, or a line of a batch, must arrive, and within which the model must answer.
     max_waiting : int, default=200
-        Requests that may wait for the model at the same time.
+        Largest number of requests that may wait for the model at the same time.
     """
 
     token: str | None = field(default=None, repr=False)
@@ -127,7 +127,7 @@ class Guard:
         return None
 
     def _has_rate(self, client: str) -> bool:
-        """Take a request from the client's allowance, which fills up within a minute."""
+        """Count a request of a client, and return whether the client's rate limit permits the request."""
         rate, now = self.limits.rate, time.monotonic()
         if rate is None:
             return True

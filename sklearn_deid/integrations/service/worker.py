@@ -32,7 +32,7 @@ _SECONDS_TO_END, _STARTUP_FAILURE = 2.0, 3
 class ServiceSettings:
     """Settings of the service that every worker process reads.
 
-    The settings contain the path of the token and no secret.
+    The settings contain the path of the token file, and no secret.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ class ServiceSettings:
     token_file : str or None
         File with the token.
     host : str or None
-        Address on which the service listens, if only this computer can reach it. The header ``Host`` of requests must
-        then name this computer.
+        Address on which the service listens, if only this computer can reach the service. The header ``Host`` of
+        requests must then contain a name of this computer.
     max_bytes, rate, timeout
         As in `ServiceLimits`.
     device : str
         Device of `load`.
     threads : int
-        Threads of torch in each process.
+        Number of torch threads in each process.
     n_workers : int, default=1
         Number of processes.
 
@@ -127,7 +127,7 @@ def log_to_standard_error() -> None:
 def make_worker() -> Guard:
     """Make the application in a worker process, from the environment that the first process has set.
 
-    If the worker cannot start, the whole service ends. uvicorn would start one worker after the other for ever.
+    If the worker cannot start, the whole service ends. Otherwise, uvicorn would restart failing workers without end.
     """
     import torch
 
@@ -147,9 +147,9 @@ def make_worker() -> Guard:
 
 
 def _end_with_parent() -> None:
-    """End this process after its accepted requests when the first process has ended, also if it was killed.
+    """End this process after its accepted requests when the first process has ended or was killed.
 
-    The process would otherwise continue to listen with an old model and an old token, unnoticed.
+    Otherwise, this process would continue to listen, unnoticed, with an old model and an old token.
     """
 
     def wait(first: Any) -> None:
