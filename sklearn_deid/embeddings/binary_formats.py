@@ -64,7 +64,7 @@ def read_word2vec_binary(file: VectorFile) -> RawVectors:
     ------
     EmbeddingsFormatError
         If the file is truncated, a number is not finite, a word cannot be decoded, or data follow the last word. The
-        message names the number of the word.
+        message gives the number of the word.
     """
     words: list[bytes] = []
     numbers = bytearray()
@@ -174,7 +174,7 @@ def _read_matrix(file: VectorFile, buffer: _Buffer, dictionary: _Dictionary) -> 
 
 
 def _compose(words: list[str], own: np.ndarray, subwords: SubwordTable) -> np.ndarray:
-    """Mean of the own vector of each word and the vectors of its n-grams. The function overwrites ``own``."""
+    """Mean of each word's own vector and the vectors of its n-grams. The function overwrites ``own``."""
     # The end of a sentence has no n-grams, so its own vector is saved here and restored at the end.
     ends = [(row, own[row].copy()) for row, word in enumerate(words) if word == _END_OF_SENTENCE]
     for start in range(0, len(words), _ROWS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Exact nearest words by cosine: products in float32 select candidates, and sums in float64 sort them."""
+"""Exact nearest words by cosine: products in float32 select candidates, and sums in float64 sort the candidates."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def search_neighbors(
     order of queries nor on the number of threads.
 
     The alternative is ``sklearn.neighbors.NearestNeighbors(algorithm="brute")``. For 5,000 queries, 1,000 neighbours
-    and a table of 400,000 x 50, scikit-learn took 7.1 s on two idle cores, and this function 4.1 s; on busy cores the
-    times were 15.2 s and 7.4 s (`benchmarks/neighbor_search.py`). scikit-learn keeps a heap of 1,000 words for each
-    query. This function uses a threshold from a sample of the table, so only 1,800 words remain to sort.
+    and a table of 400,000 x 50, the search took 7.1 s with scikit-learn and 4.1 s with this function on two idle cores.
+    On busy cores, the times were 15.2 s and 7.4 s (`benchmarks/neighbor_search.py`). Scikit-learn keeps a heap of 1,000
+    words for each query. This function estimates a threshold from a sample of the table, so that only 1,800 words
+    remain to sort.
 
     Parameters
     ----------

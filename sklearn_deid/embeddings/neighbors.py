@@ -50,7 +50,7 @@ class NeighborIndex:
     Attributes
     ----------
     n_candidates : int
-        Number of words that may be neighbours, and the largest N.
+        Number of words that may be neighbours. N must not be larger than this number.
 
     Raises
     ------

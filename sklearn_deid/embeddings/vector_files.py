@@ -75,7 +75,7 @@ class VectorFile:
         return min(counts) if counts else None
 
     def decode(self, words: list[bytes], unit: str, numbers: Iterable[int] | None = None) -> list[str]:
-        """Decode words. An error names the number of the ``unit`` ("line" or "word"); by default counted from 1."""
+        """Decode words. An error gives the number of the ``unit`` ("line" or "word"); by default counted from 1."""
         decoded = []
         for number, word in zip(range(1, len(words) + 1) if numbers is None else numbers, words, strict=True):
             try:

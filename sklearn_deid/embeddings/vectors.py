@@ -195,7 +195,7 @@ class WordVectors:
         return self.vectors_at(slice(None))
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the vectors to a new folder, from which `open` maps them into memory.
+        """Write the vectors to a new folder, which `open` memory-maps.
 
         The folder contains ``vectors.npy`` (unit vectors, float32), ``words.json``, ``subwords.npy`` (only for vectors
         with n-grams) and ``word_vectors.json``. `open` needs ``word_vectors.json``, which is written last, so that

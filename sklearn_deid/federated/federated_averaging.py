@@ -38,9 +38,9 @@ class FederatedAveraging(BaseEstimator):
         (`AgreementScreen`). The screen has no effect with masks, which hide single updates, and with fewer than three
         workers.
     divide_batches : bool, default=True
-        Whether the ``batch_size`` of the tagger is divided by the number of workers, so that a round has the same
-        number of steps as an epoch on all notes in one place. The ``lr`` of the tagger is also multiplied by the square
-        root of the number of workers, except with ``privacy``.
+        Whether the ``batch_size`` of the tagger is divided by the number of workers. A round then has the same number
+        of steps as an epoch on all notes in one place. The ``lr`` of the tagger is also multiplied by the square root
+        of the number of workers, except with ``privacy``.
     rounds_per_epoch : int or "auto", default="auto"
         Number of rounds in a pass over the notes. Each worker divides its sentences into the same number of parts.
         "auto" gives rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit`

@@ -110,8 +110,8 @@ class MaskedRound:
         Coding of the values.
     start : str, default=""
         Hash of the parameters from which the sites start. If the host gives different parameters to different sites,
-        the masks therefore do not cancel in the sum. Otherwise, the host could arrange that it knows the updates of all
-        sites but one, and subtract them from the sum.
+        the masks therefore do not cancel in the sum. Otherwise, the host could choose the parameters so that all
+        updates except one are known, and compute this update from the sum.
     fraction : float, default=1.0
         Fraction of the parameters whose updates are sent, above 0. The positions are computed from the public terms,
         and therefore reveal nothing about the notes. The selection equals the random selection of selective SGD without

@@ -159,7 +159,7 @@ class PatientLedger:
         return epsilon_of_steps(self.noise_multiplier, self.sampling_rate, self.n_spent, self.delta)
 
     def charge(self, n_steps: int) -> None:
-        """Count steps before they are trained. The file is on the disk when the method returns.
+        """Count steps before the training of these steps. The file is on the disk when the method returns.
 
         Raises
         ------

@@ -43,7 +43,7 @@ def rate_of_last_layers(n_patients: int, has_new_labels: bool, known: float) -> 
 
 
 def freeze_encoder(module: torch.nn.Module, is_frozen: bool = True) -> None:
-    """Train only the layers behind the encoder, or all layers again."""
+    """Train only the layers after the encoder, or all layers again."""
     for name, p in module.named_parameters():
         p.requires_grad_(not is_frozen or name.startswith(_LAST_LAYERS))
 

@@ -193,7 +193,7 @@ def combine_round(
 
 
 def rare_kind(workers: Sequence[str], noisy: Collection[str]) -> list[str]:
-    """Workers of a round whose updates are of the rarer kind: with noise, or without.
+    """Workers of a round whose updates are of the rarer kind: with noise, or without noise.
 
     The median norm of the round gives little information on the usual length of the rarer kind of updates.
 

@@ -15,8 +15,8 @@ class RotatingPatients:
     """Each pass over the notes leaves out another tenth of the patients, at least one, to test downloads.
 
     A download is tested on patients on whom the worker has not trained since the previous download. Over all passes,
-    the training uses all notes. A pass reads the notes twice that the previous pass left out, so that all notes are
-    read equally often. With a single patient, no patient is left out.
+    the training uses all notes. Notes that a pass left out are read twice in the next pass, so that all notes are read
+    equally often. With a single patient, no patient is left out.
 
     Parameters
     ----------

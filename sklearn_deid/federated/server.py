@@ -381,7 +381,7 @@ class ParameterServer:
             raise
 
     def _remember(self, worker: str, sequence: int, update: SparseUpdate) -> None:
-        """Store an applied update, so that later updates can be compared with it."""
+        """Store an applied update, so that later updates can be compared with the update."""
         self._delivered.setdefault(worker, Delivered()).add(sequence)
         if update.largest():
             self._digests = [*self._digests, _digest(update)][-_N_DIGESTS:]

@@ -47,7 +47,7 @@ class ServerLimits:
         download, without the updates of the busiest other worker. A single worker with very many uploads can therefore
         not make the updates of other workers stale. With two workers the staleness is 0. None means no limit.
     refuse_replays : bool, default=True
-        Whether the server refuses a replay: an update with a new sequence number, but with the same values at the same
+        Whether the server refuses replays. A replay has a new sequence number, but the same values at the same
         positions as one of the last 256 applied updates of any worker. An honest worker is refused only if two of its
         epochs end with the same values, bit for bit. Updates without a value other than 0 are never refused.
     max_gaps : int, default=1000

@@ -300,7 +300,7 @@ class Worker:
         return delta
 
     def shrink_update(self, factor: float) -> None:
-        """Multiply the update of the last epoch by a factor from 0 to 1, before it is selected.
+        """Multiply the update of the last epoch by a factor from 0 to 1, before you call `select_upload`.
 
         The last update of a training replaces the weights by their moving average. Use a factor below 1 if the server
         multiplies the mean of the updates by a factor above 1: the last update would otherwise be too long.

@@ -49,7 +49,7 @@ def checked_part(tagger: DeidTagger, X: Any, y: Any, groups: Any, number: int | 
     Raises
     ------
     SequenceError
-        If X and y do not match or hold no token. The message names the worker.
+        If X and y do not match or contain no token. The message contains the number of the worker.
     """
     try:
         return WorkerData(*tagger._checked(X, y, groups))
@@ -83,7 +83,7 @@ def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) ->
     Raises
     ------
     SequenceError
-        If the inputs differ. The message names the worker.
+        If the inputs differ. The message contains the number of the worker.
     """
     # Width 0 means tokens.
     widths = [part.X.d if isinstance(part.X, TokenVectors) else 0 for part in parts]

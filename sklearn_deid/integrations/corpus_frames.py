@@ -45,7 +45,7 @@ def corpus_from_frame(
     ------
     CorpusFormatError
         If a column is missing, if a cell does not contain a text, an id or a list of spans, if an id occurs twice, or
-        if a span is invalid. The error names row and id, and contains no text.
+        if a span is invalid. The error gives row and id, and contains no text.
     SpanError
         If a span lies outside of its text.
     MissingDependencyError

@@ -45,10 +45,9 @@ def redact_dask(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing, or if an option of surrogates is missing. During the computation,
-        if another column or key repeats a text or a long part of a text. During the computation of a bag, also if no
-        record of a partition has a key of ``columns``, or if a key of a record differs from a key of ``columns`` only
-        in case, blanks or look-alike characters. During the computation of a bag, also if a record lacks a key of
-        ``columns`` and has a text of several words under another key.
+        if another column or key repeats a text or a long part of a text. For a bag, also during the computation: if no
+        record of a partition has a named key; if another key differs from a named key only in case, blanks or
+        look-alike characters; or if a record lacks a named key and has a text of several words under another key.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError

@@ -39,8 +39,8 @@ def redact_frame(
     columns : str or sequence of str
         Columns of texts. Missing values stay missing.
     id_column, patient_column : str, optional
-        Column of the row name in messages, and column of the patient for surrogates. Without a patient column, the id
-        identifies the patient.
+        ``id_column`` contains the names of rows in messages. ``patient_column`` contains the patients, for surrogates.
+        Without a patient column, the id identifies the patient.
     mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
         Replacement of PHI, as in `NoteDeidentifier.redact`.
     on_error : {"raise", "withhold"}, default="raise"
@@ -159,7 +159,7 @@ def annotate_frame(
 
 
 def text_columns(columns: str | Sequence[str]) -> list[str]:
-    """Names of the columns of texts, each once; no name is an error."""
+    """Distinct names of the columns of texts. Raises an error if there is no name."""
     names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
     if not names:
         raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")

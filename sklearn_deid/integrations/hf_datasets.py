@@ -59,7 +59,7 @@ def corpus_to_dataset(
     Raises
     ------
     CorpusFormatError
-        If the layout cannot hold a document. The error names the document and the offsets.
+        If the layout cannot hold a document. The error gives the document and the offsets.
     MissingDependencyError
         If ``datasets`` is not installed.
 
@@ -118,7 +118,7 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     ------
     CorpusFormatError
         If the data set has neither ``text`` and ``spans`` nor ``tokens`` and tags, if rows of a document are missing,
-        or if a row is invalid. The error names the document and the offsets and holds no text.
+        or if a row is invalid. The error gives the document and the offsets and holds no text.
 
     Examples
     --------

@@ -23,7 +23,7 @@ _NAME = "surrogate"
 class SurrogateOperator(_operators.Operator):  # type: ignore[name-defined]
     """Presidio operator that replaces the entities of a text by surrogates.
 
-    Presidio passes an operator one entity at a time, but surrogates depend on the whole note: on the order of day and
+    Presidio passes an operator one entity at a time. Surrogates depend on the whole note: on the order of day and
     month, the town next to a postal code, and the other names of the patient. Therefore `surrogate_operators` draws the
     surrogates of the text first, and the operator writes them. If the anonymizer passes another text or other entities,
     the operator raises an error.

@@ -131,8 +131,8 @@ class RowRedactor:
         Raises
         ------
         DeidError
-            If another column in the row repeats a text of five words or more, or a long part of a text, or if an object
-            inside of another column has a key that resembles the name of a column of texts.
+            If another column in the row repeats a text of five words or more, or a long part of a text. Also if an
+            object inside of another column has a key that resembles the name of a column of texts.
         """
         for other in others:
             if (alike := resembled(names_inside(other), self.columns, ())) is not None:

@@ -130,7 +130,7 @@ class DeidComponent(Pipe):
         Raises
         ------
         DeidError
-            If a doc cannot be processed and no error handler was set. The error names the number of the doc in the
+            If a doc cannot be processed and no error handler was set. The error gives the number of the doc in the
             stream.
         """
         number = 0

@@ -50,7 +50,7 @@ class SessionRules:
 
 
 class ExchangeService:
-    """Answers requests of sites. The name of a site comes from the transport, never from a request.
+    """Answers requests of sites. The name of a site comes from the connection, never from a request.
 
     Parameters
     ----------

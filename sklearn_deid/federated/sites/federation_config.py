@@ -113,8 +113,8 @@ class FederationConfig:
     max_staleness : int or None, default=None
         Largest staleness of an update (`federated.ServerLimits`). The server refuses older updates.
     step : float, default=1.0
-        Factor by which the server multiplies updates. Use 1 divided by the number of sites if they train at the same
-        time and the sum of their updates overshoots.
+        Factor by which the server multiplies updates. Use 1 divided by the number of sites if the sites train at the
+        same time and the sum of their updates is too large.
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
         Selection of the parameters that a site fetches (`federated.ServerLimits`). With "most-changed" the first
         download of a site in each session is random, because the server does not store the downloads of earlier
@@ -141,7 +141,7 @@ class FederationConfig:
         Largest magnitude of a value of a masked update (`federated.FixedPoint`).
     mask_fraction : float, default=1.0
         Fraction of the values of a masked update that is sent. The positions of the sent values are computed from the
-        public terms of the round. The other values are lost.
+        public terms of the round. The other values are discarded.
 
     Raises
     ------

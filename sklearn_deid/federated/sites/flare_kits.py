@@ -108,7 +108,8 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
     """Restrict the kit of a site to one class, and write the settings of the site.
 
     The restricted kit refuses code, shell commands, and jobs with other components than the executor of this library.
-    Logs stay at the site. The site can read the files of its kit before it starts, and can change them at any time.
+    Logs stay at the site. The site can read the files of its kit before the start, and can change the files at any
+    time.
 
     Parameters
     ----------

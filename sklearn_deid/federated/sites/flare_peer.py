@@ -1,4 +1,4 @@
-"""Sender of a message, as proved by the certificates of NVIDIA FLARE.
+"""Name of the sender of a message, verified with the certificates of NVIDIA FLARE.
 
 FLARE passes a peer context to handlers of auxiliary messages. The sender writes the peer context, and can therefore
 write the name of another participant. The headers of the message contain a proof of the name. At registration, the

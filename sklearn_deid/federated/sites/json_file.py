@@ -55,7 +55,7 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Object without repeated fields, of which JSON readers use the last value, and people may read the first value."""
+    """Object without repeated fields: JSON readers use the last of two values, and people may read the first value."""
     names = [name for name, _ in pairs]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -76,7 +76,7 @@ def check_kinds(settings: Any) -> None:
     Raises
     ------
     ExchangeError
-        If a field holds a value of another type. The message names the field.
+        If a field holds a value of another type. The message contains the name of the field.
     """
     for name, hint in get_type_hints(type(settings)).items():
         kinds = get_args(hint) if get_origin(hint) not in (list, Mapping, None) else (hint,)

@@ -18,7 +18,7 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 class MaskKey:
     """Private key of a site and the last round that was masked with the key, in one file.
 
-    Key and round are in one file, because a site that loses the number of its last round could use a mask twice. Do not
+    Key and round are in one file, because without the number of the last round, a site could use a mask twice. Do not
     restore the file from a backup: make a new key instead.
 
     Parameters
@@ -90,7 +90,7 @@ def read_mask_key(path: str | os.PathLike[str]) -> MaskKey:
     Raises
     ------
     DeidError
-        If the file is missing or damaged, or if other users of the computer can read it.
+        If the file is missing or damaged, or if other users of the computer can read the file.
     """
     key = read_settings(MaskKey, path)
     if os.name == "posix" and Path(path).stat().st_mode & 0o077:

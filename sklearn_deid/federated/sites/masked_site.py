@@ -54,7 +54,7 @@ class MaskedSite:
         self._agreed = agreement.mask_fingerprint()
 
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
-        """Whether the unacknowledged update started from the same download, so that the server has not added it.
+        """Whether the unacknowledged update started from the same download, so that the update was not added.
 
         An update is kept only for rounds of the same sites. The difference of two sums with and without a site would
         reveal the update of this site.

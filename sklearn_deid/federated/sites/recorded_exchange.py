@@ -1,4 +1,4 @@
-"""Exchange that the server of a federation records for an audit, if the agreement permits it."""
+"""Exchange that the server of a federation records for an audit, if the agreement permits a record."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def recorded_ensemble(kit: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     kit : path
-        Kit of the server, of a federation whose agreement has ``keep_exchange``.
+        Startup kit of the server. The agreement of the federation must have ``keep_exchange``.
 
     Returns
     -------

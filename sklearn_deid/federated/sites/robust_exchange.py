@@ -25,8 +25,8 @@ class RobustExchangeService(ExchangeService):
     but counts as sent, so that a hostile site cannot delay a round. A round needs at least ``fewest_updates`` sites. If
     a session ends during a round, the updates of this round are sent again in the next session.
 
-    A site states with its update whether it adds noise. If few sites add noise, or few sites add none, a screened round
-    limits the norms of their updates less strictly (`ParameterServer.add_round`).
+    With its update, a site states whether the update has noise. If few sites add noise, or few sites add none, a
+    screened round limits the norms of their updates less strictly (`ParameterServer.add_round`).
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class RobustExchangeService(ExchangeService):
             return self._reply(sum=None if number == self.server.version else how)
 
     def _earlier_result(self, site: str, sequence: Any) -> str:
-        """Result of an update of an earlier session, of which the server knows only whether it was added."""
+        """Result of an update of an earlier session: the server knows only whether the update was added."""
         ranges = self.server.delivered(site) if is_whole(sequence) else []
         return "added" if any(first <= sequence <= last for first, last in ranges) else "late"
 

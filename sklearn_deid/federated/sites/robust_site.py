@@ -1,4 +1,4 @@
-"""The site's side of common rounds without masks: one whole update in each round, and whether it was added."""
+"""The site's side of common rounds without masks: one whole update in each round, and the result of the round."""
 
 from __future__ import annotations
 

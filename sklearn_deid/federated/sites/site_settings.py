@@ -125,7 +125,7 @@ class SiteSettings:
 
     @property
     def shares_all(self) -> bool:
-        """Whether the site sends and fetches all parameters, as common rounds and masks need."""
+        """Whether the site sends and fetches all parameters, as required by common rounds and masks."""
         fractions = (self.upload_fraction, self.download_fraction)
         return fractions == (1.0, 1.0) and self.threshold == 0 and not self.error_feedback
 

@@ -67,8 +67,8 @@ class SiteTraining:
     Raises
     ------
     DeidError
-        If the corpus cannot be read, if it holds labels outside of the agreed label set, or if the saved state belongs
-        to another training.
+        If the corpus cannot be read, if the corpus contains labels outside of the agreed label set, or if the saved
+        state belongs to another training.
 
     See Also
     --------
@@ -207,7 +207,7 @@ class SiteTraining:
             )
 
     def _rounds(self, ask: Ask, stopped: Callable[[], bool], officer: OfficerLog, n_epochs: int) -> int:
-        """Train, and send each update, on its own or in a round of all sites. Returns the number of trained epochs."""
+        """Train, and send each update, alone or in a round of all sites. Returns the number of trained epochs."""
         common, pending, n_trained = self.masks or self.robust, self.worker.pending, 0
         if common is None and pending:  # of an earlier session that ended before its last upload arrived
             self._send(ask, stopped, officer)
@@ -238,7 +238,7 @@ class SiteTraining:
         return n_trained
 
     def _send(self, ask: Ask, stopped: Callable[[], bool], officer: OfficerLog) -> bool:
-        """Send the unacknowledged updates, and write a line for the officer. A refused update is lost.
+        """Send the unacknowledged updates, and write a line for the officer. A refused update is discarded.
 
         Returns False if the session ends before the round of the update: the update is kept for the next session.
         """
@@ -286,7 +286,7 @@ class SiteTraining:
         return {"fraction": self.settings.download_fraction, "dtype": self.settings.upload_dtype}
 
     def _epoch(self, message: bytes) -> None:
-        """Train from the downloaded parameters, and save the update before any message about it is sent."""
+        """Train from the downloaded parameters, and save the update before any message about the update is sent."""
         worker = self.worker
         self._is_taken = worker.apply_download(message)
         metrics = worker.local_epoch()

@@ -75,7 +75,7 @@ class Operator(_Form):
 
 
 class AnonymizeRequest(_Form):
-    """A text, the spans in it, and an operator for each entity."""
+    """A text, the spans of the text, and an operator for each entity."""
 
     text: str
     analyzer_results: list[Found]
