@@ -95,7 +95,7 @@ class RecentTables:
             return [self._tables[place] for place in fitting]
 
     def add(self, key: str, table: NeighborTable) -> None:
-        """Add a table. Tables that the new table covers are removed, and old tables beyond ``max_bytes``."""
+        """Add a table. Removes tables that the new table covers, and old tables beyond ``max_bytes``."""
         with self._lock:
             # A table is covered if the new table has all of its rows and at least as many neighbours.
             covered = [

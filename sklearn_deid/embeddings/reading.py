@@ -68,7 +68,7 @@ def read_word_vectors(
     DataNotFoundError
         If the file or folder does not exist.
     EmbeddingsFormatError
-        If the file is invalid or ambiguous. The message names the number of the line or word.
+        If the file is invalid or ambiguous. The message gives the number of the line or word.
     BundleError
         If a saved folder is damaged.
 

@@ -39,8 +39,8 @@ _PURPOSE = "pairwise masks"
 class FixedPoint:
     """Encoding of updates as whole numbers modulo 2^``bits``, for masked sums: ``masks`` of `FederatedAveraging`.
 
-    The range is divided by the number of sites, so that no sum can overflow. Values beyond ``bound`` are shrunk to
-    ``bound``, and `encode` returns their number.
+    The range is divided by the number of sites, so that no sum can overflow. Values beyond ``bound`` are clipped to
+    ``bound``, and `encode` returns the number of clipped values.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class MaskedRound:
     Parameters
     ----------
     number : int
-        Number of the round, from 0. A site accepts only growing round numbers, so that no mask is used twice.
+        Number of the round, from 0. A site accepts only increasing round numbers, so that no mask is used twice.
     model : str
         Fingerprint of the model.
     size : int

@@ -153,7 +153,7 @@ class DeidComponent(Pipe):
         Warns
         -----
         UnsafeToShareWarning
-            If this pipeline has read docs. spaCy saves its vocabulary, which holds all words of these docs.
+            If this pipeline has read docs, because spaCy saves the vocabulary, which contains all words of these docs.
         """
         from ..saving import save
 

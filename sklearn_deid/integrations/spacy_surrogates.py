@@ -98,7 +98,7 @@ class SurrogateComponent:
         Warns
         -----
         UnsafeToShareWarning
-            If this pipeline has read docs. spaCy saves its vocabulary, which holds all words of these docs.
+            If this pipeline has read docs, because spaCy saves the vocabulary, which contains all words of these docs.
         """
         self._words.warn("replaced words of notes", stacklevel=2)
 
