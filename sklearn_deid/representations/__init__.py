@@ -3,7 +3,7 @@
 This package has the representer and its estimator, the bound on all attacks, the adversaries, the trainings, and the
 shared files.
 
-Names are resolved on first use (PEP 562): Python loads a file when you first use one of its names.
+Names are resolved on first use (PEP 562): Python loads a file of the package when you first use a name from this file.
 """
 
 from __future__ import annotations

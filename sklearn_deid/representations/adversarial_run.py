@@ -1,7 +1,7 @@
 """Common base of the three-part training and of the training with gradient reversal.
 
-This file has the configuration and the result of a run, P1 (representer and tagger), P2 (adversaries), and the
-selection of a round.
+P1 trains representer and tagger, P2 trains the adversaries, and P3 trains both sides against each other in rounds. This
+file has the configuration and the result of a run, P1, P2, and the selection of a round of P3.
 """
 
 from __future__ import annotations
@@ -50,14 +50,15 @@ class ThreePartSettings:
     Parameters
     ----------
     n_epochs_tagger, n_epochs_adversary, n_rounds : int, default=20, 20, 40
-        Number of epochs of P1 and of P2, and number of rounds of P3. A round is an epoch of P3b and an epoch of P3a, as
-        in the paper's code; the paper's text has P3a before P3b.
+        Number of epochs of P1 (representer and tagger) and of P2 (adversaries), and number of rounds of P3 (both sides
+        in turn). A round is an epoch of P3b, followed by an epoch of P3a, as in the paper's code. In the paper's text,
+        P3a comes before P3b.
     patience : tuple of three int or None, default=(10, 10, 10)
         Number of epochs (rounds) without improvement on held-out patients after which P1, P2 and P3 end.
     lr : float, default=2e-3
         Learning rate of NAdam; every phase has its own optimizer state.
     noise_lr : float, optional
-        Learning rate of the noise in P1 and P3b. The default is ``lr``, with which the noise can hardly grow within a
+        Learning rate of the noise in P1 and P3b. The default is ``lr``, at which the noise can hardly grow within a
         training.
     adversary : {"paper", "strong"}, default="paper"
         Kind of the adversaries. With "strong", T1 and T2 have separate losses and separate penalties.
@@ -71,13 +72,13 @@ class ThreePartSettings:
     noise_restart : float, optional
         Value to which trainable noise is set before P3, since P1 shrinks the noise to almost nothing.
     stopping : {"paper", "robust"}, default="paper"
-        Rule that selects the round. "paper" takes the lowest ``l_deid + lambda |l_adv - ln 2|`` on held-out patients
-        right after P3b, when the adversary has not yet adapted. "robust" measures the loss of the rule "paper" after
-        the adversary has caught up. "robust" first minimises the accuracy of a fresh probe above chance, and then the
-        loss.
+        Rule that selects the round. "paper" selects the round with the lowest ``l_deid + lambda |l_adv - ln 2|`` on
+        held-out patients right after P3b, when the adversary has not yet adapted. "robust" measures the loss after the
+        adversary has adapted to the representer. Among the rounds, "robust" first minimises the accuracy above chance
+        of a probe (a newly trained adversary), and then the loss.
     probe_every : int, default=5
-        Number of rounds between two probes of "robust"; the last round is probed as well. A round without a probe is
-        selected only as long as no round was probed.
+        Number of rounds between two probes of "robust"; the last round is probed as well. A round without a probe can
+        be selected only if no round was probed.
     probe : AdversarySettings
         Adversaries and schedule of a probe; by default a strong T2, 8 epochs.
 
@@ -138,16 +139,16 @@ class ThreePartResult:
         Adversaries with the weights of the selected round; None if the training was interrupted before P2.
     selected_round : int
         Selected round of P3, counted from 1. 0 if the training was interrupted before a round was complete. If the
-        training was interrupted before a round was complete, representer and tagger are the result of P1, and are not
-        private.
+        training was interrupted before a round was complete, representer and tagger are the result of P1, and the
+        representer is not private.
     n_rounds : int
         Number of complete rounds.
     score : float
         Score of the selected round by the stopping rule; lower is better. The score is the combined loss. "robust" adds
         a large number if a probe was better than chance. The score is infinite for round 0.
     control : dict of str to Estimate, or None
-        Accuracy of the adversaries at the end of P2, where nothing is hidden yet; None if the accuracy was not
-        measured.
+        Accuracy of the adversaries at the end of P2, when the representer hides nothing yet; None if the accuracy was
+        not measured.
     probe : ProbeResult or None
         Probe of the selected round, for the stopping rule "robust"; None for another stopping rule.
     interrupted : bool
@@ -169,7 +170,7 @@ class ThreePartResult:
 
 
 class AdversarialRun(ABC):
-    """State of one training: P1, P2, and then rounds, which a subclass defines.
+    """State of one training: P1, P2, and then the rounds of P3, which a subclass defines.
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ class AdversarialRun(ABC):
         self.probe: ProbeResult | None = None
 
     def run(self) -> ThreePartResult:
-        """Train until the end or until an interrupt; the model is left in its best state in both cases."""
+        """Train until the end or until an interrupt; in either case, the model is left in its best state."""
         interrupted = False
         try:
             with own_torch_stream(self.rng, self.train.device):
@@ -281,7 +282,10 @@ class AdversarialRun(ABC):
         self.best = BestState(self.representer, self.tagger, self.adversaries)
 
     def restart_noise(self) -> None:
-        """Set trainable noise to its initial value for P3; call this after the control, which needs the noise of P1."""
+        """Set trainable noise to its initial value for P3.
+
+        Call this method after the positive control, which needs the noise of P1.
+        """
         for noise in (self.representer.input_noise, self.representer.output_noise):
             if self.settings.noise_restart is not None and noise.kind == "trainable":
                 noise.restart(self.settings.noise_restart)

@@ -1,17 +1,18 @@
-"""Adversaries of the paper and stronger adversaries: were two sequences made from the same sentence?
+"""Adversaries of the paper and stronger adversaries, which decide whether two sequences were made from the same
+sentence.
 
 T1 compares the embeddings of a sentence with a representation. T2 compares two representations. Each adversary reads
-both members of a pair side by side, token by token. Both members must be equally long: a fake is a sentence in which
-tokens were replaced in place, never inserted or deleted. One mask is valid for both members of a pair.
+both members of a pair side by side, token by token. Both members must be equally long: in a fake pair, tokens of one
+sentence were replaced in place, never inserted or deleted. One mask is valid for both members of a pair.
 
 A logit above 0 means "same sentence" (target 1), and a logit below 0 means "one token was replaced" (target 0).
 
-The strong adversaries, T1S and T2S, compare token by token and pool over positions. One replaced token changes little
-of a sentence, and the change is at a single position. A recurrent network has to carry the trace of this change to the
-end of the sentence. The strong adversaries look at each position alone, and keep the largest and the mean evidence.
-The strong adversaries are not part of Friedrich et al. (2019). Train each strong adversary with its own loss, since the
-mean of two adversaries that disagree looks like chance. On a representation without privacy, T2S must be right in more
-than 90 % of pairs. Without this accuracy, the failure of T2S on a private representation proves nothing.
+The strong adversaries, T1S and T2S, compare token by token and pool over positions. A replaced token changes a
+representation little, and at a single position only. A recurrent network has to carry the trace of this change to the
+end of the sentence. The strong adversaries compare each position separately, and pool the maximum and the mean over the
+positions. The strong adversaries are not part of Friedrich et al. (2019). Train each strong adversary with its own
+loss: if two adversaries disagree, their mean looks like chance. On a representation without privacy, T2S must be right
+in more than 90 % of pairs. Otherwise, the failure of T2S on a private representation is no evidence of privacy.
 
 References
 ----------
@@ -52,7 +53,7 @@ class _LastStates(nn.Module):
 
 
 class EmbeddingPairAdversary(nn.Module):
-    """T1 of the paper: do these embeddings and this representation come from the same sentence?
+    """T1 of the paper: decides whether embeddings and a representation come from the same sentence.
 
     A bidirectional LSTM reads the concatenated embedding and representation of each token. The logit is computed from
     the last state of each direction, at the true ends of the sentence.
@@ -99,7 +100,7 @@ class EmbeddingPairAdversary(nn.Module):
 
 
 class RepresentationPairAdversary(nn.Module):
-    """T2 of the paper: do these two representations come from the same sentence?
+    """T2 of the paper: decides whether two representations come from the same sentence.
 
     T2 has the architecture of T1. For each token, T2 reads two vectors and their cosine.
 
@@ -114,7 +115,7 @@ class RepresentationPairAdversary(nn.Module):
     -----
     T2 is a weak adversary, since the LSTM has to carry the trace of one replaced token to the end of the sentence. On
     representations without privacy, T2 stayed near chance for many epochs, while `StrongRepresentationAdversary` was
-    right in 95 % of pairs. A T2 at chance therefore proves nothing.
+    right in 95 % of pairs. An accuracy of T2 at chance is therefore no evidence of privacy.
 
     References
     ----------
@@ -154,8 +155,8 @@ def average_adversaries(*logits: Tensor) -> Tensor:
     """Compute the logit of the mean of the adversaries' probabilities.
 
     The paper averages the two sigmoids and computes the cross-entropy of the mean. The cross-entropy of the mean equals
-    ``binary_cross_entropy_with_logits`` of the result of this function. Two confident adversaries that disagree average
-    to chance, so also report the accuracy of each adversary.
+    ``binary_cross_entropy_with_logits`` of the result of this function. The mean of two confident adversaries that
+    disagree looks like chance, so also report the accuracy of each adversary.
 
     Parameters
     ----------
@@ -212,11 +213,11 @@ class _TokenwiseComparison(nn.Module):
 
 
 class StrongRepresentationAdversary(nn.Module):
-    """T2S: do these two representations come from the same sentence?
+    """T2S: decides whether two representations come from the same sentence.
 
-    At each position, dense layers read the absolute differences, the products, the cosine c and ``-log(1 - c)``.
-    Further dense layers read the maximum and the mean over the positions, and return the logit. The order of the two
-    members of a pair does not matter.
+    At each position, dense layers read the absolute differences, the products, the cosine c of the two vectors, and
+    ``-log(1 - c)``. Further dense layers read the maximum and the mean over the positions, and return the logit. The
+    order of the two members of a pair does not matter.
 
     Parameters
     ----------
@@ -259,11 +260,11 @@ class StrongRepresentationAdversary(nn.Module):
 
 
 class StrongEmbeddingAdversary(nn.Module):
-    """T1S: do these embeddings and this representation come from the same sentence?
+    """T1S: decides whether embeddings and a representation come from the same sentence.
 
     An inverse model (bidirectional LSTM and a projection) guesses the embeddings from the representation. The guesses
     are compared with the embeddings position by position, as in `StrongRepresentationAdversary`. Train the guesses with
-    a second loss, the `cosine_distance` to the embeddings of the sentence behind the representation.
+    a second loss: their `cosine_distance` to the embeddings of the sentence from which the representation was made.
 
     Parameters
     ----------
@@ -338,8 +339,8 @@ class StrongEmbeddingAdversary(nn.Module):
 def cosine_distance(guess: Tensor, embeddings: Tensor, mask: Tensor) -> Tensor:
     """Compute the mean of ``1 - cos`` over the tokens of each sentence, shape (batch,); each mean is from 0 to 2.
 
-    This distance is the second loss of `StrongEmbeddingAdversary`. In a fake pair, the guess belongs to the altered
-    sentence, so compare the guess with the embeddings of the altered sentence.
+    This distance is the second loss of `StrongEmbeddingAdversary`. In a fake pair, the representation was made from the
+    altered sentence, so compare the guess with the embeddings of the altered sentence.
 
     Parameters
     ----------

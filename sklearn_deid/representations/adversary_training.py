@@ -1,7 +1,7 @@
 """Training of adversaries on a representer that does not change, and their accuracy on pairs of other patients.
 
-The trainings of the representer against adversaries use the same steps: frozen modules, clipped gradients, means over
-an epoch, and the deviation of an adversary from chance.
+The trainings of the representer against adversaries use the helpers of this file: frozen modules, clipped gradients,
+means over an epoch, and the deviation of an adversary from chance.
 """
 
 from __future__ import annotations
@@ -134,6 +134,8 @@ class RunningMeans:
 class AdversaryOptimizer:
     """NAdam with separate state for each judge, so that no adversary slows down another adversary.
 
+    A judge is an adversary with its own loss, or the average of the paper's two adversaries.
+
     Parameters
     ----------
     adversaries : PairAdversaries
@@ -188,8 +190,8 @@ class AdversarySettings:
     n_epochs : int, default=50
         Largest number of epochs.
     patience : int, optional
-        Number of epochs without progress of any judge on the held-out pairs after which the training stops. None never
-        stops early.
+        Number of epochs after which the training stops if no judge improves on the held-out pairs. None never stops
+        early.
     lr : float, default=2e-3
         Learning rate of NAdam.
     max_pairs : int, optional

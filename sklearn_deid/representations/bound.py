@@ -1,27 +1,28 @@
-"""A bound on all attackers who decide from which of two sentences a noisy representation was made.
+"""Bound on the accuracy of all attackers who decide from which of two sentences a noisy representation was made.
 
-Given its input noise, a representation before unit length is Gaussian. The mean of the Gaussian is mu, and the standard
-deviation of each dimension is the standard deviation of the output noise. For two Gaussians of equal spread, the best
-test is known (Neyman & Pearson). The accuracy of the best possible attacker therefore follows from a single number, the
-distance d' of the two means in units of the noise. The bound needs no trained attacker, so it cannot miss a stronger
-attacker. The distance d' has a gradient, so d' can be a loss.
+For fixed input noise, the representation before the scaling to unit length is Gaussian. The mean of the Gaussian is mu,
+and the standard deviation of each dimension is the standard deviation of the output noise. For two Gaussians with equal
+standard deviations, the best test is known (Neyman & Pearson). The accuracy of the best possible attacker therefore
+follows from a single number, the distance d' of the two means in units of the noise. The bound needs no trained
+attacker, and holds for every attacker, however strong. The distance d' has a gradient, so a training can use d' as a
+loss.
 
 What the bound covers
 ---------------------
-The bound covers noise that is exactly Gaussian and cannot be predicted. The attacker may compute without limit.
-Attackers have the network and its weights, know both candidate sentences and the drawn input noise, see one release,
-and consider both candidates equally likely. For the pair of candidate sentences, the accuracy of such an attacker is at
-most ``attack_accuracy(pair_distance(...))``. An attacker who is not told the input noise is at most as accurate as the
-average of this accuracy over the draws of the input noise. No later processing of the released vectors, such as scaling
-to unit length, can raise the accuracy.
+The bound covers noise that is exactly Gaussian and cannot be predicted. The bound holds for any computing power of the
+attacker. Attackers have the network and its weights, know both candidate sentences and the drawn input noise, see one
+release, and consider both candidates equally likely. For the pair of candidate sentences, the accuracy of such an
+attacker is at most ``attack_accuracy(pair_distance(...))``. An attacker who does not know the input noise is at most as
+accurate as the average of this accuracy over the draws of the input noise. No later processing of the released vectors,
+such as scaling to unit length, can raise the accuracy.
 
 What the bound does not cover
 -----------------------------
-* Noise that an attacker can compute again is not covered: noise from a random seed that the attacker knows or finds,
-  and all releases of format version 1 (``docs/security.md``).
+* Noise that an attacker can reproduce is not covered: noise from a random seed that the attacker knows or finds, and
+  all releases of format version 1 (``docs/security.md``).
 * Pairs other than the computed pairs are not covered. `PrivacyBound.patients` replaces all PHI tokens of a patient, and
-  `PrivacyBound.worst_neighbor` covers an attacker who picks the token and the neighbour. Replacements by more distant
-  words have a larger d'; for words that cannot be replaced, d' is larger or unknown.
+  `PrivacyBound.worst_neighbor` covers an attacker who picks the token and the neighbour. For replacements by more
+  distant words, d' is larger. For words that cannot be replaced, d' is larger or unknown.
 * The worst case is not covered. A mean or a quantile over cases gives no information about the other cases. A maximum
   is a guarantee (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur.
   As d' depends on the input noise, the maximum must also run over all draws of the input noise.
@@ -29,17 +30,19 @@ What the bound does not cover
   are equal, and the casing, unless it is randomised. Metrics "with casing" include the released casing.
 * Several releases of a sentence are covered only if their number is stated (`released_r_times`).
 * Prior knowledge is not covered. If one candidate is more likely before the release, guessing this candidate is right
-  more than half of the time, and the release adds to this accuracy.
+  more than half of the time even without the release, and more often with the release.
 * The weights of the network are not covered if the network was trained on private text.
 * An attacker who can distinguish the keystream of ChaCha20 from random numbers is not covered. The finite precision of
-  computers is covered: `sampling_slack` is the accuracy that an attacker gains from finite precision.
+  numbers is covered: `sampling_slack` is the accuracy that an attacker gains from finite precision.
 
 References
 ----------
 Dong, Roth & Su (2022), Gaussian differential privacy, section 2.2, for the trade-off of two Gaussians. The bound is not
 part of Friedrich et al. (2019).
+
 Mironov (2012), On significance of the least significant bits for differential privacy; Canonne, Kamath & Steinke
-(2020), The discrete Gaussian for differential privacy: why noise of floating point needs more care than its formula.
+(2020), The discrete Gaussian for differential privacy. These papers explain why floating-point noise needs more care
+than the formula of the Gaussian.
 """
 
 from __future__ import annotations
@@ -158,7 +161,7 @@ def distance_of_accuracy(accuracy: float) -> float:
 
 
 def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
-    """Compute the distance if a sentence is released several times, each time with new noise: ``sqrt(r) d'``.
+    """Compute the distance d' for several releases of a sentence, each with new noise: ``sqrt(r) d'``.
 
     Squared distances of independent releases add up. The function assumes that all squared distances are equal. With
     input noise, the squared distances differ a little between draws; the exact value is then the root of the sum of
@@ -192,10 +195,10 @@ def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
 def sampling_slack(std: Tensor, n_tokens: int) -> float:
     """Compute the accuracy that an attacker gains from finite precision on one release of a sentence.
 
-    Sampled noise is not exactly Gaussian. Rounded to the public grid, a coordinate of the sampled noise is at most
-    ``2^-49 max(64, std / step)`` away from rounded Gaussian noise (total variation). The coordinates of a release are
-    independent, so their total variations add up. No attacker's accuracy changes by more than the sum of the total
-    variations.
+    Sampled noise is not exactly Gaussian. If Gaussian noise and sampled noise are rounded to the public grid, their
+    total variation distance is at most ``2^-49 max(64, std / step)`` for each coordinate; ``step`` is the step of the
+    grid. The coordinates of a release are independent, so their total variation distances add up. No attacker's
+    accuracy changes by more than the sum of these distances.
 
     Parameters
     ----------
@@ -220,12 +223,12 @@ def sampling_slack(std: Tensor, n_tokens: int) -> float:
 class PrivacyBound:
     """Accuracy of the best possible attacker on the releases of a representer.
 
-    The attacker knows two candidates and the network, sees the releases of one candidate, and names the released
-    candidate; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one replaced token,
-    which is drawn from the PHI tokens that can be replaced. The metrics of random pairs are about tokens, not about
-    patients, and are the smallest metrics. The parts are about stronger attackers, and about data that the bound does
-    not cover. A part is None if it was not computed, for example in bounds that were saved by earlier versions. All
-    metrics hold for noise that is exactly Gaussian and cannot be predicted. `representations.bound` lists the cases
+    The attacker knows two candidates and the network, sees the releases of one candidate, and decides which candidate
+    was released; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one replaced
+    token, which is drawn from the PHI tokens that can be replaced. The metrics of random pairs are about tokens, not
+    about patients, and are the smallest metrics. The parts are bounds on stronger attackers, and data that the bound
+    does not cover. A part is None if it was not computed, for example in bounds that were saved by earlier versions.
+    All metrics hold for noise that is exactly Gaussian and cannot be predicted. `representations.bound` lists the cases
     that the bound covers and does not cover.
 
     Attributes
@@ -253,7 +256,7 @@ class PrivacyBound:
     worst_neighbor : PartBound or None
         Sentences in which the attacker picks the token and the neighbour.
     unknown_word : PartBound or None
-        Random pairs, in which the replaced token becomes a word without a vector.
+        Random pairs in which the token is replaced by a word without a vector.
     pairs_with_casing : Estimate or None
         Mean accuracy over the random pairs of an attacker who also sees the released casing.
     coverage : PhiCoverage or None
@@ -302,7 +305,7 @@ class PrivacyBound:
         return "\n  ".join([f"{type(self).__name__}: accuracy of the best possible attacker (guessing: 0.5)", *lines])
 
     def _rows(self) -> list[tuple[str, Any]]:
-        """Name the parts, strongest attackers first."""
+        """Return titles and parts, strongest attackers first."""
         mean, beside = self.mean_accuracy, self.pairs_with_casing
         pairs = PartBound(
             self.n_pairs, self.n_releases, mean, self.quantile, self.quantile_accuracy, self.largest_accuracy
@@ -327,7 +330,7 @@ _PARTS: dict[str, Any] = {
 
 
 def twin_distance(representer: Representer, batch: PairBatch, generator: torch.Generator) -> Tensor:
-    """Compute the distance d' between the sentences of a batch of pairs and their counterfactuals, shape (n_pairs,)."""
+    """Compute the distance d' between each sentence of a batch of pairs and its counterfactual, shape (n_pairs,)."""
     # The same input noise for both members: otherwise d' would also measure the difference of two draws.
     eps = representer.input_noise.draw(batch.embeddings, generator)
     # shape: (n_pairs, time, d)
@@ -408,7 +411,7 @@ def privacy_bound(
     quantile : float in (0, 1), default=0.95
         Quantile of the accuracy that is reported beside the mean.
     slack : float, default=0.0
-        Accuracy that is added for each release, since sampled noise differs from Gaussian noise
+        Accuracy that is added for each release, because sampled noise differs from Gaussian noise
         (`representations.sampling_slack`).
 
     Raises
@@ -465,7 +468,7 @@ class WorstCase:
 
 @torch.no_grad()
 def worst_case(representer: Representer, vectors: WordVectors, moves: Any, words: Any = None) -> WorstCase:
-    """Find the largest distance d' between a word and the words to which it may move, over all given words.
+    """Find the largest distance d' between any given word and a word by which the word may be replaced.
 
     Parameters
     ----------
@@ -474,7 +477,7 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, words
     vectors : WordVectors
         Word vectors that the representer reads.
     moves : UniformNeighbors or DigitsApart
-        Map from each word to the words to which it may move.
+        Map from each word to the words by which the word may be replaced.
     words : sequence of str, optional
         Words to examine. By default all words that have a vector.
     """

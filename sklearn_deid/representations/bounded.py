@@ -1,4 +1,4 @@
-"""Bounded training: a private representation without an adversary.
+"""Bounded training: private representations without an adversary.
 
 If the noise cannot be predicted, the accuracy of the best possible attacker on one release is known in closed form
 (`representations.pair_distance`), and this accuracy has a gradient. Representer and tagger are therefore trained
@@ -75,8 +75,8 @@ def train_bounded(
     model : PrivateModel
         Model that is trained in place. The representer of the model needs output noise.
     train, valid : PairBatches
-        Sentences of different patients. Without ``valid``, the dual variables follow the training pairs, the last epoch
-        is kept, and the noise is scaled on the training pairs.
+        Sentences of different patients. Without ``valid``, the dual variables adapt to the training pairs, the last
+        epoch is kept, and the noise is scaled on the training pairs.
     settings : BoundedSettings
         Configuration of the training.
     rng : numpy.random.Generator
@@ -86,7 +86,7 @@ def train_bounded(
     log : TrainingLog, optional
         Log that receives a row for each epoch.
     notes : PairBatches, optional
-        All sentences, by default ``train``. The tagger is fine-tuned on all sentences at the end, when no decision
+        All sentences; by default ``train``. At the end, the tagger is fine-tuned on all sentences: by then, no decision
         depends on ``valid`` any longer.
 
     Returns
@@ -151,18 +151,18 @@ def train_bounded(
 def calibrate_noise(
     model: PrivateModel, batches: PairBatches, duals: DualVariables, generator: torch.Generator
 ) -> float:
-    """Raise noise that is too small until sentences like the given sentences keep the bounds; return the factor.
+    """Increase noise that is too small until sentences like the given sentences keep the bounds; return the factor.
 
-    The bounds must hold for upper 95 % limits. Noise that just suits the given sentences would be too small for other
-    sentences half of the time.
+    The upper 95 % confidence limits must keep the bounds. If the noise were just large enough for the given sentences,
+    the noise would be too small for other sentences half of the time.
 
     d' is inversely proportional to the noise. Noise of a fixed size is not changed. Instead, the representation before
-    the noise is made smaller, which has the same effect once all vectors have unit length.
+    the noise is made smaller, which has an equal effect after all vectors are scaled to unit length.
 
     Raises
     ------
     TrainingDivergedError
-        If a weight or a distance is NaN or infinite: no noise bounds an attacker then.
+        If a weight or a distance is NaN or infinite: then no noise bounds an attacker.
     """
     representer = model.representer
     with np.errstate(invalid="ignore"):
@@ -188,7 +188,7 @@ def _run_epoch(
     duals: DualVariables,
     generator: torch.Generator,
 ) -> tuple[dict[str, float], Tensor]:
-    """Train for one epoch; return the mean loss, and the distances of all pairs at the time of their batch."""
+    """Train for one epoch; return the mean loss, and the distances of all pairs, measured with their batch."""
     model.train()
     losses, distances = [], []
     for batch in batches:
@@ -271,11 +271,12 @@ def fine_tune_tagger(
     generator: torch.Generator,
     log: TrainingLog,
 ) -> bool:
-    """Train the tagger alone, on new noise in every epoch; return whether the training was interrupted.
+    """Train the tagger alone, with new noise in every epoch; return whether the training was interrupted.
 
-    While representer and tagger are trained together, the representation changes at each step, and the tagger lags
-    behind. At the end, the noise is scaled as well. Fine-tuning the tagger changes neither the released vectors nor
-    their bound. Therefore the tagger may also learn from the notes on which the bound was measured.
+    While representer and tagger are trained together, the representation changes at each step, and the tagger adapts
+    with a delay. At the end of this training, the noise is also scaled. The fine-tuning adapts the tagger to the final
+    representation and noise. Fine-tuning the tagger changes neither the released vectors nor their bound. Therefore the
+    tagger may also be trained on the notes on which the bound was measured.
 
     Parameters
     ----------
@@ -300,9 +301,9 @@ def fine_tune_tagger(
 
     Notes
     -----
-    The fine-tuning is part P3a of the three-part training (Friedrich et al. 2019, section 5.4) without its adversary:
-    in P3a, the tagger also adapts to a representer whose weights do not change. Ctrl-C ends the fine-tuning, and
-    the average of the weights up to that moment is kept.
+    The fine-tuning is part P3a of the three-part training (Friedrich et al. 2019, section 5.4) without the adversary:
+    in P3a, the tagger also adapts to a representer whose weights do not change. After Ctrl-C, the average of the
+    weights up to that moment is kept.
     """
     tagger = model.tagger
     optimizer = torch.optim.NAdam(tagger.parameters(), lr=settings.lr)

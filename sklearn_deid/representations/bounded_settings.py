@@ -14,11 +14,11 @@ class BoundedSettings:
     max_attack_accuracy : float, default=0.54
         Bound on the mean of the best attacker's accuracy, over pairs or over patients.
     unit : {"token", "patient"}, default="token"
-        "token" takes the mean over random pairs that differ in one token. "patient" takes the mean over patients; all
+        "token" bounds the mean over random pairs that differ in one token. "patient" bounds the mean over patients; all
         replaceable PHI tokens of a patient are replaced at once.
     quantile_attack_accuracy : float or None, default=0.6
-        Bound on the best attacker's accuracy that all but ``1 - quantile`` of the pairs must keep. None bounds the mean
-        alone. With either value of ``unit``, the pairs differ in one token.
+        Bound on the best attacker's accuracy. At least the share ``quantile`` of the pairs must keep this bound. With
+        None, only the mean is bounded. With either value of ``unit``, these pairs differ in one token.
     quantile : float, default=0.95
         Share of the pairs that must keep ``quantile_attack_accuracy``.
     n_epochs : int, default=60
@@ -32,17 +32,17 @@ class BoundedSettings:
     prices : tuple of two float, default=(0.05, 0.05)
         Initial values of lambda, the dual variables of the mean and of the quantile.
     price_rate : float, default=0.4
-        Adaptation rate of the dual variables. A distance that is e times too large multiplies its dual variable by e to
-        this power in an epoch.
+        Adaptation rate of the dual variables. In each epoch, a dual variable is multiplied by (measured value / allowed
+        value) to the power of this rate; the ratio is clipped to between 1/e and e.
     varied : float in [0, 1], default=0.5
-        Share of the PHI sentences in which all replaceable tokens are replaced by neighbours. Bound and tags are
-        learned for many more words than the notes hold.
+        Share of the PHI sentences in which all replaceable tokens are replaced by neighbours. The network then learns
+        bound and tags for many more words than the words of the notes.
     span_swap : float in [0, 1], default=0.5
-        Share of the spans of PHI that are swapped with other spans of the same label, drawn anew in each epoch, as in
+        Share of the PHI spans that are swapped with other spans of the same label, drawn anew in each epoch, as in
         `DeidTagger`.
     weight_average : float in [0, 1), default=0.998
-        Decay of the moving average of all weights. The averaged weights are validated and kept. 0 uses the last
-        weights.
+        Decay of the moving average of all weights. The averaged weights are validated and kept. With 0, the last
+        weights are used.
     """
 
     max_attack_accuracy: float = 0.54

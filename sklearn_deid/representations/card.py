@@ -63,14 +63,14 @@ def privacy_card(
         card is shared with the representer.
     bound : mapping of str to number or mapping, or None
         Accuracy of the best attacker, as returned by ``PrivacyBound.to_dict()``; ``x_low`` and ``x_high`` are the
-        interval of ``x``. The bound for patients comes before the bound for random pairs. With None, the card says that
-        nothing is proved.
+        interval of ``x``. The card lists the bound for patients before the bound for random pairs. With None, the card
+        states that no bound is proved.
     audit : mapping, or None
-        Results of the attacks by name: a metric, or a mapping of metrics. With None, the card says that nobody attacked
-        the representer.
+        Results of the attacks by name: a metric, or a mapping of metrics. With None, the card states that no attack was
+        run.
     utility : mapping of str to number, optional
-        F1 of taggers on other patients, between 0 and 1: ``recipient_strict_f1``, ``recipient_token_f1``, and the same
-        for ``provider`` and ``raw``. With None, the card says that nobody measured a recipient's tagger.
+        F1 of taggers on other patients, between 0 and 1: ``recipient_strict_f1``, ``recipient_token_f1``, and the
+        corresponding names with ``provider`` and ``raw``. With None, the card states that no F1 was measured.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def privacy_card(
     Raises
     ------
     ValueError
-        If a metric is neither a number, True, False nor None. The message names the metric and does not show its value.
+        If a metric is not a number, True, False or None. The message names the metric and does not show its value.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _pair_rows(bound: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _coverage_part(coverage: Mapping[str, Any] | None) -> list[str]:
-    """Table of the PHI tokens that no bound covers, by reason."""
+    """Table of the PHI tokens that the bound does not cover, by reason."""
     if not coverage:
         return []
     counts = {name: _whole(n, name) for name, n in coverage.items()}

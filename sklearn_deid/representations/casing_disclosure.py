@@ -1,4 +1,4 @@
-"""Information that the casing beside the vectors reveals by itself."""
+"""Information that the released casing reveals without the vectors."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ CASING_KINDS = ("open", "randomized", "left out")
 
 @dataclass(frozen=True)
 class CasingDisclosure:
-    """Method by which the casing is released, and the accuracy of an attacker who reads the casing alone.
+    """How the casing is released, and the accuracy of an attacker who reads the casing alone.
 
     Attributes
     ----------
     kind : {"open", "randomized", "left out"}
         "open" releases the true class of each token.
     epsilon : float or None
-        Privacy loss of the class of one token, for "randomized". The epsilons of tokens and of releases add up.
+        Privacy loss of the class of one token, for "randomized". For several tokens or releases, the epsilons add up.
     share_changed : float or None
-        Share of the random pairs in which the new word, written in the casing of the replaced token, has another class.
-        If the casing is open, the attacker distinguishes such a pair with certainty.
+        Share of the random pairs in which the new word belongs to another casing class, although it is written in the
+        casing of the replaced token. If the casing is open, the attacker distinguishes such a pair with certainty.
     sentence_accuracy : Estimate or None
-        Accuracy of an attacker who has only the casing of one release, and distinguishes its sentence from another
-        sentence with the same number of tokens; 0.5 is chance. None if the data have no two such sentences.
+        Accuracy of an attacker who has only the casing of one release. The attacker decides which of two sentences with
+        the same number of tokens was released; 0.5 is chance. None if no two different sentences of the data have the
+        same number of tokens.
 
     Raises
     ------

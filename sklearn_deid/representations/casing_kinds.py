@@ -16,7 +16,7 @@ _FOUND: WeakKeyDictionary[WordVectors, np.ndarray] = WeakKeyDictionary()
 
 
 def casing_kinds(vectors: WordVectors) -> np.ndarray:
-    """Return the set of casing classes of the tokens that are looked up as each word, as the bits of a number.
+    """Return, for each word, the casing classes of the tokens that are looked up as this word, as bits of an integer.
 
     Words of one set can be written in the same casing classes, so that a released class does not distinguish them.
 
@@ -28,7 +28,7 @@ def casing_kinds(vectors: WordVectors) -> np.ndarray:
     Returns
     -------
     ndarray of int, shape (n_words,)
-        Read-only; computed once for the same word vectors.
+        Read-only; computed only once for each `WordVectors` object.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""The parts of a privacy bound: stronger attackers than one random pair, and data that no bound covers."""
+"""The parts of a privacy bound: attackers who are stronger than on one random pair, and data that the bound does not
+cover.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,8 @@ class Certificate:
     quantile : float, default=0.95
         Quantile of the accuracies that is reported beside the means.
     max_sentences : int or None, default=100
-        Number of sentences that are sampled for the attacker who picks token and neighbour. None takes all sentences,
-        and 0 leaves out the part on the attacker who picks token and neighbour.
+        Number of sentences that are sampled for the attacker who picks token and neighbour. With None, all sentences
+        are taken. With 0, the part on the attacker who picks token and neighbour is left out.
     """
 
     representer: Representer

@@ -1,4 +1,6 @@
-"""Knowledge that an attacker gains from public word classes: exact probabilities, without noise and without a bound."""
+"""Knowledge that an attacker gains from public word classes, as exact probabilities; no noise is added, and no bound
+holds.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,20 @@ class ClassPrivacy:
     Attributes
     ----------
     class_size : int
-        k, number of words of the smallest class. The release of a sentence does not depend on the word within a class,
-        if the words are written in the same casing class. No attacker can distinguish the words of a class. The
-        indistinguishability within a class holds for any number of tokens, releases and attackers.
+        k, number of words of the smallest class. If all words of a class are written in the same casing class, the
+        release of a sentence does not depend on which word of the class was written. No attacker can then distinguish
+        the words of a class. This holds for any number of tokens, releases and attackers.
     n_tokens : int
         Number of PHI tokens.
     share_without_vector : float
-        Share of the PHI tokens without a vector, or with a word whose casing classes fewer than k words share. Words
-        without a vector, and words with rare casing classes, form one class without a smallest size.
+        Share of the PHI tokens that have no vector, or whose word can be written in a combination of casing classes
+        that fewer than k words share. All these words form one class, which has no smallest size.
     mean_class_size : float
         Mean size of the class of a PHI token with a vector.
     top_accuracy : float
         Probability that the best attacker names the word of a PHI token with a vector, if all words of a class are
         equally likely beforehand: the mean of 1 / size. An attacker who knows more about the patients is right more
-        often: the success is the largest probability of a word within the class.
+        often: with the largest probability of a word within the class.
     n_neighbors : int
         Number of nearest words N that are paired with each PHI token.
     pair_accuracy : float

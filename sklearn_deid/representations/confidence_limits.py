@@ -15,9 +15,9 @@ _quantile = cache(lambda freedom: float(student.ppf(CONFIDENCE, freedom)))  # of
 def mean_limit(values: np.ndarray, groups: np.ndarray) -> float:
     """Compute the upper 95 % limit of a mean over sentences of other patients.
 
-    The standard error counts patients: values of one patient may depend on each other in any way. Student's t has as
-    many degrees of freedom as there are patients, less one. If there is only one patient, each value counts as a
-    patient of its own. A single value has no limit; the value itself is returned.
+    The standard error counts patients: values of one patient may depend on each other in any way. Student's t
+    distribution is used, with one degree of freedom less than there are patients. If there is only one patient, each
+    value counts as a patient of its own. A single value has no limit; the value itself is returned.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def mean_limit(values: np.ndarray, groups: np.ndarray) -> float:
 def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
     """Compute the upper 95 % limit of a share of events over sentences of other patients.
 
-    Several draws of a sentence are averaged before the standard error is computed. More draws therefore make the limit
-    tighter, as far as the draws of a sentence differ.
+    Several draws of a sentence are averaged before the standard error is computed. More draws therefore lower the
+    limit, unless the draws of a sentence are equal.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class DualVariables:
     def measured(
         self, representer: Representer, valid: PairBatches | None, generator: torch.Generator, seen: Tensor
     ) -> Tensor:
-        """Return the distances that the dual variables follow: of held-out pairs, or of the pairs of the epoch.
+        """Return the distances to which the dual variables adapt: of held-out pairs, or of the pairs of the epoch.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class DualVariables:
     def noise_factor(self, representer: Representer, batches: PairBatches, generator: torch.Generator) -> float:
         """Return the factor by which the noise must grow so that sentences of similar patients keep the bounds.
 
-        A factor of 1 or less means that the bounds hold already.
+        If the bounds hold already, the factor is 1 or less.
         """
         return self.factor_for_others(*drawn_pairs(representer, batches, generator))
 
@@ -85,8 +85,8 @@ class DualVariables:
         """Compute the factor by which the noise must grow so that the upper 95 % confidence limits keep both bounds.
 
         The limits are for sentences of other patients of the same kind (`mean_limit`, `share_limit`). With few
-        patients, the limit of the quantile does not reach 95 %: at least two fifths of the allowed share of pairs lie
-        beyond the requested distance.
+        patients, the confidence for the quantile is below 95 %. The noise is then scaled so that two fifths of the
+        allowed share of pairs lie beyond the requested distance.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Encode sentences with a representer, each distinct sentence once."""
+"""Encode sentences with a representer; each distinct sentence is encoded once."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def encode_sentences(
 ) -> np.ndarray:
     """Encode all tokens: vectors of shape (n_tokens, d), followed by the casing one-hot on request; float32.
 
-    Equal sentences are encoded once and share their noise, since several draws for a sentence would reveal more of the
-    sentence.
+    Equal sentences are encoded once and share their noise, since several noise draws for a sentence would reveal more
+    of the sentence.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def encode_sentences(
     casing : bool or RandomizedCasing
         Whether the casing one-hot is appended, and with which privacy loss its classes are drawn.
     generator : numpy Generator or None
-        Random stream of the noise and of the casing (`release_generator`). None leaves the noise out, and appends the
-        true casing.
+        Random stream of the noise and of the casing (`release_generator`). With None, no noise is added, and the true
+        casing is appended.
     memmap_dir : path, optional
         Folder for a new file from which the vectors are mapped. The name of the file shows whether the vectors have
         noise.

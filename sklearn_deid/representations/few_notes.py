@@ -1,4 +1,4 @@
-"""Loss of F1 to expect when few notes must keep a bound; a warning before the training."""
+"""Loss of F1 that is expected if few notes must keep a bound, and a warning before the training."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASKED, _WORTH_A_WARNING = (0.54, 0.60), 4.0
 
 
 def expected_loss(n_movable: int, from_public: bool) -> float:
-    """Interpolate the measured loss on the logarithm of the number of PHI tokens; constant beyond the ends of a table.
+    """Interpolate the measured loss on the logarithm of the number of PHI tokens; constant beyond the measured numbers.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def expected_loss(n_movable: int, from_public: bool) -> float:
 
 
 def warn_of_few_notes(n_movable: int, training: Any, from_public: bool) -> None:
-    """Warn before a bounded training if the recipients' loss to expect is more than 4 points.
+    """Warn before a bounded training if the expected loss of the recipients is more than 4 points.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def warn_of_few_notes(n_movable: int, training: Any, from_public: bool) -> None:
     Warns
     -----
     FewNotesWarning
-        If the loss is large and the bounds are no looser than the bounds of the measurement.
+        If the expected loss is large, and the bounds are at least as strict as in the measurements.
     """
     loss, tail = expected_loss(n_movable, False), training.quantile_attack_accuracy
     as_strict = training.max_attack_accuracy <= _ASKED[0] and (tail is None or tail <= _ASKED[1])

@@ -1,4 +1,4 @@
-"""Arrays of a safetensors file as memory maps: data are read on first use, and nothing in the file is trusted.
+"""Arrays of a safetensors file as memory maps: data are read on first use, and the header is checked.
 
 A safetensors file consists of the length of a header (8 bytes), the header (JSON: type, shape and place of each array),
 and the arrays without gaps. The NumPy interface of ``safetensors`` copies arrays to memory. The memory maps of this
@@ -81,7 +81,7 @@ def _header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 
 def _place(entry: Any, n_bytes: int) -> tuple[np.dtype, tuple[int, ...], int, int]:
-    """Return type, shape, first byte and end (first byte behind) of an array."""
+    """Return type, shape, first byte and end (the byte after the last byte) of an array."""
     # Every number comes from an untrusted file: each is checked before anything is mapped or allocated.
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise BundleError("The header of the arrays has an entry that describes no array.")

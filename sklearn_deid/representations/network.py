@@ -28,10 +28,10 @@ class _TokenwiseDense(nn.Module):
 class Representer(nn.Module):
     """Noisy vectors in place of tokens: ``R = unit(N_out + W f(E + N_in) + b)``.
 
-    f is a bidirectional LSTM or a stack of dense layers. The noises N_in and N_out are drawn anew for each token,
-    dimension and call, in training and afterwards. ``unit`` divides each token's vector by its length. With an LSTM,
-    the vector of a token depends on the whole sentence. With dense layers, the vector depends on the token alone, so a
-    replaced token changes no other vector.
+    f is a bidirectional LSTM or a stack of dense layers. E are the embeddings. The noises N_in and N_out are drawn anew
+    for each token, dimension and call, in training and afterwards. ``unit`` divides each token's vector by its length.
+    With an LSTM, the vector of a token depends on the whole sentence. With dense layers, the vector of a token depends
+    on this token alone, so a replaced token changes no other vector.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ class Representer(nn.Module):
         mask : BoolTensor of shape (batch, time)
             True at tokens; padding is on the right.
         noise : bool, default=True
-            Whether input noise and output noise are added. With False, the result is the view of an attacker who owns
-            the network.
+            Whether input noise and output noise are added. With False, the result is the representation that an
+            attacker who has the network can compute.
         generator : torch.Generator, optional
             Random stream on the device of x; by default PyTorch's global generator.
         input_eps : Tensor of the shape of x, optional
@@ -144,8 +144,8 @@ class Representer(nn.Module):
     ) -> Tensor:
         """Compute the mean of the representation given its input noise, before output noise and unit length.
 
-        The bound on attacks needs the same input noise for both sentences of a pair: pass the same ``input_eps`` for
-        both. Parameters and shapes are the same as in `forward`; ``noise=False`` leaves out the input noise.
+        The bound on attacks needs equal input noise for both sentences of a pair, so pass one ``input_eps`` for both
+        sentences. Parameters and shapes are the same as in `forward`; ``noise=False`` leaves out the input noise.
         """
         # Infinite or undefined values at padded positions would make gradients NaN, even with a weight of zero.
         x = x.masked_fill(~mask.unsqueeze(2), 0.0)

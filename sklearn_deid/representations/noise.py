@@ -1,8 +1,9 @@
-"""Gaussian noise whose size is learned, with a floor under which the noise cannot shrink.
+"""Gaussian noise with learned standard deviations, which cannot fall below a floor.
 
-The noise is the only protection of the text behind a representation. Therefore the noise is on in training and when
-representations are released; the layer has no train and test mode. ``apply=False`` switches the noise off for a single
-call. The result is the view of an attacker who owns the network and computes without noise (templates, bounds).
+The noise is the only protection of the text from which a representation is made. Therefore the noise is on in training
+and when representations are released; the layer has no train and test mode. ``apply=False`` switches the noise off for
+a single call. The result without noise is the representation that an attacker who has the network can compute
+(templates, bounds).
 """
 
 from __future__ import annotations
@@ -22,23 +23,24 @@ class GaussianNoise(nn.Module):
     ``out = x + std * eps`` with ``eps ~ N(0, 1)`` and ``std = floor + |w|``, where w is one weight per dimension. The
     derivative of the output by std is eps, so the noise can be learned together with the other weights.
 
-    The tagger's loss alone shrinks the noise to almost nothing, and the gradient of an adversary at chance does not
-    prevent this. Three settings keep the noise large: a floor, a large initial value (0.3 to 0.8 for features of about
-    unit scale), and a separate learning rate, about ten times the rate of the other weights (`noise_parameters` returns
-    the optimizer group).
+    With the tagger's loss alone, the noise shrinks to almost nothing, and the gradient of an adversary at chance does
+    not prevent this shrinking. Three settings keep the noise large: a floor, a large initial value (0.3 to 0.8 for
+    features of about unit scale), and a separate learning rate, about ten times the rate of the other weights
+    (`noise_parameters` returns the optimizer group).
 
     Parameters
     ----------
     size : int
         Number of dimensions d.
     kind : {"trainable", "fixed", "none"}, default="trainable"
-        "trainable" learns w. "fixed" has the same w but does not learn w. "none" returns its input and has no w.
+        "trainable" learns w. "fixed" has equal initial weights w, but does not learn w. "none" returns its input and
+        has no w.
     init : float or "normal", default=0.3
         Initial value of each w, in units of the features, not negative. A w of exactly 0 has no gradient and stays 0.
         "normal" draws w from N(0, 0.05), as in the paper's code.
     floor : float, default=0.0
-        Smallest standard deviation, not negative. The floor is saved with the weights. A reloaded layer is therefore as
-        noisy as the saved layer, for any floor that you pass to the constructor.
+        Smallest standard deviation, not negative. The floor is saved with the weights. A reloaded layer therefore adds
+        as much noise as the saved layer, for any floor that you pass to the constructor.
 
     Raises
     ------
@@ -51,8 +53,8 @@ class GaussianNoise(nn.Module):
     w|``. This layer leaves out k, since k only changes the step sizes of training, not the possible noise. Signs of w
     do not matter, since eps is symmetric.
 
-    This layer draws from PyTorch's generators, which are not cryptographic, so its noise is for training only. The
-    noise of released vectors is drawn on the host under a key of 256 bits, by `PrivateRepresenter.transform`.
+    This layer draws from PyTorch's generators, which are not cryptographic, so its noise is for training only.
+    `PrivateRepresenter.transform` draws the noise of released vectors on the host, under a key of 256 bits.
 
     References
     ----------
@@ -95,7 +97,7 @@ class GaussianNoise(nn.Module):
 
     @torch.no_grad()
     def restart(self, init: float | str) -> None:
-        """Set the weights to an initial value again, for example after a first phase of training that shrank them.
+        """Set the weights to an initial value again, for example after a training phase that shrank the weights.
 
         Parameters
         ----------
@@ -143,7 +145,7 @@ class GaussianNoise(nn.Module):
         generator: torch.Generator | None = None,
         eps: Tensor | None = None,
     ) -> Tensor:
-        """Add noise to a tensor, during training and afterwards alike.
+        """Add noise to a tensor, in training and afterwards.
 
         Parameters
         ----------

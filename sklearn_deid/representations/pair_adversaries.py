@@ -1,4 +1,4 @@
-"""Pairs that adversaries judge, and the adversaries T1 and T2 side by side.
+"""Pairs that adversaries judge, and the adversaries T1 and T2 for the same pairs.
 
 A real pair is the same sentence twice. A fake pair is a sentence and its counterfactual, in which one token was
 replaced. Each member of each pair has its own noise draw.
@@ -71,8 +71,8 @@ def release_pairs(
     generator : torch.Generator or None
         Random stream of the noise, on the device of the batch.
     template : {"noisy", "noise_free"}, default="noisy"
-        Representation of the first members. "noise_free" is the template of an attacker who owns the network (T3):
-        their own side has no noise, and only the released side has noise.
+        Representation of the first members. "noise_free" is the template of an attacker who has the network (T3): the
+        first members have no noise, and only the second, released members have noise.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class Judgement:
     auxiliary: dict[str, Tensor] = field(default_factory=dict)
 
     def cross_entropy(self, name: str) -> Tensor:
-        """Compute l_adv of each pair, shape (2 n,); the loss of a guess is ln 2."""
+        """Compute the adversary's loss l_adv on each pair, shape (2 n,); the loss of a guess is ln 2."""
         return F.binary_cross_entropy_with_logits(self.logits[name], self.real.to(self.logits[name]), reduction="none")
 
     def accuracy(self, name: str) -> Tensor:
@@ -137,8 +137,8 @@ class PairAdversaries(nn.Module):
     embedding_size, n_components : int
         Widths of embeddings and representation.
     kind : {"paper", "strong"}, default="strong"
-        Kind of the adversaries. The paper's two adversaries share a loss, on the mean of their probabilities. The
-        strong adversaries have separate losses, since two adversaries that disagree average to chance.
+        Kind of the adversaries. The paper's two adversaries share a loss, on the mean of their probabilities. Each
+        strong adversary has a separate loss, since the mean of two adversaries that disagree looks like chance.
     tasks : tuple of {"t1", "t2"}, default=("t1", "t2")
         Adversaries to make.
     template : {"noisy", "noise_free"}, default="noisy"

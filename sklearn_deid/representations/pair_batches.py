@@ -88,7 +88,7 @@ class PairBatches:
     ----------
     pair_rows, other_rows : ndarray
         Row numbers of the sentences with a token that can be replaced, and of the other sentences. Empty sentences are
-        in neither.
+        in neither of the two arrays.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class PairBatches:
         return int(self._lengths[self.pair_rows].max(initial=0))
 
     def _read(self, data: PairData) -> None:
-        """Copy sentences, and the places of replaceable tokens, to the device; table and alternatives stay."""
+        """Copy sentences and the places of replaceable tokens to the device; table and alternatives are already there."""
         bounds = np.searchsorted(data.eligible, data.offsets)
         self._data, self._lengths = data, np.diff(data.offsets)
         self._has_pair = np.diff(bounds) > 0
@@ -228,9 +228,9 @@ class PairBatches:
             Whether counterfactuals are made.
         varied : float in [0, 1], default=0.0
             Share of the sentences with a counterfactual that are varied. In a varied sentence, every token that can be
-            replaced is first replaced by a random word among its alternatives, which may include its own word. The
-            counterfactual then differs from the varied sentence in one token. The training therefore sees many more
-            words than the sentences hold.
+            replaced is first replaced by a random word among its alternatives, which may include the own word of the
+            token. The counterfactual then differs from the varied sentence in one token. The training therefore sees
+            many more words than the sentences hold.
         twins : {"one", "all", "unknown"}, default="one"
             "one" replaces one random token of a sentence by one of its alternatives. "all" replaces all tokens that can
             be replaced; within a patient, a word is always replaced by the same alternative. "unknown" replaces one
@@ -303,7 +303,7 @@ class PairBatches:
         )
 
     def _one_hot(self, item: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor | None:
-        """Return the casing as one-hot, (batch, time, n_casing); drawn anew where the casing is randomised."""
+        """Return the casing as one-hot, (batch, time, n_casing); randomised casing is drawn anew."""
         if self._casing is None:
             return None
         classes = self._casing[item]
@@ -394,7 +394,7 @@ class PairBatches:
         return torch.where(some & (place >= 0), other.long(), words)
 
     def _alternative(self, chosen: Tensor, but_not: Tensor, where_to: Tensor) -> Tensor:
-        """Draw an alternative of each chosen token other than the word ``but_not``, (n, 1).
+        """Draw an alternative of each chosen token, other than the word ``but_not``, (n, 1).
 
         ``where_to`` holds uniform numbers in [0, 1), which make the draw uniform.
         """

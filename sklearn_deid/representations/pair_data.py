@@ -47,8 +47,8 @@ class PairData:
     n_casing : int, default=7
         Number of casing classes.
     spans : ndarray of shape (n_tokens,) or None
-        Label number + 1 at the start of a span of PHI, -1 at its other tokens, 0 elsewhere. Only `swapped` needs the
-        spans.
+        Label number + 1 at the first token of a span of PHI, -1 at its other tokens, 0 elsewhere. Only `swapped` needs
+        the spans.
     patients : ndarray of int, shape (n,), or None
         Number of the patient of each sentence. With None, each sentence counts as a patient of its own.
     written : ndarray of shape (n_choices, N) or None
@@ -213,7 +213,7 @@ def make_pair_data(
     classes : ndarray of shape (n_classes,)
         Distinct tags; the first is "O". Tags that are not listed count as "O".
     mechanism : ExactTokenMechanism
-        Mechanism of a fitted `NeighborPseudonymizer`, which determines which words move and to which words.
+        Mechanism of a fitted `NeighborPseudonymizer`, which determines the words to replace and their neighbours.
     labels : collection of str or None, default=None
         Labels of the PHI that moves; None means all.
     casing : bool, default=True

@@ -24,7 +24,7 @@ class PartBound:
     """Accuracy of the best possible attacker over one kind of cases; 0.5 is chance.
 
     A case is a question with two candidates, for example: "was this patient's release made from these sentences, or
-    from the same sentences with all PHI replaced?" `PrivacyBound` lists the kinds of cases.
+    from copies in which all PHI was replaced?" `PrivacyBound` lists the kinds of cases.
 
     Attributes
     ----------
@@ -172,10 +172,10 @@ def plain_numbers(bound: Any) -> dict[str, Any]:
 def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Round the numbers of `plain_numbers` for a published file, accuracies and shares up and lower ends down.
 
-    Quantiles and largest values belong to a single sentence or patient. With all digits, an attacker who owns the
-    network recognises this sentence in a list. Quantiles and largest values have two decimals; means over 20 cases or
-    more have three decimals. The slack is rounded up to a power of ten, because it is proportional to the length of the
-    longest sentence, or of a patient.
+    Quantiles and largest values belong to a single sentence or patient. From all digits, an attacker who has the
+    network could recognise this sentence or patient in a list. Quantiles and largest values have two decimals; means
+    over 20 cases or more have three decimals. The slack is rounded up to a power of ten, because it is proportional to
+    the length of the longest sentence, or of a patient.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def published_numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_estimates(plain: Mapping[str, Any], names: tuple[str, ...], n: int) -> dict[str, Any]:
-    """Undo `plain_numbers` for the named estimates; missing names stay missing."""
+    """Make estimates of these names from the numbers of `plain_numbers`; names without numbers are left out."""
     numbers = dict(plain)
     for name in names:
         if name in numbers:

@@ -24,15 +24,15 @@ class PatientDualVariables(DualVariables):
     """Dual variable (lambda) of the bound on the mean accuracy over patients.
 
     All replaceable PHI tokens of a patient are replaced at once. Squared distances add up over the sentences of a
-    patient, so a batch of sentences estimates the mean squared distance of patients without whole patients in the
-    batch. The penalty is the root of the mean squared distance, in units of the allowed distance. The accuracy is
+    patient. A batch of sentences therefore estimates the mean squared distance of patients, without whole patients in
+    the batch. The penalty is the root of the mean squared distance, in units of the allowed distance. The accuracy is
     concave in the squared distance; the accuracy at the mean squared distance is therefore at least the mean accuracy.
 
     Parameters
     ----------
     settings : BoundedSettings
-        Bounds, initial values and adaptation rate. The quantile, if any, is a bound on pairs that differ in one token;
-        the noise is scaled to this bound at the end.
+        Bounds, initial values and adaptation rate. If a quantile is bounded, the bound is on pairs that differ in one
+        token; at the end, the noise is also scaled to this bound.
     train : PairBatches
         Training sentences with their patients.
 
@@ -59,7 +59,7 @@ class PatientDualVariables(DualVariables):
     def measured(
         self, representer: Representer, valid: PairBatches | None, generator: torch.Generator, seen: Tensor
     ) -> Tensor:
-        """Return the distances of held-out or, if none are held out, training patients; shape (n_patients,)."""
+        """Return the distances of held-out patients or, without held-out patients, of training patients; (n_patients,)."""
         batches = self._train if valid is None or not len(valid.pair_rows) else valid
         return self._of_patients(representer, batches, generator)
 
@@ -87,9 +87,9 @@ class PatientDualVariables(DualVariables):
         return self._factor(distances.reshape(1, -1), confident=False)
 
     def _factor(self, draws: Tensor, confident: bool) -> float:
-        """Solve for the factor at which the mean accuracy equals the requested accuracy; draws: (n_draws, n_patients).
+        """Compute the factor at which the mean accuracy equals the requested accuracy; draws: (n_draws, n_patients).
 
-        ``confident`` takes the upper 95 % limit of the mean for other patients.
+        With ``confident``, the upper 95 % limit of the mean for other patients must equal the requested accuracy.
         """
         draws = draws.double()
         if not bool((draws > 0.0).any()):

@@ -17,8 +17,8 @@ from ..sequences import TokenSequences
 class PhiCoverage:
     """Number of PHI tokens that a bound covers, and number of the other PHI tokens by reason. Each token counts once.
 
-    A bound is about replacements of a token by one of its N nearest words. The bound does not cover tokens that cannot
-    be replaced.
+    A bound covers replacements of a token by one of its N nearest words. The bound does not cover tokens that cannot be
+    replaced.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class PhiCoverage:
     n_label_not_protected : int
         Tokens of labels that are not in the ``labels`` of the representer.
     n_punctuation, n_stop_words : int
-        Tokens without a letter or a digit, and lower-case words in ``exclude``.
+        Tokens without a letter or a digit, and lower-case words in ``exclude`` (not protected).
     n_numbers_without_vector, n_words_without_vector : int
         All-digit tokens and other tokens that have no word vector.
     n_without_neighbor : int

@@ -30,11 +30,11 @@ _OF_FILE = ("n_sentences", "n_tokens", "n_groups", "n_duplicates_removed", "shuf
 def pool_representations(
     paths_or_loaded: Iterable[str | os.PathLike[str] | SharedRepresentation],
 ) -> SharedRepresentation:
-    """Join the releases of several hospitals that used one representer.
+    """Join the releases of several hospitals that used the same representer.
 
-    Sentences stay in the order of the files. A patient number counts within its file, so patients of two files are
-    never the same. If only some files have patient numbers, each file without patient numbers counts as a single
-    patient. The sentences of a file without patient numbers are never on both sides of a split.
+    Sentences stay in the order of the files. A patient number is valid only within its file, so patients of two files
+    are never identical. If only some files have patient numbers, each file without patient numbers counts as a single
+    patient. A split by patient therefore never separates the sentences of a file without patient numbers.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _name(number: int, one: Any) -> str:
 
 
 def _common_origin(files: Sequence[SharedRepresentation], names: Sequence[str]) -> Provenance:
-    """Check that the files have compatible origins, and return the origin with the weakest noise."""
+    """Check that the files have compatible origins, and return the origin of the release with the weakest noise."""
     facts = [_comparable(file, name) for file, name in zip(files, names, strict=True)]
     # A file without PHI fits every scheme. The first file with a scheme therefore sets the scheme of the pool.
     for what in facts[0]:
@@ -140,9 +140,9 @@ def _comparable(file: SharedRepresentation, name: str) -> dict[str, Any]:
 def _check_releases_differ(files: Sequence[SharedRepresentation], names: Sequence[str]) -> None:
     """Raise BundleError if two files hold the same release.
 
-    With new noise, every release of a sentence differs. Sentences with equal vectors are therefore the same release.
-    With a tiny d, single sentences may be equal by chance. The error therefore needs more than half of the sentences of
-    the smaller file.
+    With new noise, every release of a sentence differs. Sentences with equal vectors are therefore the same release. If
+    d is very small, single sentences may have equal vectors by chance. The error is therefore raised only if more than
+    half of the sentences of the smaller file are equal.
     """
     seen: list[set[bytes]] = []
     for file, name in zip(files, names, strict=True):

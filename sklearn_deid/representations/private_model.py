@@ -94,7 +94,7 @@ def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Gene
 
 
 def noise_aware_groups(model: PrivateModel, lr: float, noise_lr: float) -> list[dict[str, Any]]:
-    """Make optimizer groups; the noise has its own learning rate, since its weights are few and large."""
+    """Make optimizer groups; the noise has a separate learning rate, since its weights are few and large."""
     noise = [*model.representer.input_noise.parameters(), *model.representer.output_noise.parameters()]
     ids = {id(p) for p in noise}
     others = [p for p in model.parameters() if id(p) not in ids]
@@ -112,7 +112,7 @@ class BestState:
     Attributes
     ----------
     score : float
-        Lowest score so far; infinite before the first offer.
+        Lowest score so far; infinite before the first call of `offer`.
 
     Examples
     --------

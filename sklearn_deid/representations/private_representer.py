@@ -63,12 +63,12 @@ EPOCHS_FROM_START, EPOCHS_ALONE = 20, 60
 
 
 class PrivateRepresenter(SentenceTransformer):
-    """Turn tokens into noisy vectors: a tagger can learn from them, and an attacker can hardly recognise PHI words.
+    """Turn tokens into noisy vectors, from which a tagger can learn and an attacker can hardly recognise PHI words.
 
     A network reads the word vectors of a sentence and returns a vector for each token. Noise is added to each vector.
-    The network is trained for two aims. A tagger must find PHI in the noisy vectors. An attacker must hardly be able to
-    distinguish a sentence from a copy in which a PHI token was replaced by one of its N nearest words. **Vectors made
-    on a CPU by version 0.1.0 are as readable as without noise** (``docs/security.md``).
+    The network is trained for two aims. First, a tagger must find PHI in the noisy vectors. Second, an attacker must
+    hardly be able to distinguish a sentence from a copy in which a PHI token was replaced by one of its N nearest
+    words. **Vectors that version 0.1.0 made on a CPU are as readable as vectors without noise** (``docs/security.md``).
 
     A hospital with annotated notes can hand out these vectors with their tags. A tagger that is trained on the vectors
     of many hospitals can tag the notes of all these hospitals.
@@ -76,9 +76,9 @@ class PrivateRepresenter(SentenceTransformer):
     Parameters
     ----------
     embeddings : "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Public word vectors. "corpus" trains the word vectors on X and warns: such word vectors hold the words of X, so
-        you must not share representations made with them. "auto" takes the installed public vectors. Without installed
-        vectors, "auto" is the same as "corpus".
+        Public word vectors. "corpus" trains the word vectors on X and warns: the word vectors then hold the words of X,
+        so you must not share representations made with these vectors. "auto" takes the installed public word vectors.
+        Without installed vectors, "auto" is equal to "corpus".
     n_components : int, default=50
         d, width of the representation.
     n_neighbors : int, default=100
@@ -86,8 +86,8 @@ class PrivateRepresenter(SentenceTransformer):
         at least 2.
     noise : "trainable", TrainableNoise, float or None, default="trainable"
         "trainable" learns a standard deviation for each dimension. `TrainableNoise` also sets the initial value, the
-        floor and the learning rate. A number fixes the standard deviation. None adds no noise and gives no privacy; use
-        None for comparisons only. Bounded training does not allow ``noise=None``.
+        floor and the learning rate. A number fixes the standard deviation. With None, no noise is added and the vectors
+        have no privacy; use None for comparisons only. Bounded training does not allow ``noise=None``.
     encoder : {"lstm", "dense"}, default="lstm"
         "lstm" reads the whole sentence. With "dense", the vector of a token depends on its word alone, and `worst_case`
         can be computed.
@@ -99,14 +99,14 @@ class PrivateRepresenter(SentenceTransformer):
         gradient reversal; the paper found that DANN fails. An object sets the parameters of the training, such as
         ``Bounded(max_attack_accuracy=0.52)``.
     public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
-        Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound is
-        a statement about the vectors, for any weights. "auto" takes weights that were learned from generated notes and
-        that the library ships. Shipped weights exist for the word vectors "glove-6b-50d" and the default network. For
-        other vectors or networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which
-        takes minutes. Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Tags of public notes may
-        differ from the tags of y; tags with equal names are the same. A fitted representer with equal vectors and
-        networks starts the training with its own weights; in a search, put it into scikit-learn's FrozenEstimator,
-        since a search clones its parameters. None learns from X alone.
+        Public notes on which bounded training starts. The start from public notes costs no privacy, since the bound
+        holds for any weights. "auto" starts from weights that the library ships, which were learned from generated
+        notes. Shipped weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
+        networks, "auto" is equal to None. "generated" learns from generated notes in `fit`, which takes minutes. Public
+        notes are a `Corpus`, a list of `Document` or a tuple (X, y). Tags of public notes may differ from the tags of
+        y; tags with equal names are treated as equal. A fitted representer with equal vectors and networks starts the
+        training with its own weights. In a search, put the fitted representer into scikit-learn's FrozenEstimator,
+        since a search clones its parameters. With None, the training uses X alone.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
@@ -116,27 +116,28 @@ class PrivateRepresenter(SentenceTransformer):
     casing : bool, "randomized" or RandomizedCasing, default=True
         Whether the casing class of each token is appended (7 columns, one-hot). True releases the true classes, without
         noise and without a bound. "randomized" draws each class by randomised response; `RandomizedCasing` sets the
-        privacy loss of a token. False releases no casing. ``bound_`` states the effect of the casing.
+        privacy loss of a token. False releases no casing. ``bound_`` states how the casing changes the attacker's
+        accuracy.
     unit_norm : bool, default=True
         Whether each noisy vector is scaled to length 1.
     tagger_hidden_size : int, default=128
         Units of each direction of the tagger that is trained together with the network. With the default, a
         ``DeidTagger()`` with default parameters can start from this tagger.
     max_epochs : int or "auto", default="auto"
-        Bounded training: number of epochs; then the tagger alone is fine-tuned for half as many epochs. Other
+        Bounded training: number of epochs; afterwards, the tagger alone is fine-tuned for half as many epochs. Other
         trainings: largest number of rounds of the last phase. "auto" is 20 if the training starts from public notes,
         and 60 otherwise.
     lr : float or None, default=None
         Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the other
         trainings.
     batch_size : int or None, default=None
-        Sentences of a batch. None means 128 for bounded training, or a 20th of fewer than 2,560 sentences (at least 8),
-        and 32 (the paper's size) for the other trainings.
+        Sentences of a batch. With None, bounded training uses 128, or a 20th of the sentences if there are fewer than
+        2,560 (at least 8). The other trainings use 32 (the paper's size).
     validation_fraction : "auto", float in (0, 1) or None, default="auto"
         Share of the patients in ``groups`` that is held out; without ``groups``, share of the sentences. Held-out data
         are used to choose the epoch, to steer the dual variables and to measure the bound. With few held-out patients,
-        the confidence limits are wide, and the noise is larger than the bound needs. "auto" is a tenth, but at least 10
-        patients, and never more than a quarter. None holds nothing out.
+        the confidence limits are wide, and the noise is larger than the bound needs. "auto" holds out a tenth of the
+        patients, but at least 10 patients, and never more than a quarter. None holds nothing out.
     memmap_dir : path, optional
         Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file
         ``representation-*.npy`` in this folder and maps them from the file. `noise_free` writes ``noise-free-*.npy``,
@@ -151,22 +152,22 @@ class PrivateRepresenter(SentenceTransformer):
         seconds, if `fit` takes more than a minute. -1 prints nothing.
     random_state : int, RandomState or None, default=None
         Random seed of the training, and of the noise of `transform` in this process. **An attacker who knows the seed
-        can remove the noise.** Therefore seeded representations are for experiments and cannot be saved for sharing.
-        With None, each call of `transform` draws its noise from ChaCha20 under a new key of 256 bits from the operating
-        system.
+        can remove the noise.** Therefore representations made with a seed are for experiments and cannot be saved for
+        sharing. With None, each call of `transform` draws its noise from ChaCha20 under a new key of 256 bits from the
+        operating system.
 
     Attributes
     ----------
     adversaries_ : PairAdversaries or None
         Adversaries of three-part training or DANN, with the weights of the selected round.
     bound_ : PrivacyBound or None
-        Bound on the accuracy of the best attacker on held-out patients, for three kinds of questions: random pairs that
+        Bound on the accuracy of the best attacker on held-out patients, for three kinds of cases: random pairs that
         differ in one token, all PHI of a patient, and an attacker who picks token and neighbour. The bound also lists
-        the PHI tokens that it does not cover, and the effect of the casing. None without output noise, or without
-        held-out PHI.
+        the PHI tokens that it does not cover, and states how the casing changes the accuracy. None if there is no
+        output noise or no held-out PHI.
     control_accuracy_ : float or None
-        Three-part training and DANN: accuracy of the adversary T2 before the representer hides anything. Under 0.9, the
-        adversary is too weak to prove anything.
+        Three-part training and DANN: accuracy of the adversary T2 before the representer hides PHI words. Below 0.9,
+        the adversary is too weak, and its failure is no evidence of privacy.
     classes_ : ndarray
         Tags of the tagger that is trained together with the network.
     fingerprint_ : str
@@ -182,13 +183,13 @@ class PrivateRepresenter(SentenceTransformer):
     tagger_ : DeidTagger or None
         Tagger of the vectors, trained together with the network. The tagger is published with the representer: `save`
         writes it, the vectors of `transform` carry it, and a `DeidTagger` that is fitted on these vectors starts from
-        this tagger. None in a representer that version 0.1.0 saved.
+        this tagger. None in a representer that was saved by version 0.1.0.
     training_ : Bounded, ThreePart or DANN
         Training that was used, with its parameters.
     n_features_out_ : int
         Width of the vectors that `transform` returns.
     training_counts_ : dict
-        Number of sentences, tokens, PHI tokens that can be replaced, and patients (None without ``groups``) in `fit`.
+        Number of sentences, tokens, replaceable PHI tokens, and patients (None without ``groups``) in `fit`.
 
     Notes
     -----
@@ -197,10 +198,10 @@ class PrivateRepresenter(SentenceTransformer):
     sees one release of x or of x', and cannot predict the noise. The answer of this attacker is right with probability
     Phi(d'/2), where ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states
     the accuracy of the best attacker for all PHI of a patient, and for an attacker who picks the token and the
-    neighbour. Then ``bound_`` states the mean, a quantile and the largest value over random pairs (x, x'). Sentence x
-    is a sentence of a held-out patient. In sentence x', one random PHI token of x is replaced by a random word among
-    its N nearest words. Training bounds the random pairs, or the patients with ``Bounded(unit="patient")``. `certify`
-    computes the bound for other data and for several releases.
+    neighbour. Then ``bound_`` states the mean, a quantile and the largest value over random pairs (x, x'). Here, x is a
+    sentence of a held-out patient. In x', one random PHI token of x is replaced by a random word among its N nearest
+    words. Training keeps a bound on random pairs or, with ``Bounded(unit="patient")``, on patients. `certify` computes
+    the bound for other data and for several releases.
 
     **Limits of the bound.** The bound is no statement about
 
@@ -209,15 +210,15 @@ class PrivateRepresenter(SentenceTransformer):
       (``bound_.coverage`` counts them);
     - words that are further away;
     - tags, the number of tokens, and which sentences of a call are equal;
-    - information on the notes in the weights of the network.
+    - information about the notes in the weights of the network.
 
-    Accuracies for a patient are larger than accuracies for a token: 0.87 for all PHI of a patient, when the mean over
-    random pairs was 0.53.
+    Accuracies for a patient are larger than accuracies for a token: in one measurement, 0.87 for all PHI of a patient,
+    and 0.53 in the mean over random pairs.
 
     **Noise.** Without ``random_state``, each call of `transform` draws new noise from ChaCha20 under a new key that is
-    never stored. Copies of a pickled representer therefore draw independent noise. Vectors are rounded to a public
-    grid. Equal sentences of one call share their noise, since each further release of a sentence reveals more of the
-    sentence.
+    never stored. Copies of a pickled representer therefore draw different, independent noise. Vectors are rounded to a
+    public grid. Equal sentences of one call share their noise, since each further release of a sentence reveals more of
+    the sentence.
 
     **Paper and code.** `representations.Representer` lists the differences between the paper and its code.
 
@@ -331,7 +332,7 @@ class PrivateRepresenter(SentenceTransformer):
         Warns
         -----
         FewNotesWarning
-            If X has few PHI tokens for the requested bound; the warning names the loss of F1 to expect.
+            If X has few PHI tokens for the requested bound; the warning states the expected loss of F1.
         """
         self._check_parameters()
         X = self._words(X)
@@ -368,7 +369,7 @@ class PrivateRepresenter(SentenceTransformer):
         SequenceError
             If X contains vectors or is not a sequence of sentences.
         ValueError
-            If a parameter was changed after `fit`, such that ``bound_`` no longer describes the release.
+            If a parameter was changed after `fit`, so that ``bound_`` no longer describes the release.
         """
         self._check_fitted()
         return self._released(self._words(X), noise=True)
@@ -395,7 +396,7 @@ class PrivateRepresenter(SentenceTransformer):
     def noise_free(self, X: Any) -> TokenVectors:
         """Return the vectors of the network without noise, and the true casing. Never share vectors without noise.
 
-        An attacker who owns the network can compute the same vectors, and use them as the best template of a sentence.
+        An attacker who has the network can compute these vectors, and use them as the best template of a sentence.
 
         Parameters
         ----------
@@ -404,7 +405,7 @@ class PrivateRepresenter(SentenceTransformer):
         Returns
         -------
         TokenVectors
-            Vectors without an origin, so that they cannot be saved for sharing.
+            Vectors without a provenance, so that the vectors cannot be saved for sharing.
         """
         self._check_fitted()
         return self._released(self._words(X), noise=False)
@@ -427,7 +428,7 @@ class PrivateRepresenter(SentenceTransformer):
         Parameters
         ----------
         X, y
-            Sentences and tags as for `fit`. Take patients who were not in `fit`, or the bound is too optimistic.
+            Sentences and tags as for `fit`. Use patients who were not in `fit`; otherwise the bound is too optimistic.
         groups : array-like of shape (n,), optional
             Patient of each sentence. Without ``groups``, each sentence counts as a patient of its own, and the metrics
             of patients are too small.
@@ -437,8 +438,8 @@ class PrivateRepresenter(SentenceTransformer):
             Quantile of the accuracy that is reported beside the mean.
         max_sentences : int or None, default=100
             Number of sentences that are sampled for the attacker who picks token and neighbour. Each sentence has about
-            500 counterfactuals. None compares all sentences; 0 leaves out the part on the attacker who picks token and
-            neighbour.
+            500 counterfactuals. With None, all sentences are compared. With 0, the part on the attacker who picks token
+            and neighbour is left out.
         random_state : int, RandomState or None, default=None
             Random seed for drawing the replaced tokens, their new words and the sampled sentences.
 
@@ -535,7 +536,7 @@ class PrivateRepresenter(SentenceTransformer):
     def save(self, path: Any, *, overwrite: bool = False, audit: Any = None, utility: Any = None) -> None:
         """Save the fitted representer for others, as a folder of JSON, safetensors and a privacy card (``README.md``).
 
-        The word vectors are not saved, since they are public. The folder names the word vectors by a checksum.
+        The word vectors are not saved, since they are public. The folder identifies the word vectors by a checksum.
 
         Parameters
         ----------
@@ -755,5 +756,5 @@ class PrivateRepresenter(SentenceTransformer):
 
 
 def _n_held_out(n_patients: int) -> int:
-    """Return the number of patients that "auto" holds out: with fewer than 10, the limits of the bound are wide."""
+    """Return the number of patients that "auto" holds out; with fewer than 10, the limits of the bound are wide."""
     return max(1, min(max(-(-n_patients // 10), 10), n_patients // 4))
