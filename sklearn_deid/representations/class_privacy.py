@@ -1,6 +1,4 @@
-"""Knowledge that an attacker gains from public word classes, as exact probabilities; no noise is added, and no bound
-holds.
-"""
+"""Knowledge that an attacker gains from public word classes: exact probabilities, since no noise is added."""
 
 from __future__ import annotations
 

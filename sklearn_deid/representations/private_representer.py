@@ -610,7 +610,7 @@ class PrivateRepresenter(SentenceTransformer):
         return {name: None if name == "_noise_seeds" else value for name, value in super().__getstate__().items()}
 
     def _check_fitted(self) -> None:
-        """Check that the representer is fitted, and that its bound, its origin and its card describe its releases."""
+        """Check that the representer is fitted, and that its bound, provenance and card describe its releases."""
         check_is_fitted(self)
         check_unchanged(self)
 
@@ -679,7 +679,7 @@ class PrivateRepresenter(SentenceTransformer):
     def _completed(
         self, bound: PrivacyBound, batches: PairBatches, X: Any, tags: Any, rng: Any, **options: Any
     ) -> PrivacyBound:
-        """Add the parts on stronger attackers, and on data that no bound covers, to a bound on random pairs."""
+        """Complete a bound on random pairs with the bounds on stronger attackers and the data that no bound covers."""
         generator = torch.Generator(batches.device).manual_seed(int(rng.integers(2**62)))
         casing = disclosure_of(as_strategy("casing", self.casing))
         certificate = Certificate(self.network_, batches, rng, generator, casing, **options)

@@ -1,8 +1,8 @@
-"""Attack a finished representer: train adversaries on it, and measure their accuracy on pairs of other patients.
+"""Attack a trained representer: train adversaries on it, and measure their accuracy on pairs of other patients.
 
 A probe is one attack by one kind of network. High accuracy proves that the representation leaks information. Accuracy
-at chance proves something only if the same adversary succeeds when nothing is hidden (`positive_control`). Even if the
-control succeeds, accuracy at chance proves nothing about stronger attackers. The bound of
+at chance is evidence of privacy only if the same adversary succeeds when nothing is hidden (`positive_control`). Even
+if the control succeeds, stronger attackers may be more accurate. The bound of
 `sklearn_deid.representations.pair_distance` holds for all attackers.
 """
 
@@ -37,10 +37,10 @@ class ProbeResult:
     ----------
     accuracies : dict of str to Estimate
         Share of the pairs that each adversary judged correctly; half of the pairs are real, half are fake. Keys are
-        "t1", "t2", and for the paper's kind "average". The pairs are new draws from the held-out sentences that also
-        selected the epoch. To measure on sentences that selected nothing, use `pair_accuracy`. The interval is Wilson's
-        at 95 %. The interval assumes independent pairs, so names that occur in many sentences make the interval too
-        narrow. The interval does not include the variation between trainings.
+        "t1", "t2", and for the paper's kind "average". The pairs are new draws from the held-out sentences on which the
+        epoch was selected. To measure on sentences on which nothing was selected, use `pair_accuracy`. The interval is
+        Wilson's at 95 %. The interval assumes independent pairs, so names that occur in many sentences make the
+        interval too narrow. The interval does not include the variation between trainings.
     adversaries : PairAdversaries
         Trained adversaries, each judge with the weights of its best epoch.
     continued : bool
@@ -123,14 +123,14 @@ def train_probe(
     representer : Representer
         Representer to attack.
     train, valid : PairBatches
-        Sentences from which the attacker learns, and sentences of other patients. The sentences of ``valid`` select the
-        best epoch, and the accuracy is measured on new draws of their pairs.
+        Sentences on which the adversaries are trained, and sentences of other patients. The best epoch is selected on
+        the sentences of ``valid``, and the accuracy is measured on new draws of their pairs.
     settings : AdversarySettings, optional
         Kind and schedule of the adversaries; by default the strong T1 and T2, 50 epochs.
     continue_from : PairAdversaries, optional
-        Adversaries of any kind whose copy is trained further with a new optimizer, as in the paper. By default the
-        adversaries are fresh. Adversaries trained from scratch find more: an adversary that was trained together with
-        the representer may stop in a poor solution.
+        Adversaries of any kind. A copy of these adversaries is trained further with a new optimizer, as in the paper.
+        By default, new adversaries are trained. Adversaries that are trained from scratch are often stronger: an
+        adversary that was trained together with the representer may remain in a poor solution.
     rng, generator
         Random streams: ``rng`` for the order of sentences, ``generator`` for counterfactuals and noise, on the device
         of the batches.
@@ -187,16 +187,16 @@ def positive_control(
     generator: torch.Generator,
     log: TrainingLog | None = None,
 ) -> ProbeResult:
-    """Run the probe on a representer without noise, where it must succeed.
+    """Run the probe on a representer without noise, on which the probe must succeed.
 
     Parameters
     ----------
     representer : Representer
-        Private representer, whose noise is left out. Two representations of a sentence are then equal, and every
-        comparison detects equal vectors: `train_probe` on a representer that was trained without an adversary is a
-        stricter control.
+        Private representer, whose noise is left out. The two representations of a sentence are then equal, and every
+        comparison detects equal vectors. A stricter control is `train_probe` on a representer that was trained without
+        an adversary.
     train, valid, settings, rng, generator, log
-        Same parameters as for `train_probe`.
+        As for `train_probe`.
     """
     subject = copy.deepcopy(representer)
     subject.input_noise = GaussianNoise(subject.input_noise.size, kind="none").to(train.device)

@@ -1,7 +1,7 @@
 """Start of a private representer: weights that were learned from public notes before the training on private notes.
 
-The bound of a representer is a statement about its vectors, for any weights. Weights that were learned from public
-notes reveal nothing about private notes. Learning from public notes first therefore costs no privacy.
+The bound of a representer holds for any weights. Weights that were learned from public notes reveal nothing about
+private notes. A start from public notes therefore costs no privacy.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def public_sentences(public: Any) -> tuple[TokenSequences, TokenSequences]:
 
 
 def start_from_public(representer: Any, model: PrivateModel, run: Any) -> bool:
-    """Copy the weights named by ``representer.public`` into a new model; return whether weights were copied.
+    """Copy the weights that ``representer.public`` selects into a new model; return whether weights were copied.
 
     Parameters
     ----------
@@ -142,12 +142,13 @@ def start_from_public(representer: Any, model: PrivateModel, run: Any) -> bool:
     model : PrivateModel
         New model, which is changed in place.
     run : TrainingRun
-        Run of the training on private notes; the start sets its first dual variables.
+        Run of the training on private notes; its first dual variables are the dual variables of the start.
 
     Raises
     ------
     ValueError
-        If public notes are given for another training than bounded training, or a representer does not fit.
+        If public notes are given for another training than bounded training, or if a fitted representer in ``public``
+        does not fit.
     """
     public, training = representer.public, representer.training_
     if public is None or (_is_auto(public) and not hasattr(training, "learn_public")):

@@ -81,7 +81,8 @@ def public_tagger_from_state(state: Any, arrays: dict[str, np.ndarray], width: i
     Raises
     ------
     BundleError
-        If the state does not fit the arrays or has further entries, or the tagger does not read vectors of this width.
+        If the state does not fit the arrays or has further entries, or if the tagger does not read vectors of this
+        width.
     """
     if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
         raise BundleError("The manifest has no state of a tagger.")
@@ -100,7 +101,7 @@ def public_tagger_from_state(state: Any, arrays: dict[str, np.ndarray], width: i
 
 
 def _check_values(state: Mapping[str, Any]) -> None:
-    """Raise BundleError if a state has values, such as text, that no public tagger has; its tags are not looked at."""
+    """Raise BundleError if a state has values that no public tagger has, such as text; the tags are not checked."""
     values = [value for name, value in state.items() if name not in ("classes", "parameters")]
     # A public tagger has no vectors, no memory of notes and no weights of single labels.
     plain = all(value is None or type(value) in (bool, int) for value in values)
@@ -113,7 +114,7 @@ def _is_setting(value: Any) -> bool:
 
 
 def _has_entries_of(own: Any, stated: Any) -> bool:
-    """Whether a mapping has no keys, at any depth, beyond those of another mapping."""
+    """Whether a mapping has only keys, at any depth, that another mapping also has."""
     if not isinstance(stated, dict):
         return True
     return isinstance(own, dict) and all(k in own and _has_entries_of(own[k], v) for k, v in stated.items())

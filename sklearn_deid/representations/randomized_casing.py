@@ -20,8 +20,8 @@ class RandomizedCasing(BaseEstimator):
 
     A token keeps its casing class with probability ``exp(epsilon) / (exp(epsilon) + 6)``. If the class is not kept, one
     of the six other classes is drawn, each with the same probability. The release of one token's class is
-    epsilon-differentially private. The epsilons of tokens add up: a sentence of n tokens has n epsilon, and r releases
-    of the sentence have r n epsilon.
+    epsilon-differentially private. The epsilons of tokens add up: epsilon is n times as large for a sentence of n
+    tokens, and r n times as large for r releases of the sentence.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class RandomizedCasing(BaseEstimator):
 
     References
     ----------
-    Kairouz, Oh & Viswanath (2016), Extremal mechanisms for local differential privacy, section 4.1, for the response
-    over k classes.
+    Kairouz, Oh & Viswanath (2016), Extremal mechanisms for local differential privacy, section 4.1: randomised response
+    with k classes.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def response_probabilities(epsilon: float, n_classes: int) -> tuple[float, float
 
 
 def respond(classes: np.ndarray, epsilon: float, n_classes: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw a released class for each class, shape (n,).
+    """Draw a released class in place of each true class, shape (n,).
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def respond(classes: np.ndarray, epsilon: float, n_classes: int, rng: np.random.
     n_classes : int
         k, number of classes.
     rng : numpy.random.Generator
-        Random stream; for a release, the stream of the release's key.
+        Random stream; for a release, the stream of the key of the release.
     """
     keep, _ = response_probabilities(epsilon, n_classes)
     step = 1 + rng.integers(n_classes - 1, size=len(classes))  # never 0: a step leads to another class
@@ -95,7 +95,7 @@ def respond(classes: np.ndarray, epsilon: float, n_classes: int, rng: np.random.
 
 
 def respond_in_training(classes: Tensor, epsilon: float, n_classes: int, generator: torch.Generator) -> Tensor:
-    """Draw a class for each class of a batch, on its device; the distribution is the same as in `respond`."""
+    """Draw a released class for each class of a batch, on its device; distribution as in `respond`."""
     keep, _ = response_probabilities(epsilon, n_classes)
     step = torch.randint(1, n_classes, classes.shape, generator=generator, device=classes.device)
     stays = torch.rand(classes.shape, generator=generator, device=classes.device) < keep
@@ -105,9 +105,10 @@ def respond_in_training(classes: Tensor, epsilon: float, n_classes: int, generat
 def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classes: int = 7) -> np.ndarray:
     """Compute the accuracy of the best attacker who sees noisy vectors and released casing classes, shape (n,).
 
-    The attacker adds the logarithms of two likelihood ratios, which are independent. The ratio of the vectors is
-    Gaussian with mean d'^2 / 2 and variance d'^2. The ratio of each changed class is epsilon with the probability that
-    a class is kept, -epsilon with the probability of one other class, and 0 otherwise.
+    The attacker adds the log likelihood ratio of the vectors and the log likelihood ratios of the classes, which are
+    independent. The log ratio of the vectors is Gaussian with mean d'^2 / 2 and variance d'^2. The log ratio of each
+    changed class is epsilon with the probability that a class is kept, -epsilon with the probability of a single other
+    class, and 0 otherwise.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
     n_changed : array-like of int, shape (n,)
         Number of released classes in which the two candidates differ.
     epsilon : float
-        Privacy loss of one class. Infinity means that the true classes are released.
+        Privacy loss of one class. Infinity if the true classes are released.
     n_classes : int, default=7
         k, number of classes.
 

@@ -19,14 +19,14 @@ class ReleaseNoise:
 
     The noise is drawn on the host for every device, for two reasons: PyTorch's generators are not cryptographic, and
     the CPU generator keeps only 32 bits of its seed. A thread draws the numbers of the next batch while the network
-    computes. Use the object in a ``with`` statement, and call `input_eps` and then `released` once for each batch.
+    computes. Use the object in a ``with`` statement. For each batch, call `input_eps` once, and then `released` once.
 
     Parameters
     ----------
     representer : Representer
         Representer whose noise is drawn.
     generator : numpy Generator
-        Random stream from `release_generator`. Do not keep the stream after the release.
+        Random stream from `release_generator`. Delete the stream after the release.
     n_tokens : sequence of int
         Number of tokens of each batch.
     """
@@ -66,8 +66,8 @@ class ReleaseNoise:
         """Make the released vectors from means of shape (n_tokens, d): float32 numbers on the released grid.
 
         The mean is split into whole grid steps and a remainder, both exact. The noise is added to the remainder alone.
-        With a remainder, the rounding error of double precision does not depend on the size of the mean. The slack of
-        the bound assumes a rounding error that does not depend on the mean.
+        The rounding error of double precision then does not depend on the size of the mean. The slack of the bound
+        assumes this independence.
         """
         mean = mean.astype(np.float64)
         whole = np.rint(mean / self._grid)
@@ -97,5 +97,5 @@ def noise_grid(representer: Representer) -> float:
 
 
 def released_grid(representer: Representer) -> float:
-    """Return the step of the grid on which all released numbers of a representer lie, except the casing."""
+    """Return the step of the grid on which all released numbers of a representer lie, except for the casing."""
     return FINEST_STEP if representer.unit_norm else noise_grid(representer)

@@ -1,4 +1,4 @@
-"""Released word classes: each vector must be the mean vector of one of the classes that the origin names."""
+"""Released word classes: each vector must be the mean vector of a class whose digest is in the provenance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGEST = re.compile(f"[0-9a-f]{{{2 * _DIGEST_SIZE}}}")
 
 
 def centroid_digests(centroids: np.ndarray) -> list[str]:
-    """Return a digest of 16 hexadecimal digits for each row; the origin of the vectors stores the digests.
+    """Return a digest of 16 hexadecimal digits for each row; the provenance of the vectors stores the digests.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def centroid_digests(centroids: np.ndarray) -> list[str]:
 
 
 def holds_classes(origin: Provenance | None) -> bool:
-    """Whether vectors of this origin are word classes, without noise.
+    """Whether vectors of this provenance are word classes, without noise.
 
     Examples
     --------
@@ -41,14 +41,14 @@ def holds_classes(origin: Provenance | None) -> bool:
 
 
 def check_classes(data: np.ndarray, origin: Provenance) -> None:
-    """Raise BundleError if a vector is not the mean vector of a class that the origin names.
+    """Raise BundleError if a vector is not the mean vector of a class whose digest is in the provenance.
 
     Parameters
     ----------
     data : ndarray of shape (n_tokens, d)
         Vectors. Columns beyond ``n_components`` hold the casing.
     origin : Provenance
-        Origin of the vectors, with the law "none, k-anonymous classes".
+        Provenance of the vectors, whose noise law is "none, k-anonymous classes".
     """
     noise = origin.noise
     size, named = noise.get("class_size"), noise.get("centroids")
@@ -71,11 +71,11 @@ def check_classes(data: np.ndarray, origin: Provenance) -> None:
 def wrong_classes(
     table: np.ndarray, classes: np.ndarray, centroids: np.ndarray, k: int, kinds: np.ndarray | None = None
 ) -> str | None:
-    """Describe the first fault of classes of public words in a sentence; None without a fault.
+    """Return a sentence on the first fault of classes of public words; None without a fault.
 
     Each class holds at least k words with a vector, and its centroid is the mean of their vectors. The last class holds
-    the words without a vector; its centroid is zero. If the casing is released beside the classes, all words of a class
-    are of one kind, and words of a kind with fewer than k words are in the last class.
+    the words without a vector; its centroid is zero. If the casing is also released, all words of a class are of a
+    single kind, and words of a kind with fewer than k words are in the last class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A fitted representer as plain data: the origin of its vectors, and the JSON values and arrays of a saved file."""
+"""A fitted representer as plain data: the provenance of its vectors, and the JSON values and arrays of a saved file."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def settings_of(representer: Any) -> dict[str, Any]:
 
 
 def release_settings(representer: Any) -> dict[str, Any]:
-    """Return the parameters that bound, origin and card describe, as in `settings_of`."""
+    """Return the parameters that determine bound, provenance and card, as in `settings_of`."""
     settings = settings_of(representer)
     return {name: value for name, value in settings.items() if name.partition("__")[0] in _RELEASE_PARAMETERS}
 
 
 def check_unchanged(representer: Any) -> None:
-    """Raise ValueError if bound, origin and card of a fitted representer no longer describe its releases."""
+    """Raise ValueError if bound, provenance and card of a fitted representer no longer describe its releases."""
     if release_settings(representer) != representer._released_as:
         raise ValueError(
             f"A parameter was changed after the fit, and bound and card no longer describe the release. Fit again "
@@ -110,7 +110,7 @@ def fingerprint_of(representer: Any) -> str:
 
 
 def origin_of(representer: Any) -> Provenance:
-    """Return the origin that is released with the vectors of a representer."""
+    """Return the provenance that is released with the vectors of a representer."""
     network = representer.network_
     noise = network.output_noise
     std = noise.std().detach().cpu()
@@ -138,7 +138,8 @@ def origin_of(representer: Any) -> Provenance:
 def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the state from which `representer_from_state` makes the representer again.
 
-    The state does not hold the word vectors, since they are public. A checksum in the state names the word vectors.
+    The state does not hold the word vectors, since they are public. A checksum in the state identifies the word
+    vectors.
 
     Raises
     ------
@@ -176,7 +177,7 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
-    """Statistics with three digits: all digits would identify the notes behind them."""
+    """Round statistics to three digits: all digits could identify the notes from which they were computed."""
     # Prices, too: the quotient of two prices is a power of the mean distance or of the share of pairs in between.
     # Strict JSON has no number for the F1 of held-out notes without PHI, nor for a signal without noise.
     some = {k: v for k, v in row.items() if not isinstance(v, float) or math.isfinite(v)}
@@ -251,12 +252,12 @@ def _check_weights(representer: Any, weights: dict[str, torch.Tensor]) -> None:
 
 
 def named_vectors(given: Any, named: Any) -> Any:
-    """Return the word vectors that the user gave or, without any, the name of public vectors in a saved file.
+    """Return the word vectors that the user passed or, without them, the name of public vectors in a saved file.
 
     Raises
     ------
     BundleError
-        If the file names anything else, such as a path on the computer of the recipient.
+        If the file contains another name, such as a path on the computer of the recipient.
     """
     if given is None and not (named is None or is_glove(named)):
         raise BundleError("The saved representer names word vectors that this version does not know.")

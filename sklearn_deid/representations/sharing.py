@@ -1,7 +1,7 @@
-"""Hand out private vectors with their tags, and open the vectors of other hospitals.
+"""Share private vectors with their tags, and open the vectors of other hospitals.
 
 `SharedRepresentation` holds the content of an opened folder. Vectors are checked when they are saved and when they are
-loaded: their noise must be the noise that their origin names, as far as the release itself can show.
+loaded: as far as the released vectors show it, their noise must be the noise that the provenance states.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class SharedRepresentation:
 
 
 def check_width(d: int, origin: Provenance) -> None:
-    """Raise BundleError if the width of vectors is not the width that their origin names."""
+    """Raise BundleError if the width of vectors is not the width in their provenance."""
     expected = origin.n_components + len(CASING_CLASSES) * origin.casing
     if d != expected:
         raise BundleError(f"The vectors have {d} columns, those of their representer {expected}.")
@@ -146,7 +146,7 @@ def label_scheme_of(tags: Iterable[str]) -> str | None:
 
 
 def description(X: TokenVectors, names: list[str], origin: Provenance, groups: np.ndarray | None) -> dict[str, Any]:
-    """Return the part of a manifest that follows from the sentences, their tag names, their origin and their groups."""
+    """Return the part of a manifest that follows from the sentences, tag names, provenance and groups."""
     return {
         "n_sentences": len(X),
         "n_tokens": len(X.data),
@@ -186,7 +186,7 @@ def has_keyed_noise(origin: Provenance | None) -> bool:
 
 
 def refuse_open_noise(origin: Provenance) -> None:
-    """Raise BundleError if the vectors carry no noise, or if an attacker can compute the noise."""
+    """Raise BundleError if the vectors have no noise, or if an attacker can compute the noise."""
     if origin.noise.get("kind") == "none":
         raise BundleError("These vectors must not be shared: they carry no noise. Fit PrivateRepresenter with noise.")
     if origin.noise.get("seeded") or origin.noise.get("generator") == SEEDED:
@@ -202,9 +202,9 @@ def refuse_open_noise(origin: Provenance) -> None:
 
 
 def check_noise(data: np.ndarray, origin: Provenance) -> None:
-    """Raise BundleError if the origin names unknown noise, or if vectors do not lie on the grid of the origin.
+    """Raise BundleError if the provenance names unknown noise, or if vectors are not on the grid of the provenance.
 
-    Word classes have no noise; each of their vectors must be the vector of a class that the origin names. Columns of
+    Word classes have no noise; each vector must be the vector of a class whose digest is in the provenance. Columns of
     the casing must hold one class for each token.
 
     Parameters
@@ -242,7 +242,7 @@ def _is_positive(value: Any) -> bool:
 
 
 def _check_size_of_noise(noise: Mapping[str, Any]) -> None:
-    """Raise BundleError if the noise is too small for its grid, or if the grid does not follow from the noise."""
+    """Raise BundleError if the noise is too small for its grid, or if the grid does not match the noise."""
     sizes = [noise.get(name, 1.0) for name in ("smallest_std", "mean_std")]
     # Both are rounded to float32 separately.
     if not all(map(_is_positive, sizes)) or ("mean_std" in noise and sizes[0] > 1.001 * sizes[1]):
@@ -257,7 +257,7 @@ def _check_size_of_noise(noise: Mapping[str, Any]) -> None:
 
 
 def _check_casing(columns: np.ndarray) -> None:
-    """Raise BundleError if columns hold anything but one-hot classes: other numbers have no noise."""
+    """Raise BundleError if the columns of the casing are not one-hot: other values have no noise."""
     for start in range(0, len(columns) if columns.shape[1] else 0, _BLOCK):
         some = columns[start : start + _BLOCK]
         # In blocks: a mapped file may be larger than the memory.
@@ -293,10 +293,10 @@ def save_representation(
     `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder contains no
     token, no text and no document id. Folder and files have the time of the last midnight (UTC).
 
-    Sentences are written in random order, since the order of the notes shows which sentences belong together. Order and
-    content are hidden only as well as the noise is: vectors that version 0.1.0 released on a CPU are as readable as
-    vectors without noise (``docs/security.md``). Sentences with the same vectors and tags are the same release and are
-    written once. Release the same notes only once, since each further draw of the noise reveals more of the notes.
+    Sentences are written in random order, since the order of the notes shows which sentences belong together. An
+    attacker who can remove the noise can also restore order and content: vectors that version 0.1.0 released on a CPU
+    are as readable as vectors without noise (``docs/security.md``). Sentences with equal vectors and tags are the same
+    release and are written once. Release notes only once, since each further noise draw reveals more of the notes.
 
     Parameters
     ----------
@@ -304,35 +304,36 @@ def save_representation(
         Folder to make. The folder is written under a temporary name and then renamed, so a partial folder never appears
         at ``path``.
     R : TokenVectors of n sentences
-        Vectors from `PrivateRepresenter.transform`, made with public word vectors and without a random seed, or from
-        `WordClassRepresenter.transform`, made with public word vectors.
+        Vectors that `PrivateRepresenter.transform` made with public word vectors and without a random seed, or that
+        `WordClassRepresenter.transform` made with public word vectors.
     y : sequence of n tag sequences
         Tags in IOB2 or BIOES.
     groups : array-like of shape (n,), default=None
-        Patient of each sentence. Patient ids are never written; each patient has a consecutive number in random order.
-        The numbers still show which sentences belong to the same patient, and the information of several sentences
-        about a patient adds up. Pass ``groups`` only if the recipient needs patient numbers for training, for example
-        to keep patients apart in cross-validation. A sentence that occurs with several patients keeps the number of one
-        of these patients.
+        Patient of each sentence. Patient ids are never written; each patient has a consecutive number, and the patients
+        are numbered in random order. The numbers still show which sentences belong to the same patient, and the
+        information of several sentences about a patient adds up. Pass ``groups`` only if the recipient needs patient
+        numbers for training, for example to keep patients apart in cross-validation. A sentence that occurs with
+        several patients keeps the number of one of these patients.
     audit : mapping, default=None
         Metrics of an audit, as plain JSON values. The metrics are published without changes.
     shuffle : bool, default=True
-        Whether sentences are written in random order. False publishes which sentences follow each other.
+        Whether sentences are written in random order. With False, the recipient learns which sentences follow each
+        other.
     random_state : int or RandomState, default=None
-        Random seed of the order, for tests. None takes the order from the operating system. An attacker who knows the
-        seed can restore the order. An attacker who finds the seed of the noise can also restore the order, for
-        sentences of equal length.
+        Random seed of the order, for tests. With None, the order is random from the operating system. An attacker who
+        knows the seed can restore the order. An attacker who finds the seed of the noise can also restore the order,
+        for sentences of equal length.
     overwrite : bool, default=False
         Whether a saved folder at ``path`` may be replaced.
 
     Raises
     ------
     BundleError
-        If R was not made by a PrivateRepresenter, or ``path`` exists. If R must not be shared: because its word vectors
-        were trained on private notes, R has no noise, the noise comes from a seed or an earlier version, or the vectors
-        are not on the grid of their noise.
+        If R was not made by a PrivateRepresenter, or ``path`` exists. If R must not be shared, for one of these
+        reasons: its word vectors were trained on private notes; R has no noise; the noise comes from a seed or an
+        earlier version; the vectors are not on the grid of their noise.
     SequenceError
-        If y or groups do not fit R, if y contains anything but tags, or if R contains NaN or infinity.
+        If y or groups do not fit R, if y contains values that are not tags, or if R contains NaN or infinity.
 
     Examples
     --------
@@ -401,13 +402,13 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     ------
     BundleError
         If the folder is damaged, incomplete, of another format, or put together from several folders. If the folder
-        holds anything that `save_representation` does not write, such as another file, or vectors off the grid of
-        their noise.
+        holds content that `save_representation` does not write, such as another file, or vectors that are not on the
+        grid of their noise.
 
     Warns
     -----
     InsecureReleaseWarning
-        If the folder has format 1: an attacker can remove its noise.
+        If the folder has format 1, since an attacker can remove its noise.
 
     Examples
     --------
@@ -497,7 +498,7 @@ def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:
 
 
 def _first_releases(R: TokenVectors, numbers: RaggedArray, order: np.ndarray) -> np.ndarray:
-    """Return row numbers in this order, each distinct sentence (vectors and tags) once."""
+    """Return the row numbers in this order; each distinct sentence (vectors and tags) occurs once."""
     # A sentence with equal vectors and tags was released twice with one draw: a second copy adds no data, and shows
     # that two notes agree.
     digests = row_digests(R, numbers)
@@ -519,7 +520,7 @@ def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 
 def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
-    """Check the manifest's description of the representation, in which no value can be trusted."""
+    """Check the manifest's description of the representation; no value is trusted."""
     kinds = {"shuffled": bool, "tags": list}
     if not isinstance(facts, dict) or not all(isinstance(facts.get(name), kind) for name, kind in kinds.items()):
         raise BundleError("The manifest does not describe a representation.")

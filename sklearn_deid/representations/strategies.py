@@ -1,4 +1,4 @@
-"""Strategies of `PrivateRepresenter`: the training of private vectors, the learning of noise, the release of casing.
+"""Strategies of `PrivateRepresenter` for the training of private vectors, learned noise, and the release of the casing.
 
 A strategy holds the parameters of one training, of one kind of noise, or of the casing. You pass a strategy to
 `PrivateRepresenter` as ``training``, ``noise`` or ``casing``. A string means a strategy with its default parameters.
@@ -33,7 +33,7 @@ _LARGEST_BATCH, _SMALLEST_BATCH, _FEWEST_BATCHES = 128, 8, 20
 
 
 class Schedule(NamedTuple):
-    """Length and learning rates of a training; a rate of None means the default of the strategy."""
+    """Length and learning rates of a training; a rate of None is the default of the strategy."""
 
     max_epochs: int
     lr: float | None = None
@@ -100,7 +100,7 @@ class TrainingRun:
         return {"rng": self.rng, "generator": self.generator, "log": self.log}
 
     def all_notes(self) -> PairBatches:
-        """Return training and held-out sentences together; only bounded training needs them."""
+        """Return training and held-out sentences together; only bounded training needs all notes."""
         return self.train if self.valid is None else PairBatches(self._data, self._batch_size, self.device)
 
 
@@ -124,18 +124,20 @@ class Bounded(BaseEstimator):
     ----------
     max_attack_accuracy : float in (0.5, 1), default=0.54
         Upper bound on the mean accuracy of the best possible attacker; 0.5 is chance. ``unit`` determines the cases
-        over which the mean is taken. The bound is about the vectors; ``bound_`` states the effect of released casing.
+        over which the mean is taken. The bound covers the vectors; ``bound_`` states how released casing changes the
+        accuracy.
     quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
-        Upper bound on the attacker's accuracy for 95 % of the random pairs, which differ in one token. None bounds the
-        mean alone.
+        Upper bound on the attacker's accuracy for 95 % of the random pairs, which differ in one token. With None, only
+        the mean is bounded.
     adversary_weight : float, default=1.0
-        lambda, initial weight of the bound in the loss. The weight rises while the bound is missed and falls
-        afterwards.
+        lambda, initial weight of the bound in the loss. The weight rises while the bound is violated, and falls while
+        the bound holds.
     unit : {"token", "patient"}, default="token"
-        "token": the attacker must distinguish a sentence from a copy with one replaced token. Token and new word are
-        random, from the PHI tokens that can be replaced. The accuracy for a patient is much higher. "patient": the
-        attacker must distinguish one release of a patient's sentences from a release in which all replaceable PHI
-        tokens are replaced. "patient" needs ``groups`` in `fit`, and costs more F1.
+        "token": the attacker must distinguish a sentence from a copy with one replaced token. The token and the new
+        word are drawn at random; the token is drawn from the PHI tokens that can be replaced. The accuracy of an
+        attacker who distinguishes patients is much higher. "patient": the attacker must distinguish one release of a
+        patient's sentences from a release in which all replaceable PHI tokens are replaced. "patient" needs ``groups``
+        in `fit`, and lowers F1 further than "token".
 
     See Also
     --------
@@ -171,7 +173,7 @@ class Bounded(BaseEstimator):
 
     @staticmethod
     def batch_of(n_sentences: int) -> int:
-        """Return the number of sentences of a batch: few sentences need small batches, or there are too few steps.
+        """Return the batch size: with few sentences, batches are small, so that there are enough steps.
 
         Examples
         --------
@@ -236,14 +238,14 @@ class ThreePart(BaseEstimator):
         Networks that attack the representer during training. The paper's networks are much weaker. With "strong", the
         noise is set to 0.3 again after the first phase, since the first phase shrinks the noise.
     stopping : {"robust", "paper"}, default="robust"
-        Rule that selects the round. "paper" takes the combined loss alone. "robust" also requires that a fresh strong
-        adversary is near chance.
+        Rule that selects the round. "paper" selects by the combined loss alone. "robust" also requires that a newly
+        trained strong adversary is near chance.
     adversary_weight : float, default=1.0
         lambda, weight of the adversary's loss.
     pretrain_epochs : int, default=20
         Largest number of epochs of each of the first two phases.
     patience : int, default=10
-        Number of epochs without progress after which a phase ends.
+        Number of epochs without improvement after which a phase ends.
 
     See Also
     --------
@@ -286,7 +288,7 @@ class ThreePart(BaseEstimator):
 
     @staticmethod
     def batch_of(n_sentences: int) -> int:
-        """Return the number of sentences of a batch in the paper.
+        """Return the batch size of the paper.
 
         Examples
         --------
@@ -308,7 +310,7 @@ class ThreePart(BaseEstimator):
         Warns
         -----
         UnsafeToShareWarning
-            If the training was interrupted before anything was hidden.
+            If the training was interrupted before the representer hides PHI.
         """
         settings = self._settings(run)
         run.log.n_epochs = settings.n_epochs_tagger + settings.n_epochs_adversary + 2 * settings.n_rounds
@@ -356,7 +358,7 @@ class DANN(ThreePart):
     Parameters
     ----------
     adversary, stopping, adversary_weight, pretrain_epochs, patience
-        Same parameters as for `ThreePart`.
+        As for `ThreePart`.
 
     References
     ----------
@@ -382,13 +384,13 @@ class TrainableNoise(BaseEstimator):
     Parameters
     ----------
     init : float, "normal" or None, default=None
-        Initial standard deviation; see `GaussianNoise`. None means 0.8 for bounded training and "normal" for other
-        trainings, as in the paper's code.
+        Initial standard deviation; see `GaussianNoise`. With None, the value is 0.8 for bounded training, and "normal"
+        for other trainings, as in the paper's code.
     floor : float, default=0.0
         Smallest standard deviation.
     lr : float or None, default=None
-        Learning rate of the noise. None means ten times the learning rate of the networks. Against the paper's
-        adversary, None means the learning rate of the networks.
+        Learning rate of the noise. With None, the rate is ten times the learning rate of the networks. Against the
+        paper's adversary, None sets the learning rate of the networks.
 
     Examples
     --------
@@ -418,7 +420,7 @@ STRATEGIES: dict[str, dict[str, Any]] = {
 
 
 def as_strategy(parameter: str, value: Any) -> Any:
-    """Return the strategy that a string names, with its default parameters; return any other value unchanged.
+    """Return the strategy of this name, with its default parameters; return any other value unchanged.
 
     Examples
     --------

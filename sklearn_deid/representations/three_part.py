@@ -1,8 +1,8 @@
 """Training against adversaries: the three-part training of the paper, and gradient reversal, which is expected to fail.
 
 The three parts train the tagger, the adversary, and the representer against the adversary. Gradient reversal (DANN)
-trains representer and adversary in the same step: the gradient that helps the adversary is reversed for the representer
-below it.
+trains representer and adversary in the same step: the representer receives the gradient of the adversary with reversed
+sign.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class _Alternation(AdversarialRun):
         return means.compute() | noise_figures(self.representer, self.train)
 
     def fooling_loss(self, batch: PairBatch, means: RunningMeans) -> Tensor:
-        """Compute ``l_deid + lambda |l_adv - ln 2|``; the second term is computed for each judge and summed.
+        """Compute ``l_deid + lambda |l_adv - ln 2|``; the second term is the sum over the judges.
 
-        A guess has a loss of ln 2, so the term is smallest when the judges cannot do better than guess.
+        The loss of a guess is ln 2, so the second term is smallest when the judges can only guess.
         """
         # shape: (batch, time, d)
         r = self.representer(batch.embeddings, batch.mask, generator=self.generator)
@@ -98,24 +98,24 @@ def train_three_part(
     generator: torch.Generator,
     log: TrainingLog | None = None,
 ) -> ThreePartResult:
-    """Train a representer so that a tagger can read it and an adversary cannot.
+    """Train a representer from whose vectors a tagger can find PHI, but an adversary cannot recognise PHI words.
 
     P1 trains representer and tagger. P2 trains the adversaries on the frozen representer. P3 alternates between two
     steps. In P3b, the representer learns to keep the tagger's loss low and to keep the adversaries' loss at the loss of
     a guess. In P3a, tagger and adversaries adapt to the new representer.
 
-    The result of the training is at best private against its adversaries. Attack the result with a fresh strong
-    adversary (`train_probe`): with the paper's adversary, training looks finished while a stronger adversary can still
-    read the representation.
+    The result of the training is private only against the adversaries of this training, at best. Attack the result with
+    a newly trained strong adversary (`train_probe`). With the paper's adversary, the training can look successful
+    although a stronger adversary still succeeds.
 
     Parameters
     ----------
     model : PrivateModel
-        Model that is trained in place and left in its best state. After KeyboardInterrupt the function also leaves the
-        best state, and returns normally.
+        Model that is trained in place and left in its best state. After KeyboardInterrupt, the model is also left in
+        its best state, and the function returns normally.
     train, valid : PairBatches
-        Sentences of different patients. Without ``valid``, no round is selected, no phase stops early, and there is no
-        control.
+        Sentences of different patients. Without ``valid``, no round is selected, no phase stops early, and no positive
+        control is measured.
     settings : ThreePartSettings, optional
         Schedule and losses.
     rng : numpy.random.Generator
@@ -134,7 +134,7 @@ def train_three_part(
     Warns
     -----
     UnsafeToShareWarning
-        If T2 is right in less than 90 % of the pairs at the end of P2, where nothing is hidden, or if there are no
+        If T2 is right in less than 90 % of the pairs at the end of P2, when nothing is hidden, or if there are no
         held-out patients to measure T2.
 
     Raises
@@ -144,9 +144,10 @@ def train_three_part(
 
     Notes
     -----
-    As in the authors' code, P3b comes before P3a, and the deviation is computed per pair. The paper's text allows other
-    readings, and `ThreePartSettings` offers these readings. There are two differences to the authors' code. Rounds are
-    selected on held-out patients, not on training data. In P3a, tagger and adversaries have separate optimizers.
+    As in the authors' code, P3b comes before P3a, and the deviation from chance is computed for each pair. The paper's
+    text can be read differently, and `ThreePartSettings` offers the other readings. Two details differ from the
+    authors' code. First, rounds are selected on held-out patients, not on training data. Second, tagger and adversaries
+    have separate optimizers in P3a.
 
     References
     ----------
@@ -195,7 +196,7 @@ def reverse_gradient(x: Tensor, factor: float = 1.0) -> Tensor:
     """Return x unchanged, and send the gradient back multiplied by ``-factor``.
 
     Place this function between a representation and its adversary. A single step on the sum of the losses then trains
-    the adversary to distinguish the pairs, and the representer to prevent this distinction.
+    the adversary to distinguish the pairs, and the representer to make the pairs indistinguishable.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ def reverse_gradient(x: Tensor, factor: float = 1.0) -> Tensor:
     Raises
     ------
     ValueError
-        If the factor is negative, since the gradient would then not be reversed.
+        If the factor is negative: the gradient would then not be reversed.
 
     References
     ----------
@@ -276,19 +277,20 @@ def train_dann(
     generator: torch.Generator,
     log: TrainingLog | None = None,
 ) -> ThreePartResult:
-    """Train like `train_three_part`, with gradient reversal in place of the alternation of P3.
+    """Train like `train_three_part`, with gradient reversal in place of the alternating steps of P3.
 
     Each batch makes one step on ``l_deid + l_adv``. The gradient of l_adv reaches the representer multiplied by
-    ``-lambda``. A beaten adversary has no time to adapt, so the representation looks private until another adversary is
-    trained on it. In the paper, an adversary that was trained for 20 more epochs was right in over 80 % of pairs.
+    ``-lambda``. The adversary has no time to adapt to the representer, so the representation looks private until
+    another adversary is trained on it. In the paper, an adversary that was trained for 20 more epochs was right in over
+    80 % of pairs.
 
     Parameters
     ----------
     model, train, valid, rng, generator
-        Same parameters as for `train_three_part`.
+        As for `train_three_part`.
     settings : ThreePartSettings, optional
-        Schedule and losses. P1, P2 and the selection of a round are the same as in `train_three_part`. A round is one
-        epoch. ``order`` is not used, and ``deviation`` is used for the selection only.
+        Schedule and losses. P1, P2 and the selection of a round are as in `train_three_part`. A round is one epoch.
+        ``order`` is not used, and ``deviation`` is used for the selection only.
     log : TrainingLog, optional
         Log that receives rows "P1", "P2", "control", "DANN", and "probe" for each probe.
 
@@ -299,8 +301,8 @@ def train_dann(
     Notes
     -----
     The paper trains all parts together from the start. In `train_dann`, P1 and P2 come first, since the positive
-    control needs both phases. ``n_epochs_tagger=0, n_epochs_adversary=0`` leaves P1 and P2 out, and the control then
-    fails.
+    control needs both phases. With ``n_epochs_tagger=0, n_epochs_adversary=0``, P1 and P2 are left out, and the control
+    then fails.
 
     References
     ----------

@@ -40,7 +40,8 @@ class TwinDistances:
     def over_patients(self, batches: PairBatches) -> TwinDistances:
         """Add up the squared distances of each patient's sentences.
 
-        Equal sentences of a patient count once: one call of `transform` releases them with the same noise.
+        Equal sentences of a patient count once, since one call of `transform` releases equal sentences with the same
+        noise.
 
         Parameters
         ----------

@@ -1,4 +1,6 @@
-"""`WordClassRepresenter` releases the class of each word: k indistinguishable words, without noise."""
+"""`WordClassRepresenter` releases the class of each word, without noise; a class has k or more indistinguishable
+words.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,10 @@ _CLASS = "WordClassRepresenter"
 class WordClassRepresenter(SentenceTransformer):
     """Replace each word by the mean vector of a public class of at least k similar words.
 
-    The classes depend on public word vectors and a seed alone. Nothing is trained on notes, and nothing is random in
-    the release. All words of a class have the same vector. No attacker can distinguish the words of a class, over any
-    number of tokens and releases, with any computing power. The class itself is public: a release shows "one of these k
-    words".
+    The classes depend only on public word vectors and a random seed. Nothing is learned from notes, and the release is
+    not random. All words of a class have the same vector. No attacker can distinguish the words of a class, for any
+    number of tokens and releases and any computing power. The class itself is public: a release shows that the token is
+    one of these k or more words.
 
     Parameters
     ----------
@@ -48,16 +50,16 @@ class WordClassRepresenter(SentenceTransformer):
         k, number of words of the smallest class. The largest class has fewer than 2 k words.
     casing : bool, default=True
         Whether the casing class of each token in the note is appended (7 columns, one-hot). With ``casing=True``, all
-        words of a class can be written in the same casing classes: numbers and words have separate classes.
+        words of a class can be written in the same casing classes, so that numbers and words are in separate classes.
     random_state : int, RandomState or None, default=0
-        Random seed of the clustering. The seed is no secret. Vectors of different hospitals can be pooled only if the
-        word vectors, ``class_size`` and ``random_state`` are equal.
+        Random seed of the clustering. The seed need not be secret. Vectors of different hospitals can be pooled only if
+        the word vectors, ``class_size`` and ``random_state`` are equal.
 
     Attributes
     ----------
     centroids_ : ndarray of shape (n_classes + 1, d), dtype float32
-        Vector of each class. The last row is zero. The last row belongs to words without a vector, and to words whose
-        casing classes too few other words share.
+        Vector of each class. The last row is zero, for the last class. The last class holds the words without a vector,
+        and the words whose casing classes too few other words share.
     classes_of_words_ : ndarray of shape (n_words,), dtype int32
         Class of each word of the word vectors.
     class_sizes_ : ndarray of shape (n_classes,)
@@ -69,16 +71,16 @@ class WordClassRepresenter(SentenceTransformer):
 
     Notes
     -----
-    **Rules.** A token is looked up as `WordVectors` looks it up (as written, then in lower case, then with other digits
-    replaced), so "SMITH" and "Smith" have the class of "smith". Numbers that are words of the word vectors, such as
-    "2019", have classes of numbers. Tokens without a vector are one further class, with the zero vector.
+    A token is looked up as in `WordVectors`: first as written, then in lower case, then with other digits in place of
+    its digits. "SMITH" and "Smith" therefore have the class of "smith". Numbers that are words of the word vectors,
+    such as "2019", have classes of numbers. Tokens without a vector form a further class, with the zero vector.
 
     **Not hidden.** The release shows the class of a word, the casing, the tags and the number of tokens. A class often
-    has a meaning (surnames, towns, drugs). An attacker who knows that a release concerns one of two patients can
-    distinguish the patients as soon as the class of one of their tokens differs. `certify` computes how often an
-    attacker can distinguish such patients.
+    has a meaning (surnames, towns, drugs). Suppose that an attacker knows that a release concerns one of two patients.
+    The attacker can distinguish the two patients if the class of one of their tokens differs. `certify` computes how
+    often an attacker can distinguish such patients.
 
-    **k-anonymity** here is about words, not about patients.
+    Here, **k-anonymity** applies to words, not to patients.
 
     See Also
     --------
@@ -122,7 +124,7 @@ class WordClassRepresenter(SentenceTransformer):
         ----------
         X : sequence of n sentences, each a sequence of tokens
         y, groups : ignored
-            The parameters are part of the scikit-learn interface.
+            These parameters are part of the scikit-learn interface.
 
         Returns
         -------
@@ -152,7 +154,7 @@ class WordClassRepresenter(SentenceTransformer):
 
     @property
     def _kinds(self) -> np.ndarray | None:
-        """Kind of each word, if the casing is also released; shape (n_words,)."""
+        """Kind of each word if the casing is also released; shape (n_words,)."""
         return casing_kinds(self._vectors) if self.casing else None
 
     @property
@@ -190,7 +192,7 @@ class WordClassRepresenter(SentenceTransformer):
         return TokenVectors(data, X.offsets, self._origin()).with_documents(X.documents)
 
     def certify(self, X: Any, y: Any, *, n_neighbors: int = 100) -> ClassPrivacy:
-        """Compute exactly how much an attacker learns about the PHI tokens of X.
+        """Compute the exact information that an attacker gains about the PHI tokens of X.
 
         Parameters
         ----------
@@ -236,7 +238,7 @@ class WordClassRepresenter(SentenceTransformer):
         )
 
     def save(self, path: Any, *, overwrite: bool = False) -> None:
-        """Save the classes as a folder of JSON and safetensors. The word vectors are named by a checksum.
+        """Save the classes as a folder of JSON and safetensors. The folder identifies the word vectors by a checksum.
 
         Parameters
         ----------
@@ -284,8 +286,8 @@ class WordClassRepresenter(SentenceTransformer):
         Raises
         ------
         BundleError
-            If the folder is damaged, of another kind or made with other word vectors, or if a class has fewer than k
-            words or another vector than their mean.
+            If the folder is damaged, of another kind, or made with other word vectors, or if a class has fewer than k
+            words or a vector that is not the mean of its words.
         """
         state, arrays = saved_state(path, _CLASS)
         try:

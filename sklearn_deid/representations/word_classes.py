@@ -12,8 +12,8 @@ _ITERATIONS = 20  # of each 2-means; more iterations move the border of two halv
 def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
     """Divide vectors into classes of at least k and fewer than 2 k similar vectors.
 
-    A set of 2 k or more vectors is divided by 2-means. If one side has fewer than k vectors, the side takes the nearest
-    vectors of the other side.
+    A set of 2 k or more vectors is divided by 2-means. If one side has fewer than k vectors, the nearest vectors of the
+    other side are moved to this side.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> n
 
     Notes
     -----
-    Plain k-means of word vectors leaves many classes of one or two rare words and a few very large classes. Joining the
-    small classes afterwards would mix words that have nothing in common.
+    Plain k-means of word vectors leaves many classes of one or two rare words and a few very large classes. If the
+    small classes were joined afterwards, dissimilar words would be in one class.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def classes_by_kind(vectors: np.ndarray, kinds: np.ndarray | None, k: int, rng: 
     vectors : ndarray of shape (n, d)
         Vectors.
     kinds : ndarray of int, shape (n,), or None
-        Kind of each vector. None means that all vectors are of one kind.
+        Kind of each vector. With None, all vectors are of one kind.
     k : int
         Size of the smallest class.
     rng : numpy.random.Generator
