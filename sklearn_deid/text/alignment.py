@@ -56,13 +56,13 @@ class AlignmentReport:
     collisions : tuple of Misfit
         Spans whose first token belongs to an earlier span. In the tags, a colliding span starts with its next token.
     overlapping : tuple of Misfit
-        Spans that share a character with a longer span (of two equally long spans the earlier counts as longer). An
-        overlapping span is tagged only on tokens that belong to no other span.
+        Spans that share a character with a longer span; of two equally long spans, the earlier span counts as longer.
+        An overlapping span is tagged only on tokens that belong to no other span.
     swallowed : tuple of Misfit
-        Lost spans whose tokens all belong to other spans. The tokens of a lost span are tagged with the labels of the
-        other spans.
+        Spans without a tag, because all their tokens belong to other spans. The tokens of a lost span are tagged with
+        the labels of the other spans.
     empty : tuple of Misfit
-        Lost spans that contain no part of a token, such as spans of white space.
+        Spans without a tag, because they contain no part of a token, such as spans of white space.
 
     Examples
     --------
@@ -127,7 +127,8 @@ def spans_to_tags(
     ----------
     spans : sequence of Span
         Spans in any order. If spans overlap, the longest span keeps all its tokens; of equally long spans, the earlier
-        span keeps its tokens. The other spans keep the tokens that remain, so all characters of all spans are tagged.
+        span keeps its tokens. The shorter spans keep the tokens that remain. All characters of all spans are therefore
+        tagged.
     starts, ends : sequences of int, length n_tokens
         Half-open character offsets of the tokens. The tokens are in order and do not overlap.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
@@ -135,8 +136,8 @@ def spans_to_tags(
     doc_id : str, optional
         Document id for the report.
     sentences : sequence of (first token, token past the last), optional
-        Token ranges of the sentences. A span across a sentence border is split. By default the whole document is one
-        sentence.
+        Token ranges of the sentences. A span across a sentence border is divided at the border. By default the whole
+        document is one sentence.
 
     Returns
     -------
@@ -213,7 +214,7 @@ def tags_to_spans(
         Scheme of the tags.
     confidences : sequence of float, length n_tokens, optional
         Probability of the tag of each token. The confidence of a span is the smallest probability of its tokens. A
-        product of the probabilities would lower the confidence of long spans.
+        product of the probabilities would give long spans a lower confidence.
     category_of : callable, optional
         Function from a label to its category.
     sentences : sequence of (first token, token past the last), optional
@@ -261,7 +262,7 @@ def _check_lengths(**sequences: Sequence) -> None:
 
 
 def _without_overlaps(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
-    """Longest spans without overlaps in the order of the text, and the overlapping other spans, longest first."""
+    """Longest spans without overlaps in the order of the text, and the remaining, overlapping spans, longest first."""
     ordered = sorted(spans, key=lambda s: s.start)
     if all(a.end <= b.start for a, b in zip(ordered[:-1], ordered[1:], strict=True)):
         return ordered, []

@@ -1,4 +1,4 @@
-"""Metadata of Arrow tables and parquet files without texts: a comment beside the rows can quote a note."""
+"""Metadata of Arrow tables and parquet files without texts, since a comment in the metadata can quote a note."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _TYPE = ("num_categories", "ordered", "timezone", "unit", "encoding", "precision
 
 
 def without_texts(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] | None:
-    """Metadata of a file or a column without entries that hold several words.
+    """Metadata of a file or a column, without entries of several words.
 
-    The description of a pandas frame keeps the entries that pandas needs.
+    Of the description of a pandas frame, the entries that pandas needs are kept.
 
     Examples
     --------
@@ -39,9 +39,10 @@ def without_texts(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] 
 
 
 def schema_without_texts(pa: Any, schema: Any) -> Any:
-    """Schema of pyarrow without metadata of several words, also inside of lists and structures.
+    """Schema of pyarrow without metadata of several words, including the fields of lists and structures.
 
-    Categories inside of lists, structures and maps become their values, because the list of categories can hold more.
+    Categories inside of lists, structures and maps become plain values, because the list of categories can also hold
+    values that no row contains.
 
     Examples
     --------

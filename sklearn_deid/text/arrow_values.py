@@ -1,4 +1,4 @@
-"""Texts inside of the values of an arrow column, whatever its type."""
+"""Texts inside of the values of an Arrow column of any type."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def texts_by_row(array: Any) -> Iterator[list[bytes]]:
 
 
 def names_inside(kind: Any) -> Iterator[str]:
-    """Names of the fields of the structs inside of an arrow type."""
+    """Names of the fields of the structs inside of an Arrow type."""
     for field in _fields(kind):
         if str(kind).startswith("struct<"):
             yield field.name

@@ -1,7 +1,7 @@
 """Characters and shapes of words as small integers, without a vocabulary.
 
-A saved vocabulary of training tokens would contain note text. Classes computed from the characters contain no note
-text.
+A saved vocabulary of training tokens would contain note text. Integers that are computed from the characters contain no
+note text.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:
     words : sequence of str, length n
         Words of any length.
     max_length : int, default=24
-        Number of characters that represent a word. A longer word is represented by its first and last
-        ``max_length // 2`` characters. The cut affects only this feature, never the note.
+        Number of characters that represent a word. A longer word is represented by its first and last ``max_length //
+        2`` characters. The shortened word affects only this feature, never the note.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:
 
 
 def word_shape(word: str) -> str:
-    """Shape of a word: letters become X or x, digits become d, and runs of the same sign are cut to two signs.
+    """Shape of a word: letters become X or x, digits become d, and runs of one sign are shortened to two signs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names of columns that a reader could confuse."""
+"""Names of columns that a person could confuse."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WIDE = (str, bytes, Mapping, list, tuple, set, frozenset, np.ndarray)
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
-    """First column of texts whose name resembles a column that is not named; None if there is no such column.
+    """First column of texts whose name resembles the name of a column that was not passed; None without such a column.
 
     Examples
     --------
@@ -62,10 +62,10 @@ def is_alike(name: str, other: str) -> bool:
 
 
 def repeats(text: Any, others: Iterable[Any]) -> bool:
-    """Whether one of the other values of a row is, or contains, a text or a part of it.
+    """Whether a text, or a part of the text, occurs in or equals another value of the row.
 
-    The text needs five words, and a part 24 characters with four blanks, or 40 characters. Case and repeated blanks are
-    ignored. Strings of JSON are read.
+    The text must have at least five words. A part must have 24 characters with four blanks, or 40 characters. Case and
+    repeated blanks are ignored. The function also searches the strings inside of JSON.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _is_of(words: Sequence[str], value: Any) -> bool:
 
 
 def _share(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two texts have a part in common, in a time that grows with their lengths only."""
+    """Whether two texts have a part in common; the time is linear in their lengths."""
     short, long = sorted((" ".join(words), " ".join(others)), key=len)
     for length, n_blanks in _PARTS:
         parts = {part for part in _windows(short, length) if part.count(" ") >= n_blanks}

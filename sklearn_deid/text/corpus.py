@@ -64,7 +64,7 @@ class Corpus(Sequence[Document]):
 
     @property
     def groups(self) -> np.ndarray:
-        """Patient id of each document, or its document id if there is none; shape (n_documents,), dtype object."""
+        """Patient id of each document, or document id if there is no patient id; shape (n_documents,), dtype object."""
         return np.array([patient_of(d) for d in self._documents], dtype=object)
 
     @property
@@ -148,8 +148,8 @@ class Corpus(Sequence[Document]):
         Warns
         -----
         AlignmentWarning
-            If the tags lose spans or change their borders. A span across a sentence border alone causes no warning: all
-            its tokens are tagged, and redaction hides the same text.
+            If the tags lose spans or change their borders. A span across a sentence border causes no warning by itself:
+            all its tokens are tagged, and redaction hides the same text.
         """
         cut_note = segment_normalized if segmenter is None else segmenter.segment
         pieces = [cut_note(document.text) for document in self._documents]
@@ -238,7 +238,7 @@ class SentenceData:
         return f"SentenceData({_counted(sentence=len(self.X), token=len(self.X.data), document=len(self.corpus))})"
 
     def border_counts(self) -> BorderCounts:
-        """For each label: borders of sentences inside one gold span, and borders with the label on both sides.
+        """For each label: number of sentence borders inside one gold span, and number with the label on both sides.
 
         Examples
         --------
@@ -312,7 +312,7 @@ class SentenceData:
 
 
 def patient_of(document: Document) -> str:
-    """Patient id of a document, or the document id if the document has no patient id."""
+    """Patient id of a document; without a patient id, the document id."""
     return document.doc_id if document.patient_id is None else document.patient_id
 
 
@@ -337,8 +337,8 @@ def border_counts(documents: Iterable[Document], cuts: Iterable[Segmentation]) -
     Returns
     -------
     dict of str to (int, int)
-        Number of borders inside a span of the label, and number of borders with a token of the label on both sides.
-        Labels without a border between two of their tokens are left out.
+        Number of sentence borders inside a span of the label, and number of sentence borders with a token of the label
+        on both sides. Labels are left out if no sentence border has their tokens on both sides.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def joined_at_borders(
     sentences: Sequence[tuple[int, int]],
     counts: Mapping[str, tuple[int, int]],
 ) -> list[Span]:
-    """Join spans of one label at sentence borders, if most gold spans of the label continue across borders.
+    """Join spans of a label at sentence borders, if most gold spans of the label continue across borders.
 
     Parameters
     ----------

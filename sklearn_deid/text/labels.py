@@ -230,8 +230,8 @@ def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
     Parameters
     ----------
     scheme : {"i2b2-2014", "meddocan", "hipaa-types", "grascco", "eds-pseudo", "binary"} or LabelScheme
-        Name of a known scheme: of a corpus, or "hipaa-types" for the identifiers of HIPAA as labels, as in ASQ-PHI. The
-        function returns a LabelScheme unchanged.
+        Name of a known scheme: of a corpus, or "hipaa-types", whose labels are the identifiers of HIPAA, as in ASQ-PHI.
+        The function returns a LabelScheme unchanged.
 
     Raises
     ------
@@ -255,8 +255,8 @@ def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
 def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[str, str | None]:
     """Map from the labels of one scheme to the labels of another scheme.
 
-    The function knows four kinds of maps: every scheme but "binary" to i2b2 2014, every scheme to itself, every scheme
-    to ``"hipaa"`` (HIPAA labels are kept, other labels are dropped), and every scheme to ``"binary"``. There is no map
+    The function has four kinds of maps: every scheme but "binary" to i2b2 2014, every scheme to itself, every scheme to
+    ``"hipaa"`` (HIPAA labels are kept, other labels are dropped), and every scheme to ``"binary"``. There is no map
     from i2b2 2014 to another scheme because several labels of a scheme share an i2b2 label.
 
     Parameters
@@ -274,7 +274,7 @@ def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[s
     Raises
     ------
     ValueError
-        If the function knows no map between the two schemes.
+        If the function has no map between the two schemes.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def nearest_i2b2() -> dict[str, str]:
 
 
 def names_of_i2b2(labels: Iterable[str]) -> dict[str, str]:
-    """Names of the labels of i2b2 2014 in the scheme that some labels belong to.
+    """Names of the labels of i2b2 2014 in the scheme to which some labels belong.
 
     If several labels of a scheme share an i2b2 label, the first label in the scheme gives the name.
 
@@ -338,11 +338,11 @@ def names_of_i2b2(labels: Iterable[str]) -> dict[str, str]:
 
 
 def propose_label_map(labels: Iterable[str], target: str | LabelScheme) -> dict[str, str]:
-    """Propose a label of a scheme for labels of an unknown scheme, for a person to check and to complete.
+    """Propose labels of a known scheme for the labels of an unknown scheme; you must check and complete the result.
 
-    A label is proposed if no other label of the scheme has a name that is made of whole words of the unknown label,
-    such as "ZIP" for "LOCATION_ZIP". Other labels are missing in the result. `relabel` refuses a missing label, so that
-    no label is mapped or dropped without a decision.
+    A label of the known scheme is proposed if its name is made of whole words of the unknown label, such as "ZIP" for
+    "LOCATION_ZIP", and if no other label of the known scheme fits. Labels without a proposal are missing in the result.
+    `relabel` raises an error for a missing label, so that no label is mapped or dropped without a decision.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def propose_label_map(labels: Iterable[str], target: str | LabelScheme) -> dict[
     Returns
     -------
     dict of str to str
-        Proposed label of each label with a proposal.
+        Map from each unknown label with a proposal to the proposed label.
 
     Examples
     --------
@@ -373,7 +373,7 @@ def propose_label_map(labels: Iterable[str], target: str | LabelScheme) -> dict[
 
 
 def _words(label: str) -> list[str]:
-    """Words of a label in lower case: cut at signs, and before a capital that follows a small letter."""
+    """Words of a label in lower case; divided at signs, and before a capital that follows a small letter."""
     return [word.lower() for word in re.findall(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[a-z]+|\d+", label)]
 
 

@@ -1,4 +1,4 @@
-"""`LearnedSegmenter`: sentences that are cut only if the notes themselves show that a sentence ends."""
+"""`LearnedSegmenter` ends a sentence only if the notes themselves show that a sentence ends."""
 
 from __future__ import annotations
 
@@ -42,40 +42,42 @@ _FEWEST_NOTES = 20  # a few notes do not show how lines end
 
 
 class LearnedSegmenter:
-    """Split notes into tokens and sentences; learn from unannotated notes which full stops end a sentence.
+    """Split notes into tokens and sentences, with full stops that were learned from unannotated notes.
 
     A full stop ends a sentence only if two conditions hold. First, the word before the full stop is not an
-    abbreviation: the notes do not write a full stop after the word far more often than after other words (Kiss & Strunk
-    2006). Second, the notes write the word after the full stop more often in lower case than with a capital inside a
-    sentence. Names, German nouns and the months after ordinal numbers do not meet the second condition. A full stop
-    after an initial or after a number of up to three digits never ends a sentence. Capitals are no evidence in scripts
-    without case and in notes in capitals. In such scripts and notes, the second condition is that the word before the
-    full stop also occurs without a full stop. Question marks and exclamation marks end sentences as in
+    abbreviation: a full stop does not follow this word far more often than other words (Kiss & Strunk 2006). Second,
+    inside sentences, the word after the full stop is written more often in lower case than with a capital. The second
+    condition does not hold for names, German nouns, and the months after ordinal numbers. A full stop after an initial
+    or after a number of up to three digits never ends a sentence. In scripts without case and in notes in capitals, a
+    capital is no evidence for the start of a sentence. In these scripts and notes, the second condition is that the
+    word before the full stop also occurs without a full stop. Question marks and exclamation marks end sentences as in
     `split_sentences`.
 
-    Lines end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of `fit`:
-    breaks without final punctuation, a colon or a blank line before them, and without a list item or a field name after
-    them. A note with far more bare line breaks was wrapped by a program, and its bare line breaks are read as spaces. A
-    note without its full stops is never read as wrapped.
+    Line ends also end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of
+    `fit`. A line break is bare if no final punctuation, colon or blank line precedes the break, and no list item or
+    field name follows the break. A note with far more bare line breaks was wrapped by a program, and each bare line
+    break is read as a space. A note in which the full stops are missing is never read as wrapped.
 
-    The segmenter knows no language and has no list of abbreviations. In doubt the segmenter does not cut. A sentence of
-    more than 2,000 tokens is cut into parts of 2,000 tokens.
+    The segmenter has no rules for a language and no list of abbreviations. In doubt, the segmenter does not end a
+    sentence. A sentence of more than 2,000 tokens is divided into parts of 2,000 tokens.
 
     Attributes
     ----------
     words_ : ndarray of shape (n_words, 5), dtype uint32
         One row for each kept word. The first column is a hash of the word in lower case. The other columns count how
-        often the notes write the word with a full stop, without a full stop, in lower case, and with a capital inside a
-        sentence. A word is kept if it occurs in notes of at least two patients, and is an abbreviation or is also
-        written in lower case. The array contains no word. With a saved model, anyone can test whether a given word is
-        kept. If `fit` is called with the annotations, words that occur in PHI only are not kept. Without annotations, a
-        name is kept if the notes also write it in lower case, as in user names, or if it looks like an abbreviation.
+        often the word is written with a full stop, without a full stop, in lower case, and with a capital inside a
+        sentence. A word is kept under two conditions: it occurs in notes of at least two patients, and it is an
+        abbreviation or is also written in lower case. The array contains no word. With a saved model, anyone can test
+        whether a given word is kept. If `fit` is called with the annotations, words that occur only in PHI are not
+        kept. Without annotations, a name is kept if the notes also contain the name in lower case, as in user names, or
+        if the name looks like an abbreviation.
     full_stop_rate_ : float
         Proportion of words with a full stop.
     bare_break_limit_ : float
-        Highest proportion of bare line breaks in a note whose lines end sentences. A note like the notes of `fit`
-        exceeds this share with a probability of at most 1 %, or 1 / (n + 1) with 20 to 98 notes (split conformal
-        prediction). With fewer notes the value is 1, which no note can exceed.
+        Highest proportion of bare line breaks in a note of which each line end is read as the end of a sentence. The
+        proportion in a further note like the notes of `fit` is higher with a probability of at most 1 %, or of at most
+        1 / (n + 1) with 20 to 98 notes (split conformal prediction). With fewer notes, the value is 1, which no note
+        can exceed.
 
     References
     ----------
@@ -105,7 +107,7 @@ class LearnedSegmenter:
         texts : iterable of str
             Notes. Annotations are not needed.
         y : iterable of sequences of Span or None, optional
-            Annotated PHI of each note, None for a raw note. Words that annotated notes write in PHI alone have no row.
+            Annotated PHI of each note, None for a raw note. Words that annotated notes contain only in PHI have no row.
         groups : iterable, optional
             Patient of each note. By default, each note belongs to a patient of its own.
 
@@ -200,7 +202,7 @@ class LearnedSegmenter:
         return segmenter
 
     def _ends_sentence(self, stop: _FullStop, known: dict[str, list[int]], caseless: bool) -> bool:
-        """Whether a full stop ends a sentence; ``known`` are the counts of the words around it."""
+        """Whether a full stop ends a sentence; ``known`` holds the counts of the words around the full stop."""
         _, before, after = stop
         counts = known[before.lower()]
         if self._is_abbreviation(before, counts):
@@ -212,7 +214,7 @@ class LearnedSegmenter:
         return counts[_LOWER] > counts[_CAPITAL]
 
     def _has_full_stops(self, own: dict[str, list[int]]) -> bool:
-        """Whether a note has at least a quarter of the usual full stops: without full stops, all breaks look bare."""
+        """Whether a note has at least a quarter of the usual full stops; without full stops, all breaks look bare."""
         stopped, plain = (sum(counts[kind] for counts in own.values()) for kind in (_STOPPED, _PLAIN))
         return stopped >= _FEWEST_FULL_STOPS * self.full_stop_rate_ * (stopped + plain)
 
@@ -252,7 +254,7 @@ _STOPPED, _PLAIN, _LOWER, _CAPITAL = range(4)
 
 
 def _counts(text: str) -> dict[str, list[int]]:
-    """How often a note writes each word with a full stop, without one, in lower case, and with an inner capital."""
+    """Counts of each word of a note: with and without a full stop, in lower case, and with an inner capital."""
     counts: dict[str, list[int]] = {}
     for match in _WORD.finditer(text):
         written, stop = match.groups()
@@ -270,7 +272,7 @@ def _counts(text: str) -> dict[str, list[int]]:
 
 
 def _is_inner(text: str, start: int) -> bool:
-    """Whether a word is inside a sentence: behind another word or a comma, and one space."""
+    """Whether a word is inside a sentence: after a word or a comma, and one space."""
     if start < 2 or text[start - 1] != " ":
         return False
     before = text[start - 2]
@@ -278,7 +280,7 @@ def _is_inner(text: str, start: int) -> bool:
 
 
 class _FullStop(NamedTuple):
-    """Full stop that may end a sentence: end of the gap behind it, and the words around it."""
+    """Full stop that may end a sentence: end of the white space after it, and the words around it."""
 
     end: int
     before: str
@@ -286,7 +288,7 @@ class _FullStop(NamedTuple):
 
 
 def _final_marks(text: str) -> tuple[list[int], list[_FullStop]]:
-    """Ends of the gaps behind marks that always end a sentence, and full stops that may end a sentence."""
+    """Ends of the white space after marks that always end a sentence, and full stops that may end a sentence."""
     ends: list[int] = []
     stops: list[_FullStop] = []
     for gap in AFTER_FINAL.finditer(text):

@@ -1,8 +1,8 @@
-"""Characters that a program has written as codes or decoded wrongly, with the character that was meant.
+"""Characters that a program wrote as codes or decoded wrongly, with the original characters.
 
-A name with such a character is in several pieces, and a tagger finds only some of the pieces: ``M\\u00fcller`` of JSON,
+A tokenizer splits a name with such a character, and a tagger finds only some of the parts: ``M\\u00fcller`` of JSON,
 ``M<U+00FC>ller`` of R, ``M\\xc3\\xbcller`` of Python, and UTF-8 that was read as Windows-1252 or in a code page of DOS.
-U+FFFD in a word is a letter that is lost. The sign is read as "e" to keep the word whole.
+U+FFFD in a word replaces a letter that was lost. This character is read as "e", so that the word is not split.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REST = range(0x80, 0xC0)
 
 
 def _characters(codecs: tuple[str, ...]) -> dict[str, int]:
-    """Bytes from 128 on by the characters that codecs make of them. The first codec has priority."""
+    """Bytes from 128 on, by the characters to which codecs decode these bytes. The first codec has priority."""
     found: dict[str, int] = {}
     for codec in codecs:
         for byte in range(0x80, 0x100):
@@ -50,7 +50,7 @@ _LEADS = ("\u00c3", "\u00c4", "\u00c5", "\u251c", "\u00e2\u20ac", "\u00c2\u00a0"
 
 
 def misread_characters(text: str) -> Iterator[Edit]:
-    """Edits that give a text its characters back, from left to right.
+    """Edits that restore the original characters of a text, from left to right.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _decoded(code: re.Match[str]) -> str:
 
 
 def _read_again(text: str, known: dict[str, int]) -> str:
-    """Text of the bytes as UTF-8; the text itself if its characters are not bytes of UTF-8."""
+    """Text that results if the characters are read as UTF-8 bytes; the text itself if they are not UTF-8 bytes."""
     try:
         return bytes(known[character] for character in text).decode("utf-8")
     except (KeyError, UnicodeError):

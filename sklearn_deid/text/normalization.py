@@ -1,10 +1,10 @@
-"""`normalize`: read letters, digits and punctuation in unusual forms as ordinary characters, with exact offsets.
+"""`normalize` replaces unusual forms of letters, digits and punctuation by ordinary characters, with exact offsets.
 
 A name can be written with zero-width characters, in full-width letters, as HTML entities or with a space after each
-letter. A tagger that was trained on ordinary notes finds few such names. The text that a tagger reads is normalised,
-and its spans are mapped back. The note itself is never changed.
+letter. A tagger that was trained on ordinary notes misses most of these names. A tagger therefore reads the normalised
+text, and its spans are mapped back to the note. The note itself is never changed.
 
-`normalize` returns ordinary text, accents included, unchanged.
+`normalize` does not change ordinary text and accents.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _WIDE_SIGN = re.compile(rf"(?<=[A-Za-z0-9])[{_WIDE_SIGNS}]|[{_WIDE_SIGNS}](?=[A-
 
 
 def normalize(text: str, *, layout: bool = True) -> NormalizedText:
-    r"""Text as a tagger should read it, with the place of each character in the unchanged text.
+    r"""Text that a tagger reads, with the position of each character in the unchanged text.
 
     ==============================================  ====================================================
     written                                         read
@@ -124,7 +124,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     Returns
     -------
     NormalizedText
-        Text to read. `NormalizedText.original` gives the place of a passage in ``text``.
+        Text to read. `NormalizedText.original` returns the offsets of a passage of ``text`` in the unchanged text.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def _underscores(text: str) -> list[Edit]:
 
 
 def _hidden(text: str) -> list[Edit]:
-    """Invisible characters beside a visible character of the scripts above."""
+    """Invisible characters next to a visible character of the scripts above."""
     edits = []
     for found in _HIDDEN.finditer(text):
         start, end = found.span()

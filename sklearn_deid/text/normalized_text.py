@@ -1,4 +1,4 @@
-"""`NormalizedText`: a text that was changed for reading, with the place of each character in the unchanged text."""
+"""`NormalizedText` is a changed text, with the position of each character in the unchanged text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class NormalizedText:
     text : str
         Text to read.
     starts, ends : ndarray of shape (n_characters,), dtype int64, optional
-        Half-open offsets of each character in the original text. Starts and ends never decrease. None means that the
-        text is the original text.
+        Half-open offsets of each character in the original text. Starts and ends never decrease. With None, the text is
+        the original text.
 
     Examples
     --------
@@ -65,9 +65,9 @@ class NormalizedText:
     def edited(self, edits: Sequence[Edit]) -> NormalizedText:
         """Apply edits, sorted and without overlap.
 
-        A replacement with the length of the replaced text maps character by character. In any other case, each
-        character of the replacement maps to all replaced characters. Removed characters map to no new character: a
-        passage covers the removed characters if it has characters on both sides.
+        If a replacement has the length of the replaced text, each character maps to the replaced character at its
+        position. Otherwise, each character of the replacement maps to all replaced characters. Removed characters have
+        no new character. A passage contains the removed characters if it has characters before and after them.
         """
         if not edits:
             return self

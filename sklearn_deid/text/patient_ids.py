@@ -13,10 +13,10 @@ _MISSING = frozenset(("", "nan", "none", "null", "nat", "na", "n/a", "<na>", "un
 
 
 def known_id(value: Any) -> str | None:
-    """Id of a patient as a string; None for a missing value. Rows without an id must not count as one patient.
+    """Id of a patient as a string; None for a missing value. Rows without an id must not count as a single patient.
 
-    One patient has one id in all tables: pandas makes floats of whole numbers if a row has no patient, and databases
-    pad texts of a fixed length with blanks.
+    A patient has the same id in all tables, although pandas makes floats of whole numbers if a row has no patient, and
+    databases pad texts of a fixed length with blanks.
 
     Examples
     --------

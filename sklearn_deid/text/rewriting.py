@@ -22,8 +22,8 @@ class Rewriting(NamedTuple):
         The text after rewriting.
     spans : tuple of Span
         Label and category of each replaced span, with the offsets of its replacement in the new text. Empty
-        replacements are left out. The spans have no confidence, since a confidence would let readers check guesses of
-        the original.
+        replacements are left out. The spans have no confidence, since a reader could check guesses of the original
+        against the confidence.
     """
 
     text: str
@@ -160,7 +160,7 @@ def redact_document(document: Document, mode: str = "label") -> Document:
     document : Document
         Note with the spans to redact.
     mode : {"label", "mask", "remove"}, default="label"
-        Replacement of a span, as in `redact`. The new note has the spans of labels; asterisks are not spans.
+        Replacement of a span, as in `redact`. The new note has spans for labels, but not for asterisks.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def redact_document(document: Document, mode: str = "label") -> Document:
 
 
 def span_replacement(mode: str) -> Callable[[Span], str]:
-    """Function from a span to the text that takes its place in a mode of `redact`.
+    """Return the function from a span to its replacement text for a mode of `redact`.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Digits in words and letters in numbers, as scanners confuse them, with the correct character.
+"""Digits in words and letters in numbers that a scanner (OCR) has confused, with the correct characters.
 
-A tokenizer separates letters from digits. "M00dy" and "20l8" become three tokens each, none of which looks like a part
+A tokenizer separates letters from digits. "M00dy" and "20l8" become three tokens each, and no token looks like a part
 of a name or of a date.
 """
 
@@ -87,7 +87,7 @@ def scanner_repairs(text: str) -> list[Edit]:
 
 
 def _mixed_runs(text: str) -> Iterator[re.Match[str]]:
-    """The matches of ``_MIXED``. Most words have no digit, and trying the pattern at each word takes longer."""
+    """The matches of ``_MIXED``. The pattern is not tried at each word, since most words have no digit."""
     end = 0
     for change in _CHANGE.finditer(text):
         if change.start() < end:
@@ -107,7 +107,7 @@ def _change(changes: dict[int, str], start: int, written: str, meant: str) -> No
 
 
 def _formed(written: str) -> str:
-    """A number with signs between, if most characters are digits and the whole looks like a date, time or number."""
+    """A number with signs between digits, if most characters are digits and it looks like a date, time or number."""
     read = written.translate(_DIGITS)
     found = None if read == written else _FORM.fullmatch(read)
     if found is None:

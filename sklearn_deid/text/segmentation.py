@@ -71,7 +71,7 @@ def segment_normalized(text: str, split: Callable[[str], Segmentation] | None = 
     text : str
         Unchanged text of the note.
     split : callable, optional
-        Splits the normalised text. None means `segment`, with sentences of at most 2,000 tokens.
+        Splits the normalised text. With None, `segment` is used, with sentences of at most 2,000 tokens.
 
     Examples
     --------
@@ -91,13 +91,13 @@ _LONGEST_SENTENCE = 2000
 
 
 def check_segmentation(text: str, cut: Any) -> Segmentation:
-    """Check the result of a segmenter: a token that is missing would hide its text from every tagger.
+    """Check the result of a segmenter, since no tagger can find PHI in text that is in no token.
 
     Raises
     ------
     SequenceError
-        If the result is not a `Segmentation`, tokens overlap or leave the text, a letter or digit is in no token, or
-        the sentences do not cover all tokens in order.
+        If the result is not a `Segmentation`, if tokens overlap or are outside of the text, if a letter or digit is in
+        no token, or if the sentences do not cover all tokens in order.
     """
     if not isinstance(cut, Segmentation):
         raise SequenceError(f"A segmenter must return a Segmentation. Got {type(cut).__name__} instead.")

@@ -1,7 +1,7 @@
 """Sentences of clinical notes, as ranges of tokens.
 
-A wrong split can cut a name or an address in two, so that no tagger can find the whole name. A missed split only makes
-a sentence longer. In doubt the splitter therefore does not split.
+A wrong split can divide a name or an address, so that no tagger can find the whole name. A missed split only makes a
+sentence longer. In doubt, the splitter therefore does not split.
 
 Some systems write one statement per line. Other systems wrap lines at about 80 columns. Splitting at every line break
 would cut names and streets in wrapped notes. Ignoring all line breaks would join the fields of unwrapped notes. The
@@ -46,7 +46,7 @@ _LONGEST_ABBREVIATION = 8
 def starts_sentence(text: str, position: int, after_full_stop: bool) -> bool:
     """Whether the character at an offset could start a sentence: a capital, a letter without case, or an opening mark.
 
-    A digit could start a sentence unless the sentence before ends with a full stop.
+    A digit could start a sentence, unless the sentence before the digit ends with a full stop.
     """
     first = text[position]
     if first in "¿¡":
@@ -60,7 +60,7 @@ def starts_sentence(text: str, position: int, after_full_stop: bool) -> bool:
 
 
 def _is_abbreviation(text: str, stop: int, following: int, starts: set[int]) -> bool:
-    """Whether the full stop at offset ``stop`` belongs to the word before it; ``starts`` as for `_ends_sentence`."""
+    """Whether the full stop at offset ``stop`` belongs to the word before it; ``starts`` as in `_ends_sentence`."""
     word = word_before(text, stop, _LONGEST_ABBREVIATION + 1)
     if not word:
         return text[stop - 1 : stop] == "/"  # "C/. Mayor"
@@ -111,11 +111,11 @@ def final_mark(text: str, gap_start: int) -> int:
 def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     """Split the tokens of a note into sentences.
 
-    A sentence ends at the end of a line if the next line does not continue the line (see `line_starts`). A sentence
-    also ends after ``.``, ``!``, ``?`` or ``…`` (with closing quotes or brackets) if white space follows, and then a
-    capital letter, a letter of a caseless script, ``¿`` or ``¡``. After ``!`` and ``?`` a digit may follow as well. A
-    full stop does not end a sentence after an initial, a known English or Spanish abbreviation, or the number of a list
-    item. Ideographic full stops need no white space. Sentences have no length limit.
+    A sentence ends at the end of a line, unless the next line continues the line (see `line_starts`). A sentence also
+    ends after ``.``, ``!``, ``?`` or ``…`` (with closing quotes or brackets), if white space and then a capital letter,
+    a letter of a caseless script, ``¿`` or ``¡`` follow. After ``!`` and ``?`` a digit may follow as well. A full stop
+    does not end a sentence after an initial, a known English or Spanish abbreviation, or the number of a list item.
+    Ideographic full stops need no white space. Sentences have no length limit.
 
     Parameters
     ----------
@@ -212,23 +212,23 @@ def _visible_lines(text: str) -> list[_Line]:
 
 
 def _is_full(line: _Line, following: _Line, width: int) -> bool:
-    """Whether a width explains the break: the line fits into the width, but the line plus the next word does not."""
+    """Whether a width explains the break: the line fits into the width, but not the line with the next word."""
     return line.length <= width < line.length + following.needed
 
 
 def _breaks_off(line: _Line, following: _Line, caseless: bool) -> bool:
-    """Whether the break is in mid-sentence: no final punctuation before the break, and no capital after the break."""
+    """Whether the break is inside a sentence: no final punctuation before the break, and no capital after the break."""
     first = following.text[0]
     return line.text[-1] not in ".:;!?" and first.isalpha() and (caseless or not first.isupper())
 
 
 def _may_run_on(line: _Line, following: _Line) -> bool:
-    """False if a line starts a new paragraph for any width: after a blank line or a row of dashes, or a list item."""
+    """False if a line starts a paragraph for any width: after a blank line or a row of dashes, or as a list item."""
     return not (following.begins or line.is_row)
 
 
 def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
-    """Width at which a note was wrapped; None if the author set its line ends."""
+    """Width at which a note was wrapped; None if the author of the note chose the line ends."""
     pairs = [(line, after) for line, after in pairwise(lines) if _may_run_on(line, after)]
     # A break is explained by an interval of widths. Counting the ends of the intervals and summing up gives the number
     # of explained breaks for all widths in one pass.
@@ -262,30 +262,30 @@ def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -
 
 
 def is_caseless(text: str) -> bool:
-    """Whether a note has hardly any lower case, so that a capital is no evidence for the start of a sentence."""
+    """Whether a note has hardly any lower-case letters, so that capitals do not show where a sentence starts."""
     plain = text.encode("ascii", "ignore")
     n_lower = len(plain) - len(plain.translate(None, _ASCII_LOWER)) + sum(map(str.islower, _ASCII.sub("", text)))
     return n_lower <= _MAX_CASELESS_SHARE * len(text)
 
 
 def line_starts(text: str) -> list[int]:
-    r"""Offsets of the lines that do not continue the line before.
+    r"""Offsets of the lines that do not continue the preceding line.
 
     A visible line starts a new unit of text, with two exceptions:
 
-    - In a hard-wrapped note, a line continues the line before if its first word did not fit into the line before.
-    - In any other note, a line continues the line before if the line before has 40 or more columns and the break is in
-      mid-sentence.
+    - In a hard-wrapped note, a line continues the preceding line if its first word did not fit into the preceding line.
+    - In any other note, a line continues the preceding line if the preceding line has 40 or more columns and the break
+      is inside a sentence.
 
     Lines after a blank line or a row of dashes, and list items (``-``, ``*``, ``•``, ``o``, ``1.``, ``2)``, ``a)``),
-    always start a new unit. In a hard-wrapped note, fields of up to three words (``Allergies: ...``) start a new unit,
-    too.
+    always start a new unit. In a hard-wrapped note, fields of up to three words (``Allergies: ...``) also start a new
+    unit.
 
     A note is hard-wrapped if a width of 40 to 140 columns meets two conditions. (a) At most a tenth of the lines, or
-    one line, exceed the width. (b) At least two, and at least 30 %, of the breaks that the width explains are in
-    mid-sentence. A width explains a break if the line fits into the width, and the line plus the next line's first word
-    does not fit. A break is in mid-sentence if no final punctuation precedes the break and a lower case letter follows
-    (any letter in notes without lower case). Breaks at blank lines, rows and list items are not counted.
+    one line, exceed the width. (b) Of the breaks that the width explains, at least two, and at least 30 %, are inside a
+    sentence. A width explains a break if the line fits into the width, and the line plus the next line's first word
+    does not fit. A break is inside a sentence if no final punctuation precedes the break and a lower-case letter
+    follows (any letter in notes without lower case). Breaks at blank lines, rows and list items are not counted.
 
     Parameters
     ----------
@@ -306,15 +306,16 @@ def line_starts(text: str) -> list[int]:
 
 
 class LineBorders(NamedTuple):
-    """Lines of a note that do not continue the line before.
+    """Lines of a note that do not continue the preceding line.
 
     Parameters
     ----------
     starts : list of int
         Result of `line_starts`.
     bare : list of int
-        Members of ``starts`` after a bare break. No final punctuation, colon, row of dashes or blank line precedes the
-        break, and no list item and no field name of up to three words with a colon follows the break.
+        Offsets of ``starts`` that follow a bare break. A break is bare if no final punctuation, colon, row of dashes or
+        blank line precedes the break, and neither a list item nor a field name of up to three words with a colon
+        follows.
     bare_share : float
         Number of bare breaks, divided by the number of all breaks between visible lines plus 4.
     """
@@ -325,7 +326,7 @@ class LineBorders(NamedTuple):
 
 
 def line_borders(text: str, caseless: bool | None = None) -> LineBorders:
-    r"""Find the lines that do not continue the line before, and those among these lines that follow a bare break.
+    r"""Find the lines that do not continue the preceding line, and report which of these lines follow a bare break.
 
     Parameters
     ----------

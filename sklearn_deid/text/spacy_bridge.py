@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class SpacyTokenizer:
     """Tokenizer for ``nlp.tokenizer``; see `make_spacy_tokenizer`.
 
-    The tokenizer has no settings besides the vocabulary, so its serialization methods write and read nothing.
+    The tokenizer has no settings except for the vocabulary, so its serialization methods write and read nothing.
     """
 
     def __init__(self, vocab: Vocab) -> None:
@@ -59,7 +59,7 @@ class SpacyTokenizer:
 
 
 def _append_gap(text: str, start: int, end: int, words: list[str], spaces: list[bool]) -> None:
-    """Append the text between two tokens: a first space belongs to the word before, the rest becomes a token."""
+    """Append the text between two tokens: a first space belongs to the preceding token, the rest becomes a token."""
     if start < end and words and text[start] == " ":
         spaces[-1] = True
         start += 1
@@ -71,8 +71,8 @@ def _append_gap(text: str, start: int, end: int, words: list[str], spaces: list[
 def make_spacy_tokenizer(vocab: Vocab) -> SpacyTokenizer:
     r"""Make a spaCy tokenizer that produces the tokens of `tokenize`.
 
-    The tokens of spaCy's own tokenizers often contain borders of PHI. On the MEDDOCAN corpus, no tagger on top of
-    spaCy's Spanish tokenizer can reach more than 91.4 F1.
+    Tokens of spaCy's own tokenizers often contain borders of PHI in the middle of a token. On the MEDDOCAN corpus, no
+    tagger on top of spaCy's Spanish tokenizer can reach more than 91.4 F1.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def make_spacy_tokenizer(vocab: Vocab) -> SpacyTokenizer:
     -------
     SpacyTokenizer
         Callable from a text to a ``spacy.tokens.Doc`` with the tokens of `tokenize` at the same offsets
-        (``token.idx``). ``doc.text`` equals the unchanged text. Therefore the Doc has an additional token wherever any
-        text other than a single space separates two tokens; ``is_space`` marks white space. An HTML entity keeps its
+        (``token.idx``). ``doc.text`` equals the unchanged text. Therefore the Doc has an additional token wherever two
+        tokens are not separated by exactly one space; ``is_space`` marks white space. An HTML entity keeps its
         spelling, and ``norm_`` holds its unescaped form.
 
     Examples

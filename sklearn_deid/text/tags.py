@@ -6,8 +6,8 @@ marks a span of a single token with S (BIOES is the BILOU scheme of Ratinov and 
 further hyphens.
 
 Both schemes read illegal sequences by the same rule. A span ends after E and S, before B, S and O, and before another
-label. An I or E without a preceding span starts a new span. The sequence ``O I-DATE I-DATE`` is therefore one date.
-The rule never drops a tagged token, so redaction hides every token that a tagger marked.
+label. An I or E without a preceding span starts a new span. The sequence ``O I-DATE I-DATE`` is therefore one date. The
+rule never drops a tagged token, so redaction hides every token that a tagger tagged as PHI.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def sorted_tags(tags: Iterable[str]) -> list[str]:
     Raises
     ------
     SequenceError
-        If a string is not a valid tag. If X and y were swapped, the string is a word of a note.
+        If a string is not a valid tag. The message does not show the string: if X and y were swapped, the string is a
+        word of a note.
 
     Examples
     --------
@@ -211,7 +212,7 @@ def convert_tags(tags: Sequence[str], source: str, target: str) -> list[str]:
 
 
 def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, tag_scheme: str = "iob2") -> list[str]:
-    """Tag sequence of token spans; the reverse of `labels_of`.
+    """Tag sequence of token spans; the inverse of `labels_of`.
 
     Parameters
     ----------

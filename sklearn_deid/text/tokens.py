@@ -1,4 +1,4 @@
-"""Aggressive tokenizer with exact offsets, for the text of clinical notes.
+"""Tokenizer for clinical notes that splits at all possible borders of PHI, with exact offsets.
 
 PHI often starts or ends inside a word of a general tokenizer (``25yo``, ``SmithMD``, ``12/03/2019-14:00``). A span can
 be tagged exactly only if its borders are token borders. This tokenizer therefore splits at every possible border of
@@ -112,7 +112,7 @@ def is_latin_1(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _token_pattern() -> re.Pattern[str]:
-    """Regular expression of a token; every character except white space and ignored characters matches a branch."""
+    """Regular expression of a token; every character except for white space and ignored characters matches."""
     ranges = _character_classes()
     upper, letter, mark = ranges["U"], ranges["N"], ranges["M"] + _JOINERS
     unspaced = "".join([f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED_BLOCKS])
@@ -178,14 +178,14 @@ def tokenize(text: str) -> Tokens:
       Khmer, Burmese).
     - An HTML entity such as ``&lt;`` or ``&#39;``. The token text is the unescaped character.
 
-    White space separates tokens and belongs to no token. The same is true for control characters, zero-width spaces,
-    direction marks, the byte order mark, and entities of these characters. Every other character is in exactly one
-    token. Soft hyphens and zero-width joiners stay inside their word.
+    White space separates tokens and belongs to no token. Control characters, zero-width spaces, direction marks, the
+    byte order mark, and entities of these characters also separate tokens and belong to no token. Every other character
+    is in exactly one token. Soft hyphens and zero-width joiners stay inside their word.
 
     Parameters
     ----------
     text : str
-        Unchanged text. Newlines, entities and accents need no normalisation.
+        Unchanged text. You need not normalise newlines, entities and accents.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""`decode_body`: the text of a note that was written in an encoding of mails."""
+"""`decode_body` decodes the text of a note that was exported in a transfer encoding of e-mail."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ TRANSFER_ENCODINGS = ("quoted-printable", "base64")
 
 
 def decode_body(text: str, transfer_encoding: str, encoding: str = "utf-8") -> str | None:
-    """Decode a whole note from an encoding of mails.
+    """Decode a whole note from a transfer encoding of e-mail.
 
-    Use the function for notes that `unreadable_reason` refuses because they were exported as bodies of mails. Remove
-    the headers of mails before you call the function.
+    Use the function for notes that `unreadable_reason` refuses because they were exported as bodies of e-mails. Remove
+    the headers of the e-mails before you call the function.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def decode_body(text: str, transfer_encoding: str, encoding: str = "utf-8") -> s
     transfer_encoding : {"quoted-printable", "base64"}
         Encoding of the note.
     encoding : str, default="utf-8"
-        Encoding of the bytes inside.
+        Encoding of the decoded bytes.
 
     Returns
     -------

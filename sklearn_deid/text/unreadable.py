@@ -1,10 +1,10 @@
-"""`unreadable_reason`: notes that hold text of another kind, in which no tagger finds PHI.
+"""`unreadable_reason` detects notes in an encoding or a file format in which no tagger finds PHI.
 
-People or other programs can read RTF, quoted-printable, base64, and UTF-16 that was decoded as UTF-8. A tagger sees
-none of the names in encoded text. A note with encoded text must be withheld: its redaction would be the unchanged note.
+People or other programs can read RTF, quoted-printable, base64, and UTF-16 that was decoded as UTF-8. A tagger finds no
+names in encoded text. A note with encoded text must be withheld: its redaction would be the unchanged note.
 
-The tests look for signs that ordinary notes do not have. The tests find encodings, not attackers: a text that was
-hidden on purpose can look like ordinary words.
+The function looks for signs that ordinary notes do not have. The function detects encodings, but no attackers: a text
+that was hidden on purpose can look like ordinary words.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def unreadable_reason(text: str) -> str | None:
     Returns
     -------
     str or None
-        None for ordinary text. For unreadable text, a sentence without text of the note: the note holds NULs, control
-        characters, invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, XML,
-        quoted-printable, base64, uuencoded, hexadecimal or text of a web form.
+        None for ordinary text. A sentence that contains no text of the note, if the note is unreadable. The note holds
+        NULs, control characters, invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF,
+        XML, quoted-printable, base64, uuencoded, hexadecimal or text of a web form.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _is_byte_swapped(text: str) -> bool:
 
 
 def _transfer_encoding(text: str) -> str | None:
-    """Reason for a note in an encoding of mails."""
+    """Reason for a note in a transfer encoding of e-mail."""
     if "=" in text:
         breaks, letters = len(_QP_SOFT_BREAK.findall(text)), len(_QP_LETTER.findall(text))
         if letters or breaks >= _FEW or _QP_HEADER.search(text):
@@ -151,7 +151,7 @@ def _is_of_a_form(text: str) -> bool:
 
 
 def _is_hexadecimal(run: str) -> bool:
-    """Whether hexadecimal digits are text with spaces. Identifiers and digests do not count as text."""
+    """Whether hexadecimal digits decode to text with spaces. Identifiers and digests do not count as text."""
     pairs = re.findall("[0-9A-Fa-f]{2}", run.removeprefix("0x"))
     # Rows of measurements are pairs of digits, too. The letters J to O and Z of a text have a letter in their pair.
     if sum(not pair.isdecimal() for pair in pairs) < _HEX_SHARE * len(pairs):
@@ -166,7 +166,7 @@ def _is_hexadecimal(run: str) -> bool:
 
 
 def _is_base64(run: str) -> bool:
-    """Whether a run is encoded text, or so long and so mixed that nobody wrote it as words."""
+    """Whether a run of characters is base64 text, or is too long and too mixed to be written words."""
     letters = "".join(run.split()).rstrip("=")
     if len(letters) >= _LONG_RUN and re.search("[a-z]", letters) and re.search("[A-Z]", letters):
         return any(c.isdigit() for c in letters)
