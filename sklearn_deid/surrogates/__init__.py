@@ -1,4 +1,4 @@
-"""Invented names, places, dates and identifiers: for generated notes, and as surrogates for the PHI of real notes."""
+"""Invented names, places, dates and identifiers for generated notes, and as surrogates for the PHI of real notes."""
 
 from . import dates, identifiers, names, places
 from .chance import Chance

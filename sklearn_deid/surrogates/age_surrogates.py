@@ -26,10 +26,10 @@ class AgeSurrogates:
     Parameters
     ----------
     words : LocaleWords
-        Units of ages and number words of the locale.
+        Words for units of ages, and number words, of the locale.
     ages : {"keep", "shift", "band"}
-        Treatment of ages up to 89 years: unchanged, moved by ``years``, or replaced by the band of five years around
-        the age.
+        Treatment of ages up to 89 years: unchanged, increased by ``years``, or replaced by the band of five years that
+        contains the age.
     years : int, default=0
         Years that are added with "shift". The result is between 1 and 89.
 
@@ -47,7 +47,7 @@ class AgeSurrogates:
         self._numbers = words.numbered("number words")
 
     def surrogate(self, text: str) -> str | None:
-        """Age in the form of ``text``, or None if no rule knows the form."""
+        """Surrogate of an age in the form of ``text``, or None if the form is unknown."""
         if any(int("".join(spaced.split())) > _OLDEST for spaced in _SPACED.findall(text)):
             return None
         pieces = self._joined(_PIECES.findall(text))
@@ -64,7 +64,7 @@ class AgeSurrogates:
         return None if None in written else _BEHIND_OLDEST.sub("90+", "".join(map(str, written)))
 
     def _joined(self, pieces: list[str]) -> list[str]:
-        """Pieces with the words of one number in one piece: ninety-two, noventa y dos, quatre-vingt-douze."""
+        """Pieces, with the words of one number in a single piece: ninety-two, noventa y dos, quatre-vingt-douze."""
         joined: list[str] = []
         for piece in pieces:
             start = self._start_of_number(joined) if self._is_number_word(piece) else len(joined)
@@ -79,7 +79,7 @@ class AgeSurrogates:
         return fold(piece) in self._numbers
 
     def _start_of_number(self, pieces: list[str]) -> int:
-        """Position of the last number if the next word can belong to it; the end of the pieces otherwise."""
+        """Position of the last number if the next word can belong to this number; otherwise the end of the pieces."""
         start = len(pieces)
         while start and (not pieces[start - 1].strip(_HYPHENS) or self._units.get(fold(pieces[start - 1])) == "-"):
             start -= 1
@@ -124,7 +124,7 @@ class AgeSurrogates:
 
 
 def _added(total: int | None, number: int) -> int | None:
-    """Number that the words before and the next word form together; None if the words form no number together.
+    """Number that the words so far and the next number word form together; None if they form no number.
 
     Examples
     --------

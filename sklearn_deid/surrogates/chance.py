@@ -1,8 +1,8 @@
 """Random draws for the note generator.
 
-Every draw uses ``Generator.random()``, which returns the same doubles on every platform. The richer methods of a
-generator (``choice``, ``integers``) may change their streams between numpy releases, and a call costs ten times as
-much.
+Every draw uses ``Generator.random()``, which returns the same doubles on every platform. The other methods of a
+generator (``choice``, ``integers``) may change their streams between NumPy releases, and a call takes ten times as
+long.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check digits of national numbers: valid check digits, or deliberately invalid ones."""
+"""Check digits of national numbers: valid or deliberately invalid."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def dni(body: str) -> str | None:
 
 
 def nuss(body: str) -> str | None:
-    """Two check digits of a Spanish social security number: province and number modulo 97."""
+    """Two check digits of a Spanish social security number: the number with its province, modulo 97."""
     # By the rule, a number below ten million is joined to its province without its leading zero.
     province, number = int(body[:2]), int(body[2:])
     whole = number + province * 10_000_000 if number < 10_000_000 else int(body)
@@ -157,7 +157,7 @@ _CARD = ((re.compile(r"(\d{15})(\d)"), luhn),)
 
 
 def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> str:
-    """Return a number with valid or invalid check digits; unchanged if the form has no check digits.
+    """Return a number with valid or invalid check digits, or unchanged if its form has no check digits.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def has_valid_check_digits(text: str, locale: str) -> bool | None:
 
 
 def _readings(text: str, locale: str) -> Iterator[tuple[str, str, _Check]]:
-    """Number without its check digits, check digits, and their rule, for each form that a number can have."""
+    """Number without check digits, its check digits, and their rule, for each form that the number can have."""
     bare = "".join(sign for sign in text if sign.isalnum()).upper()
     for form, check in (*_FORMS[locale], *_CARD):
         if (found := form.fullmatch(bare)) is not None:
@@ -195,9 +195,9 @@ def _readings(text: str, locale: str) -> Iterator[tuple[str, str, _Check]]:
 
 
 def _with_possible_date(body: str, check: _Check, chance: Chance) -> str:
-    """Number with a date in the place for the date of birth, so that programs accept it; other numbers unchanged.
+    """Number with a valid date in place of the date of birth, so that programs accept the number; others unchanged.
 
-    The date is drawn. The drawn date is not the date of birth in the notes.
+    The date is drawn. The date is drawn at random and is not the date of birth in the notes.
     """
     if check not in (nir, fodselsnummer, codice_fiscale):
         return body

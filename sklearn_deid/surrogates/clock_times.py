@@ -27,7 +27,7 @@ _BARE = re.compile(r"\s*(?P<sign>[,;(]?)\s*(?P<first>\d{1,2})\.(?P<second>\d{2})
 
 
 def is_time(text: str) -> bool:
-    """Whether a text is a time of day, and not a day with a month.
+    """Whether a text is a time of day, and not a date of day and month.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def is_time(text: str) -> bool:
 
 
 def time_behind(text: str) -> int | None:
-    """Position at which the time of day after a date begins, with the separators before it; None without a time.
+    """Position at which the time of day after a date begins, including the separators; None without a time.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def time_behind(text: str) -> int | None:
 def without_distance(text: str) -> str:
     """Time of day without its offset from UTC.
 
-    The offset reveals summer time. In the notes of a patient, changes of the offset would reveal the shift of the
-    dates.
+    The offset shows whether summer time applies. In the notes of a patient, changes of the offset would reveal the
+    shift of the dates.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def without_distance(text: str) -> str:
 
 
 def may_be_date(text: str) -> bool:
-    """Whether a text is just two numbers that may be a day and a month: a date must not remain unchanged."""
+    """Whether a text consists of two numbers that may be a day and a month, since a date must not remain unchanged."""
     found = _BARE.fullmatch(text)
     if found is None:
         return False

@@ -8,8 +8,8 @@
 two spaces, ``...``    the next line of the entry
 =====================  ===========================================================================================
 
-Empty lines belong to an entry if the entry continues below them. Other lines raise an error, so that no line is ignored
-silently.
+Empty lines belong to an entry if the entry continues below them. Other lines raise an error, so that no line is
+ignored.
 """
 
 from __future__ import annotations

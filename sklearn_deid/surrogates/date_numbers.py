@@ -12,7 +12,7 @@ _PIVOT = 30
 
 
 def compact_readings(text: str) -> list[WrittenDate]:
-    """Dates that six digits can mean: with the year first, with the day first, and with the month first.
+    """Dates that six digits can mean: with the year, the day or the month first.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _is_year(digits: str) -> bool:
 
 
 def is_compact(digits: str) -> bool:
-    """Whether digits hold a day and a month: 6 or 8 digits, or 4 digits that are not a year."""
+    """Whether digits contain a day and a month: 6 or 8 digits, or 4 digits that are not a year."""
     return len(digits) in (6, 8) or (len(digits) == 4 and not _is_year(digits))
 
 

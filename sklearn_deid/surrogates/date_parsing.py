@@ -85,7 +85,7 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
     Returns
     -------
     tuple of WrittenDate, or None
-        Dates whose pieces make up the text. None if no rule knows the form.
+        Dates, whose pieces form the text when they are joined. None if the form is unknown.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _as_month(left: WrittenDate, right: WrittenDate) -> WrittenDate:
 
 
 def _padded_as(one: WrittenDate, other: WrittenDate) -> WrittenDate:
-    """Half of a date range without leading zeros, if only the other half shows the missing padding ("12/30-1/2")."""
+    """A half of a date range without leading zeros, with the padding of the other half ("12/30-1/2")."""
     mine, others = ([text for text, role in date.pieces if role in (DAY, MONTH)] for date in (one, other))
     is_told = any(text[0] == "0" or len(text) == 1 for text in mine)
     return replace(one, padded=False) if not is_told and any(len(text) == 1 for text in others) else one
@@ -201,7 +201,7 @@ def is_range_sign(text: str) -> bool:
 
 
 def is_day_first(texts: list[str], default: bool) -> bool:
-    """Whether the dates of a note have the day before the month, judged by numbers above 12.
+    """Whether the dates of a note have the day before the month, as numbers above 12 show.
 
     A month and a year of two digits (04/23) give no evidence.
 
@@ -224,7 +224,7 @@ def is_day_first(texts: list[str], default: bool) -> bool:
 
 
 def are_months_and_years(texts: list[str]) -> bool:
-    """Whether dates of two numbers in a note with the day first are a month and a year, as 04/23 must be.
+    """Whether dates of two numbers are month and year: no first number, but a second number, is above 12.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
 
 
 def _with_more(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
-    """Date with text around it that stays: a distance before it, or four digits of a time behind a full date."""
+    """Date with unchanged text around it: a distance before it, or four digits of a time after a full date."""
     if start := end_of_distance(text, words):
         one = _parse_one(text[start:], words, day_first)
         # "two weeks before 14:30" has no day.
@@ -279,7 +279,7 @@ def _with_more(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
 
 
 def _joined(before: str, one: WrittenDate, behind: str) -> WrittenDate:
-    """Date with text before and behind it that stays."""
+    """Date with unchanged text before and after it."""
     around = ((before, LITERAL),), ((behind, LITERAL),)
     pieces = (*around[0], *one.pieces, *around[1])
     return replace(one, pieces=tuple(piece for piece in pieces if piece[0]))
@@ -339,7 +339,7 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
 def _give_roles_to_numbers(
     raw: list[str], roles: list[str | None], numbers: list[int], words: LocaleWords, day_first: bool
 ) -> bool:
-    """Write the roles of the numbers of one date into ``roles``; False if the numbers are not those of one date."""
+    """Write the roles of the numbers of a date into ``roles``; False if the numbers do not form a date."""
     # "fall 15", "Herbst 18"
     short = [len(raw[i]) == 2 for i in numbers] if SEASON in roles else _are_short_years(raw, numbers, words)
     found = number_roles([raw[i] for i in numbers], MONTH_NAME in roles, short, day_first)
@@ -420,7 +420,7 @@ def _are_short_years(raw: list[str], numbers: list[int], words: LocaleWords) -> 
 def _is_alone_behind_month(raw: list[str], i: int, words: LocaleWords) -> bool:
     """Whether two digits follow the month of a date without a day: "enero del 11", "noviembre 06".
 
-    Where the day comes first, the two digits are a year, even if they could be a day.
+    If the day comes first in the notes, the two digits are a year, even if they could be a day.
     """
     if words.locale == "en" or len(raw[i]) != 2:
         return False

@@ -24,10 +24,10 @@ LAST_AGE = 89
 
 
 def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_seasons: bool) -> int:
-    """Draw the secret shift of a patient in days, the same for all copies of the notes.
+    """Draw the secret shift of a patient in days; all copies of the notes have the same shift.
 
-    Other settings give an independent shift. With the same draw, two releases under one key would scale the shift to
-    two ranges, and would reveal the shift to the day.
+    With other settings, the shift is independent. If two releases under one key used the same draw, the shift would be
+    scaled to two ranges, and a reader of both releases could compute the shift to the day.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_se
         Draws of the patient.
     most_days : int
         Largest shift. The smallest shift is a tenth of the largest shift. With 3,650 days or more, a date that consists
-        of a year alone therefore changes, too.
+        of only a year therefore also changes.
     whole_weeks : bool
         Whether weekdays stay.
     keep_seasons : bool
-        Whether dates stay within two weeks of their place in the year.
+        Whether dates stay within two weeks of their day of the year.
 
     Examples
     --------
@@ -64,9 +64,10 @@ def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_se
 class DateSurrogates:
     """Moved dates for one patient, each in the written form of the date in the note.
 
-    Intervals between full dates of the patient stay exact. Dates without a year take the year of the full dates of
-    their note. A birth date moves with all other dates, and by ``birth_years`` whole years more. Birth dates of
-    patients over 89, and all other full dates so long before the last date of the note, move to the age of 90.
+    Intervals between full dates of the patient stay exact. A date without a year is read with the year of the full
+    dates of its note. A birth date moves with all other dates, and additionally by ``birth_years`` whole years. Some
+    full dates move to the age of 90: birth dates of patients over 89, and all other full dates that are as long before
+    the last date of the note.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class DateSurrogates:
         self._read: dict[str, tuple[WrittenDate, ...] | None] = {}
 
     def learn(self, texts: list[str]) -> None:
-        """Read the dates of a note, except birth dates, for the order of day and month and for the year."""
+        """Learn the order of day and month, and the year, from the dates of a note, except for birth dates."""
         self._day_first = is_day_first(texts, self._words.locale != "en")
         self._read = {text: parse_dates(text, self._words, self._day_first) for text in texts}
         # "04/23" in a note shows that "04/12" in the same note is a month and a year, too.
@@ -111,7 +112,7 @@ class DateSurrogates:
         self._reference = sorted(full)[len(full) // 2] if full else _NO_REFERENCE
 
     def surrogate(self, text: str, is_birth: bool = False, until: str = "") -> str | None:
-        """Moved date, or None if no rule knows the form or the new day is outside of the calendar.
+        """Moved date, or None if the form is unknown or the new day is outside of the calendar.
 
         Parameters
         ----------
@@ -120,7 +121,7 @@ class DateSurrogates:
         is_birth : bool, default=False
             Whether the date is a birth date.
         until : str, default=""
-            Rest of a range of which ``text`` is the beginning, such as " - 05/2021" behind "03".
+            Rest of a range that begins with ``text``, such as " - 05/2021" after "03".
         """
         if _SPACED.fullmatch(text):
             moved = self.surrogate(text.replace(" ", ""), is_birth)
@@ -137,7 +138,7 @@ class DateSurrogates:
         return self._read[text] if text in self._read else parse_dates(text, self._words, self._day_first)
 
     def _beside_full_dates(self, text: str) -> WrittenDate | None:
-        """Six digits as the date that is next to a full date of the note, at most a year away: 140809 beside 8-9-14."""
+        """Six digits as a date that is at most a year away from a full date of the note: 140809 next to 8-9-14."""
         readings = {
             min(abs((one.resolved(self._reference) - day).days) for day in self._full): one
             for one in reversed(compact_readings(text))
@@ -147,7 +148,7 @@ class DateSurrogates:
         return readings[nearest] if nearest <= _NEAR else None
 
     def _start_of_range(self, text: str, until: str) -> str | None:
-        """Moved first half of a range that is annotated as two dates; read alone if both halves form no range."""
+        """Moved first half of a range that is annotated as two dates; moved alone if both halves form no range."""
         found = parse_dates(text + until, self._words, self._day_first)
         if found is None or "".join(piece for piece, _ in found[0].pieces) != text:
             return self.surrogate(text)
@@ -169,7 +170,7 @@ class DateSurrogates:
         return "".join(one.written(new, old, self._words) for one, (old, new) in pairs)
 
     def _across_new_year(self, found: tuple[WrittenDate, ...]) -> tuple[WrittenDate, ...]:
-        """Dates; the first date of a range without years ("30 Dec - 2 Jan") has the year before the last date."""
+        """Dates; in a range across New Year ("30 Dec - 2 Jan"), the first date has the year before the last date."""
         left, right = found[0], found[-1]
         if left.year is not None or right.year is not None or None in (left.month, left.day, right.month, right.day):
             return found
@@ -177,7 +178,7 @@ class DateSurrogates:
         return (replace(left, year=self._reference.year - 1), *found[1:]) if days[0] > days[1] else found
 
     def _days(self, one: WrittenDate, is_birth: bool) -> tuple[date, date] | None:
-        """Day that a date names, and the moved day; None if one of the two days is outside of the calendar."""
+        """Day of a date, and the moved day; None if one of the two days is outside of the calendar."""
         if one.is_fixed:
             return self._reference, self._reference
         if one.year == 0:
@@ -194,7 +195,7 @@ class DateSurrogates:
             return None
 
     def _is_as_far(self, years: int, new: date) -> bool:
-        """Whether a moved date is still in the year that it names, such as last year, seen from its moved note."""
+        """Whether a moved date is still in the year that the text states, such as last year, in its moved note."""
         return bool(self._full) and (self._reference + timedelta(days=self.days)).year - new.year == years
 
     def _age(self, birth: date) -> int:

@@ -38,7 +38,7 @@ _TRANSCRIBED = str.maketrans(
 
 
 def plain_letters(text: str) -> str:
-    """Folded text without the Scandinavian letters that have no accent to lose.
+    """Folded text, with plain letters also for Scandinavian letters that are no accented letters (ø as o).
 
     Examples
     --------

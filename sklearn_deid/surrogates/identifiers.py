@@ -1,4 +1,4 @@
-"""Invented identifiers. If a reserved range exists, the identifiers come from this range.
+"""Invented identifiers. Identifiers come from a reserved range, if there is one.
 
 Social security numbers have areas that are never issued (000, 666, 900-999). Telephone numbers have the line 555-01xx.
 Mail and web addresses use the names that RFC 2606 reserves. IP addresses come from the blocks that RFC 5737 reserves.

@@ -27,13 +27,13 @@ _COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
 class InstitutionSurrogates:
     """Invented institutions for one patient.
 
-    A name keeps words such as "of", legal forms at its end (GmbH, S.A.) and, if the word lists contain them, the public
-    words that name the kind of institution (Hospital, Clinic, Universidad). In names of hospitals, words of departments
-    and words before the number of a ward are also public, and a department without a number becomes another one. The
-    other words of a name become towns, names of people or new words, of the same number and casing; in institutions
-    that are not hospitals, they become names of firms, and behind words such as "of" also fields of medicine. A town
-    becomes the patient's surrogate of this town. If two names differ only in public words, except behind "of", their
-    other words have the same surrogate.
+    These words of a name are kept: words such as "of", legal forms at the end (GmbH, S.A.) and, if the word lists
+    contain them, the public words for the kind of institution (Hospital, Clinic, Universidad). In names of hospitals,
+    words of departments and words before the number of a ward are also public. A department without a number is
+    replaced by another department. The other words are replaced by towns, names of people or new words, of the same
+    number and casing. In institutions that are not hospitals, they are replaced by names of firms and, after words such
+    as "of", also by fields of medicine. A town is replaced by the patient's surrogate of this town. If two names differ
+    only in public words that are not after "of", their other words have the same surrogate.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class InstitutionSurrogates:
     town : callable
         Surrogate of a town.
     keeps_gender : bool, default=True
-        Whether a profession in the form for women stays in this form, if the lists have it.
+        Whether a profession in the form for women is replaced by a form for women, if the lists have such a form.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class InstitutionSurrogates:
         self._articles: dict[str, str] = {}
 
     def learn(self, text: str, before: str) -> None:
-        """Learn from the text before a profession which article the surrogates of this profession must fit."""
+        """Read, from the text before a profession, the article that the surrogates of this profession must fit."""
         if (found := _ENGLISH_ARTICLE.search(before)) is not None and self._words.locale == "en":
             self._articles.setdefault(fold(text), found[1].lower())
 
     def institution(self, text: str, is_firm: bool = False) -> str:
-        """Surrogate of an institution, which is a hospital or may be a firm."""
+        """Surrogate of an institution: of a hospital or, if it is no hospital, possibly of a firm."""
         text, legal_form = without_legal_form(text)
         return self._without_legal_form(text, FIRM if is_firm else INSTITUTION) + legal_form
 
@@ -131,7 +131,7 @@ class InstitutionSurrogates:
         return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job[0].upper() + job[1:]
 
     def _is_kept(self, parts: list[str], i: int, heads: frozenset[str]) -> bool:
-        """Whether a part is kept: a sign, a public word, or an already drawn letter before an apostrophe."""
+        """Whether a part is kept: a sign, a public word, or a letter before an apostrophe that is already replaced."""
         is_elided = ELIDED.match("".join(parts[i : i + 3])) is not None
         has_words_behind = parts[i + 1 : i + 2] == [" "] and "".join(parts[i + 2 : i + 3]).isalpha()
         is_particle = has_words_behind and self._names.is_particle(parts[i])
@@ -153,7 +153,7 @@ class InstitutionSurrogates:
         return next((tail for tail in tails if fold(tail) in heads), "")
 
     def _own_name(self, run: list[str], before: str, may_be_code: bool, kind: str) -> str:
-        """Name for a run of words: a given name after "Saint", letters for a code, a town or a name of people."""
+        """Name for a run of words: a given name after "Saint", letters for a code, a town, or a name of people."""
         text = "".join(run)
         if text[-1] == ".":
             return self._names.of_form(text, self._chance.again("abbreviation", fold(text)))
@@ -186,7 +186,7 @@ class InstitutionSurrogates:
         return " ".join(map(with_case, drawn, words))
 
     def _all_public(self, text: str, parts: list[str], kind: str) -> str:
-        """Surrogate of a name of public words alone: one word other than a connector is replaced."""
+        """Surrogate of a name that consists of public words: one word that is not a connector is replaced."""
         words = [i for i, part in enumerate(parts) if part[0].isalnum()]
         # Valley Hospital, but Instituto de Medicina Legal
         ordered = words if self._words.locale == "en" else words[::-1]
@@ -196,7 +196,7 @@ class InstitutionSurrogates:
 
 
 def is_ward(text: str, words: LocaleWords) -> bool:
-    """Whether a text without a number has public words of departments and wards alone, such as Intensive Care Unit.
+    """Whether a text without a number consists of public words of departments and wards, such as Intensive Care Unit.
 
     Examples
     --------
@@ -211,25 +211,25 @@ def is_ward(text: str, words: LocaleWords) -> bool:
 
 @cache
 def ward_words(words: LocaleWords) -> frozenset[str]:
-    """Folded public words of departments, and of wards and rooms, which precede numbers."""
+    """Folded public words of departments, and public words for wards and rooms before numbers."""
     return _heads(words, "departments", "department words", "wards")
 
 
 @cache
 def _heads(words: LocaleWords, *blocks: str) -> frozenset[str]:
-    """Folded words of public forms; no word of a note is kept."""
+    """Folded words of public forms; the set contains no word of a note."""
     forms = (form for block in blocks for form in words.block(block))
     return frozenset(fold(word) for form in forms for word in _WORDS.findall(form))
 
 
 def _is_numbered(parts: list[str], i: int, wards: frozenset[str]) -> bool:
-    """Whether a word for wards precedes a number or a letter. Without one, Ward and Zimmer may be surnames."""
+    """Whether a word for wards precedes a number or a letter. Without them, Ward and Zimmer may be surnames."""
     behind = "".join(parts[i + 2 : i + 3]) if parts[i + 1 : i + 2] == [" "] else ""
     return fold(parts[i]) in wards and (_has_digit(behind) or (len(behind) == 1 and behind.isalpha()))
 
 
 def _end_of_run(kept: list[bool], single: list[bool], parts: list[str], start: int) -> int:
-    """End of the run of own words that starts here, with single spaces between them."""
+    """End of the run of words of the name that starts here, with single spaces between the words."""
     if not kept[start] and single[start]:
         return start + 1
     stop = i = start
@@ -241,7 +241,7 @@ def _end_of_run(kept: list[bool], single: list[bool], parts: list[str], start: i
 
 
 def _is_single(part: str, may_be_code: bool) -> bool:
-    """Whether an own word is a run by itself: a number ("Alder Ward 11"), an abbreviation, or a code ("VA Boston")."""
+    """Whether a word is a run by itself: a number ("Alder Ward 11"), an abbreviation, or a code ("VA Boston")."""
     is_code = may_be_code and part.isupper() and 1 < len(part) <= LONGEST_CODE
     return part[-1] == "." or _has_digit(part) or is_code or ROMAN.fullmatch(part) is not None
 

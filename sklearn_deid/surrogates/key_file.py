@@ -14,7 +14,7 @@ _DIFFERENT_BYTES = 16
 
 
 def read_or_make_key(path: Path) -> bytes:
-    """Read a key file, or make a file with a new key if there is no file.
+    """Read a key file; if there is no file, make a file with a new key.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def read_key(path: Path) -> bytes:
     Raises
     ------
     DeidError
-        If there is no such file, if the file contains no key or one that can be guessed, or if other users of the
-        computer can read it.
+        If there is no file, if the file contains no key or a key that can be guessed, or if other users of the computer
+        can read the file.
     """
     # The key undoes all surrogates and shifts. The key of the masks of a federation has the same rule.
     if os.name == "posix" and path.is_file() and path.stat().st_mode & 0o077:

@@ -13,7 +13,7 @@ KEY_BYTES = 32
 
 
 class KeyedChance(Chance):
-    """Uniform draws from the stream that HMAC-SHA256 makes of a key and a description.
+    """Uniform draws from the stream that HMAC-SHA256 computes from a key and a description.
 
     The same key and description give the same draws on every machine. For readers without the key, the draws of two
     descriptions are independent random numbers.

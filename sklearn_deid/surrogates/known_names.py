@@ -1,4 +1,4 @@
-"""Names of one patient's notes, and the rules by which two written names count as the same name."""
+"""Names in the notes of one patient, and the rules by which two written names are treated as the same name."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ _LEAST_LETTERS = 5
 
 
 class KnownNames:
-    """Names that the notes of one patient hold, as folded words.
+    """Names that the notes of one patient contain, as folded words (lower case, without accents).
 
     Two written words are the same name by these rules:
 
-    1. They are equal without case and accents (Alder, ALDER), also with two letters for one (M\u00fcller, Mueller), and
-       without the s of a genitive in German and Norwegian (M\u00fcllers).
+    1. They are equal without case and accents (Alder, ALDER), if one letter is written as two letters (M\u00fcller,
+       Mueller), or without the s of a genitive in German and Norwegian (M\u00fcllers).
     2. One typing error turns one word into the other (Adler, Aldder), both words have at least five letters and the
-       same first letter, and not both are names of the locale (Marina and Martina are two names).
+       same first letter, and at most one word is a name of the locale (Marina and Martina are two names).
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
        is known (J. Alder, John Alder).
-    4. Capitals without a name are the initials of a known person (JA), also with a letter between them that no name of
-       the person contradicts (JQA).
+    4. Capitals without a name are the initials of a known person (JA), also with a further letter between them that
+       contradicts no name of the person (JQA).
 
-    Given names and surnames are compared separately. A word that the patient's notes use in one role only keeps this
-    role where no other name is next to it (Mr. Alder, John), and where two such words change places (Alder John).
+    Given names and surnames are compared separately. If the patient's notes use a word in only one role, the word keeps
+    this role where no other name is next to it (Mr. Alder, John), and where two of these words are exchanged (Alder
+    John).
 
     Parameters
     ----------
@@ -60,11 +61,11 @@ class KnownNames:
 
     @property
     def n_words(self) -> int:
-        """Number of known spellings. Spellings are never removed, so that equal numbers mean equal roles."""
+        """Number of known spellings. Spellings are never removed, so equal numbers mean equal roles."""
         return sum(map(len, self._known.values()))
 
     def learn(self, names: Iterable[tuple[NamePart, ...]]) -> None:
-        """Learn the names of a note; names with the most words first."""
+        """Learn the names of a note, in the order of their number of words, longest first."""
         for parts in sorted(names, key=lambda parts: -sum(part.role in self._known for part in parts)):
             named = [
                 (part.role, self._first_spelling(part)) for part in parts if part.role in (GIVEN, INITIAL, SURNAME)
@@ -75,7 +76,7 @@ class KnownNames:
                 self.persons.setdefault((given, family), {}).setdefault(front)
 
     def spellings(self, role: str) -> tuple[tuple[str, str], ...]:
-        """Spellings of the names with this role in the letters of mail addresses, each with the first spelling."""
+        """Spellings of the names with this role, in the letters of mail addresses, each with its first spelling."""
         firsts = dict.fromkeys(self._known[role].values())
         plain = {plain_letters(first): first for first in firsts}
         return tuple({**plain, **{first: first for first in firsts}, **self._transcribed[role]}.items())
@@ -103,7 +104,7 @@ class KnownNames:
         return known[folded]
 
     def given_of(self, initial: str, *surnames: str) -> str | None:
-        """Given name with this initial of a known person with one of these surnames; None if there is none."""
+        """Given name with this initial of a known person with one of these surnames; None without such a person."""
         letter = fold(initial)
         for given, family in self.persons:
             if set(surnames) & set(family):
@@ -115,13 +116,13 @@ class KnownNames:
     def with_initials(self, letters: str) -> tuple[tuple[Named, ...], tuple[str, ...]] | None:
         """Names and initials with their roles, given names first, of a known person with these initials.
 
-        A letter between the initials of a given name and a surname is a middle name that no other name of the person
-        has.
+        A letter between the initials of a given name and a surname counts as a middle name, if no middle name of the
+        person is known.
 
         Returns
         -------
         tuple of (tuple of (str, str), tuple of str), or None
-            Role and word for each letter, and the surnames of the person; None if there is no such person.
+            Role and word for each letter, and the surnames of the person; None without such a person.
         """
         folded = fold(letters)
         for forms_of in (_told_forms, _guessed_forms):
@@ -143,7 +144,7 @@ class KnownNames:
 def _told_forms(
     given: tuple[str, ...], family: tuple[str, ...], fronts: Collection[tuple[Named, ...]], letters: str
 ) -> Iterator[tuple[Named, ...]]:
-    """Names of a person that initials can abbreviate: with and without the words between the first and the last."""
+    """Names of a person that initials can abbreviate: with and without the names between first and last name."""
     last = tuple((SURNAME, name) for name in family)
     for front in (*fronts, ((GIVEN, given[0]),)):
         yield from ((*front, *last), (*front, last[-1]), (*front, last[0]))
@@ -152,7 +153,7 @@ def _told_forms(
 def _guessed_forms(
     given: tuple[str, ...], family: tuple[str, ...], fronts: Collection[tuple[Named, ...]], letters: str
 ) -> Iterator[tuple[Named, ...]]:
-    """Names of a person with a single given name, with a middle name for each letter in the middle."""
+    """Names of a person with a single given name, with a middle name for each middle letter."""
     if len(letters) > 2 and all(len(front) == 1 for front in fronts):
         middle = tuple((INITIAL, letter) for letter in letters[1:-1])
         yield ((GIVEN, given[0]), *middle, (SURNAME, family[-1]))

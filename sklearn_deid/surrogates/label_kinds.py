@@ -35,13 +35,13 @@ def kinds() -> tuple[str, ...]:
 
 
 def label_kinds(mapping: Mapping[str, str | None] | None = None) -> dict[str, str]:
-    """Kind for each label: the known labels, changed by a mapping.
+    """Kind for each label: the known labels, changed and extended by a mapping.
 
     Parameters
     ----------
     mapping : mapping of str to str or None, optional
         Kinds of further labels, or other kinds of known labels. A label that is mapped to None has no rule: its spans
-        become the label in brackets.
+        are replaced by the label in brackets.
 
     Raises
     ------

@@ -64,7 +64,7 @@ _LISTED_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 class Town(NamedTuple):
-    """Town with the first digits of its postal codes and its region."""
+    """Town with the first digits of its postal codes, and with its region."""
 
     name: str
     prefix: str
@@ -72,7 +72,7 @@ class Town(NamedTuple):
 
 
 class LocaleWords:
-    """Words of one locale. Lists are read on first use, and Faker is imported on first use.
+    """Words of one locale. Lists are read, and Faker is imported, on first use.
 
     Parameters
     ----------
@@ -99,14 +99,14 @@ class LocaleWords:
         return self._blocks[name]
 
     def numbered(self, name: str) -> dict[str, str]:
-        """Entries ``word=value`` of a block by folded word; the value is empty for entries without a value."""
+        """Entries ``word=value`` of a block, by folded word; the value is empty for entries without a value."""
         if name not in self._folded:
             entries = (entry.partition("=") for entry in self.block(name))
             self._folded[name] = {fold(word): value for word, _, value in entries}
         return self._folded[name]
 
     def bare(self, name: str) -> frozenset[str]:
-        """Folded words of a block without a full stop at the end."""
+        """Folded words of a block that have no full stop at the end."""
         if name not in self._bare:
             self._bare[name] = frozenset(fold(word).rstrip(".") for word in self.block(name))
         return self._bare[name]
@@ -166,8 +166,8 @@ class LocaleWords:
     def without_genitive(self, word: str) -> str:
         """Name without the s of a genitive that the language writes without an apostrophe (Annas, Hansens).
 
-        The s is a genitive if the rest is a name of the locale and the whole word is a name of no locale: Peters and
-        Hans do not change. An unlisted name is not changed either.
+        The s is a genitive if the rest is a name of the locale and the whole word is not a name of any locale: Peters
+        and Hans do not change. A name that is in no list does not change, either.
         """
         if self.locale not in WITH_GENITIVE or word[-1:] not in ("s", "S") or not self.is_name(word[:-1]):
             return word
@@ -175,7 +175,7 @@ class LocaleWords:
 
     @cached_property
     def abbreviated_names(self) -> dict[str, str]:
-        """Given names by their usual abbreviations, folded without full stops (ma: Mar\u00eda)."""
+        """Given names by their usual abbreviations, folded and without full stops (ma: Mar\u00eda)."""
         return {short.replace(".", ""): name for short, name in self.numbered("abbreviated names").items()}
 
     def is_name(self, word: str) -> bool:
@@ -215,7 +215,7 @@ class LocaleWords:
     def abroad(self) -> dict[str, tuple[Town, ...]]:
         """Towns of other countries by country.
 
-        The region of towns abroad is the first town of the country, and their postal codes are random.
+        The first town of a country is the region of all its towns abroad, and their postal codes are random.
         """
         named: dict[str, list[str]] = {}
         for name, _, country in (entry.partition("=") for entry in self.block("abroad")):
@@ -230,7 +230,7 @@ class LocaleWords:
 
     @cached_property
     def town_ends(self) -> tuple[str, ...]:
-        """Ends of invented names of towns of one word (ville, port); empty in locales where Faker has real towns."""
+        """Ends of invented one-word names of towns (ville, port); empty in locales where Faker has real towns."""
         address = self._provider("address")
         is_joined = any("}}{{city_suffix}}" in form for form in getattr(address, "city_formats", ()))
         ends = (getattr(address, "city_suffixes", None) or ()) if is_joined else ()
@@ -308,7 +308,7 @@ class LocaleWords:
         return {sex: self._as_written(jobs) for sex, jobs in (("M", male), ("F", female))}
 
     def is_female_profession(self, text: str) -> bool:
-        """Whether a profession is listed in the form for women only; in German, also by its end (Lehrerin)."""
+        """Whether a profession is listed only in the form for women; in German, also by its end (Lehrerin)."""
         is_told = self.locale == "de" and re.fullmatch(r"\w*(?:in|frau)", fold(text)) is not None
         return is_told or fold(text) in self._female_professions
 
@@ -318,7 +318,7 @@ class LocaleWords:
         return female - male
 
     def _as_written(self, jobs: Iterable[str]) -> tuple[str, ...]:
-        """Short titles without parentheses, alternatives and inversions of catalogues."""
+        """Short titles from a catalogue, without parentheses, alternatives and inversions."""
         without = (re.sub(r"\s*\([^)]*\)?", "", job) for job in jobs)
         # "film/video editor" is two professions.
         single = (" ".join(words) for job in without for words in product(*(word.split("/") for word in job.split())))
@@ -396,7 +396,7 @@ def locale_words(locale: str) -> LocaleWords:
 
 @cache
 def legal_forms() -> frozenset[str]:
-    """Legal forms of firms in all languages, and words in the same place (GmbH & Co. KG, S.A., and Sons).
+    """Legal forms of firms in all languages, and words in their place (GmbH & Co. KG, S.A., and Sons).
 
     Examples
     --------
@@ -409,17 +409,17 @@ def legal_forms() -> frozenset[str]:
 
 
 def guess_locale(text: str, default: str = "en") -> str:
-    """Locale that shares the largest number of its frequent words with the text, at least two different ones.
+    """Locale with the largest number of its frequent words in the text; at least two different words are needed.
 
-    Words that several locales share do not count. One word alone may be a title or a part of a name, as in "Dr. van
-    Rey", and a single letter an initial.
+    Words that several locales share do not count. A single word may be a title or a part of a name, as in "Dr. van
+    Rey", and a single letter may be an initial.
 
     Parameters
     ----------
     text : str
         Note.
     default : str, default="en"
-        Locale for a text with fewer of these words.
+        Locale for a text with fewer frequent words.
 
     Examples
     --------
@@ -476,7 +476,8 @@ def listed_words(locale: str) -> dict[str, frozenset[str]]:
     Parameters
     ----------
     locale : str
-        Language of the notes, one of `LOCALES`. For any other value, the kinds of one language have no words.
+        Language of the notes, a member of `LOCALES`. For any other value, the kinds that depend on the language have no
+        words.
 
     Examples
     --------

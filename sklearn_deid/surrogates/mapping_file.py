@@ -1,4 +1,4 @@
-"""Encrypted files that record the original of each surrogate, so that surrogates can be reversed."""
+"""Encrypted files with the original of each surrogate, so that surrogates can be reversed."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class MappingFile:
 
     The file is as sensitive as the notes. The encryption key of the file is derived from the key of the surrogates.
     Reading the file detects a line that was changed, moved, taken from another file, or left out before another line.
-    Reading does not detect lines cut off at the end, or an earlier state of the whole file. Without the key, the file
-    reveals the number of notes in their order, and the size of the replacements of each note in steps of 2 KiB, which
-    is about 20 replacements.
+    Reading does not detect that lines at the end are missing, or that the whole file was replaced by an earlier state.
+    Without the key, the file reveals the number and order of the notes. The file also reveals the size of the
+    replacements of each note in steps of 2 KiB, which is about 20 replacements.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class MappingFile:
     MissingDependencyError
         If ``cryptography`` is not installed (extra ``mapping``).
     CorpusFormatError
-        On entry, if the file exists and is not a mapping file, or has another key.
+        On entry, if the file exists and is not a mapping file, or was written with another key.
 
     Examples
     --------
@@ -96,12 +96,12 @@ class MappingFile:
             self._descriptor = None
 
     def write(self, document: Document, replacements: Iterable[Replacement]) -> None:
-        """Append a note. The line is in the file when the method returns.
+        """Append a note. When the method returns, the line is in the file.
 
         Raises
         ------
         CorpusFormatError
-            If another program has written to the file: lines of two runs in one file could not be read.
+            If another program has written to the file, since lines of two runs in one file could not be read.
         """
         assert self._descriptor is not None  # inside of the block of ``with``
         rows = [
@@ -153,12 +153,13 @@ def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
     Yields
     ------
     dict
-        ``doc_id`` of a note and its ``replacements``: ``start``, ``end``, ``label``, ``original``, ``surrogate``.
+        ``doc_id`` of each note and its ``replacements``: ``start``, ``end``, ``label``, ``original``, ``surrogate``.
 
     Raises
     ------
     CorpusFormatError
-        If the file is not a mapping file, is damaged, or has another key. The message contains no text of a note.
+        If the file is not a mapping file, is damaged, or was written with another key. The message contains no text of
+        a note.
     """
     cipher = _cipher(key)
     data = Path(path).read_bytes()
@@ -176,9 +177,9 @@ def _header(data: bytes, path: Path) -> bytes:
 
 
 def _place(header: bytes, number: int) -> bytes:
-    """Data that are authenticated with a line: the file, and the number of the line from 0.
+    """Data that are authenticated together with a line: the file, and the number of the line from 0.
 
-    Such lines cannot be exchanged, repeated, left out in the middle, or copied from another file.
+    An exchanged, repeated or copied line, and a missing line in the middle, are therefore detected.
     """
     return (b"" if header == _FIRST else header) + str(number).encode()
 

@@ -54,7 +54,7 @@ def parse_name(
     role_of: RoleOf = lambda word: None,
     fixed: tuple[NamePart, ...] | None = None,
 ) -> tuple[NamePart, ...]:
-    """Split a written name into parts whose texts make up the name.
+    """Split a written name into parts whose texts together form the name.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def parse_name(
 
 
 def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
-    """Split a written name into parts; words that may be names have an empty role.
+    """Split a written name into parts; the role is empty for words that may be names.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
 
 
 def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:
-    """Pieces of a name with the raised letter of an abbreviation as a piece of its own, except in titles.
+    """Pieces of a name, in which the raised letter of an abbreviation is a separate piece, except in titles.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def whole_name(pieces: Sequence[str], i: int, words: LocaleWords) -> str | None:
 
 
 def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int]) -> str:
-    """Role of a piece that does not depend on the other words; empty for words that may be names."""
+    """Role of a piece that does not depend on the other words; empty if the word may be a name."""
     piece = pieces[i]
     if piece.isdigit():
         return DIGITS
@@ -181,7 +181,7 @@ def _is_short_particle(pieces: list[str], i: int, words: LocaleWords) -> bool:
 
 
 def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:
-    """Units of words that hyphens or apostrophes join, since they have one role."""
+    """Units of words that are joined by hyphens or apostrophes, since the words of a unit have the same role."""
     units: list[list[int]] = []
     for i in free:
         between = "".join(pieces[units[-1][-1] + 1 : i]) if units else " "
@@ -197,7 +197,7 @@ def _last_name(roles: list[str]) -> int:
 
 
 def _maiden(pieces: list[str], roles: list[str], words: LocaleWords) -> int:
-    """Position of a word before a name at birth; the end of the pieces if there is none."""
+    """Position of a word that precedes a name at birth; the end of the pieces without such a word."""
     listed = words.maiden_words | words.bare("maiden letters")
     found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in listed)
     return next(found, len(pieces))
@@ -210,7 +210,7 @@ def _by_groups(
     words: LocaleWords,
     role_of: RoleOf,
 ) -> list[str]:
-    """Roles of words without a comma; words such as "and" and "n\u00e9e", and slashes, separate two names."""
+    """Roles of words without a comma; two names are separated by slashes and words such as "and" and "née"."""
     maiden = _maiden(pieces, roles, words)
     found: list[str] = []
     group: list[list[int]] = []
@@ -234,14 +234,14 @@ def _by_groups(
 
 
 def _may_lead(names: list[tuple[str, bool]], words: LocaleWords) -> bool:
-    """Whether the first word behind a particle is a given name; none if given names follow (Di Lorenzo Antonio)."""
+    """Whether the first word after a particle is a given name; False if given names follow (Di Lorenzo Antonio)."""
     others = [word for word, _ in names[1:]]
     is_surname = bool(others) and all(map(words.is_given_name, others))
     return words.is_given_name(names[0][0]) and not is_surname
 
 
 def _is_elided(pieces: list[str], i: int) -> bool:
-    """Whether a word is directly behind an apostrophe, as a surname is (D'Angelo, Dell'Olmo), and no given name."""
+    """Whether a word directly follows an apostrophe, as in a surname (D'Angelo, Dell'Olmo), and is no given name."""
     return i > 1 and pieces[i - 1] in APOSTROPHES and pieces[i - 2].isalpha()
 
 
@@ -255,7 +255,7 @@ def _links(words: LocaleWords) -> frozenset[str]:
 
 
 def _behind_particle(pieces: list[str], words: LocaleWords, first: int = 0) -> int:
-    """Position of the first particle in lower case after ``first``; the end of the pieces if there is none."""
+    """Position of the first particle in lower case after ``first``; the end of the pieces without such a particle."""
     found = (i for i, piece in enumerate(pieces) if i >= first and piece.islower() and fold(piece) in words.particles)
     return next(found, len(pieces))
 
@@ -267,7 +267,7 @@ def _starts_with_particle(pieces: list[str], words: LocaleWords) -> bool:
 
 
 def _surname_first(names: list[tuple[str, bool]], words: LocaleWords, role_of: RoleOf) -> list[str]:
-    """Roles of words of which the first is a surname: only given names of the locale or the notes are given names."""
+    """Roles of words, the first of which is a surname: only given names of the locale or the notes are given names."""
     # "DE LA TOUR Hubert": a surname in capitals ends where the capitals end.
     is_told = names[0][0].isupper()
     is_given = [
@@ -311,7 +311,7 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
 
 
 def _has_initials_behind(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:
-    """Whether capitals behind a name are initials: Linden JB."""
+    """Whether capitals after a name are initials: Linden JB."""
     if len(units) < 2 or len(units[-1]) > 1:
         return False
     piece, before = pieces[units[-1][0]], pieces[units[-2][-1]]
@@ -322,7 +322,7 @@ def _has_initials_behind(pieces: list[str], units: list[list[int]], words: Local
 
 
 def _has_initials_in_front(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:
-    """Whether capitals in front of a surname are initials: JM Linden."""
+    """Whether capitals before a surname are initials: JM Linden."""
     if len(units) < 2 or len(units[0]) > 1:
         return False
     piece, behind = pieces[units[0][0]], pieces[units[1][0]]

@@ -1,8 +1,8 @@
 """Names of invented people, drawn from lists or assembled from syllables.
 
-About a third of the surnames are words with another meaning in clinical English (eponyms, ordinary words). About a
-quarter of the surnames come from lists of surnames. The other surnames are assembled from syllables. Patients who are
-not in the training notes therefore often have surnames that are not in the training notes either.
+About a third of the surnames are also words in clinical English (eponyms, ordinary words). About a quarter of the
+surnames come from lists of surnames. The other surnames are assembled from syllables. The surnames of patients who are
+not in the training notes are therefore often not in the training notes, either.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def given_name(chance: Chance, sex: str) -> str:
 
 
 def misspell_name(name: str, chance: Chance) -> str:
-    """Double or drop one inner letter of ``name``, or swap two; names of less than five letters stay unchanged."""
+    """Double or drop an inner letter of ``name``, or swap two; names of under five letters are unchanged."""
     if len(name) < 5:
         return name
     i = chance.number(1, len(name) - 3)

@@ -1,4 +1,4 @@
-"""Surrogates for mail and web addresses, at the domains that RFC 2606 and RFC 9476 reserve, and for logins."""
+"""Surrogates for logins, and for mail and web addresses, with domains that RFC 2606 and RFC 9476 reserve."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _LONGEST_CODE = 3
 class NetSurrogates:
     """Invented addresses for one patient.
 
-    Names of the patient's notes in a mail address or a login become the surrogates of these names. The number of words,
-    the digits and the signs between words stay. All domains are reserved, so that no mail reaches anybody.
+    Names of the patient's notes in a mail address or a login are replaced by the surrogates of these names. The number
+    of words, the number of digits, and the signs between words are kept. All domains are reserved, so that mail to
+    these addresses reaches nobody.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class NetSurrogates:
     words : LocaleWords
         Names of the locale.
     names_in : callable
-        Function from a folded text to the names of the notes that it holds, with their surrogates.
+        Function from a folded text to the names of the notes in this text, with their surrogates.
     initial_of : callable
         Function from an initial and a surname to the initial of the surrogate.
     """
@@ -67,9 +68,9 @@ class NetSurrogates:
         return (found[1] or "") + _case(self._domain(found[2]), found[2]) + _case(path, found[3])
 
     def username(self, text: str) -> str:
-        """Login in the form of ``text``, made as the part of a mail address in front of the @.
+        """Login in the form of ``text``, made like the part of a mail address before the @.
 
-        A login with one letter for each letter would reveal the length of the surname.
+        If each letter were replaced by one letter, the login would reveal the length of the surname.
         """
         names = self._names_in(fold(text))
         return _case(re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), text), text)
@@ -94,7 +95,7 @@ class NetSurrogates:
         return letter + _plain(chance.pick(self._words.surnames))
 
     def _domain(self, domain: str) -> str:
-        """Reserved domain with the same number of labels as the original, and with its public first label (www)."""
+        """Reserved domain with the original's number of labels and, if it is public, its first label (www)."""
         labels = domain.rstrip(".").split(".")
         chance = self._chance.of("domain", fold(domain))
         out = []
@@ -105,7 +106,7 @@ class NetSurrogates:
         return ".".join((*out, self._host(chance), chance.pick(_TOP_LEVEL)))
 
     def _host(self, chance: KeyedChance) -> str:
-        """Surname, or a word that no list has, like most names of providers."""
+        """Surname, or a word that is in no list, like most names of providers."""
         is_listed = chance.happens(_SURNAME_SHARE)
         return _plain(chance.pick(self._words.surnames) if is_listed else new_word(chance, self._words, frozenset()))
 

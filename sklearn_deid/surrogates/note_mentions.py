@@ -1,4 +1,4 @@
-"""Spans of a note with the text around them that the rules of surrogates read."""
+"""Spans of a note with the surrounding text that the rules of surrogates need."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
 
 
 class NoteMentions:
-    """Reader of the spans of one note.
+    """Reads the spans of a note with their context.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ class NoteMentions:
         return is_behind_town and fold(self._name(i)) in self._words.region_names
 
     def _name(self, i: int) -> str:
-        """Name of the town or of the region that a span holds."""
+        """Name of the town or of the region in a span."""
         return self._names.get(i) or self._span_text(i)
 
     def _nearest(self, i: int, places: list[int]) -> str:
-        """Text of the place that is closest to a span, at most 60 characters away; empty if there is none."""
+        """Text of the nearest place within 60 characters of a span; empty without such a place."""
         spans = self._spans
 
         def distance(j: int) -> int:
@@ -121,7 +121,7 @@ class NoteMentions:
         return self._name(best) if best is not None and distance(best) <= _NEAR else ""
 
     def _rest_of_range(self, i: int) -> str:
-        """Text from the sign of a range to the end of the next date, behind a bare number such as "03"."""
+        """Text from the sign of a range to the end of the next date, if the span is only a number such as "03"."""
         if (
             i + 1 == len(self._spans)
             or self._kinds[i + 1] != "date"
@@ -132,7 +132,7 @@ class NoteMentions:
         return between + self._span_text(i + 1) if is_range_sign(between) else ""
 
     def _read_fields(self) -> None:
-        """Give two names behind "Nombre:" and "Apellidos:" their roles; a single such field may hold a full name."""
+        """Assign roles to two names after "Nombre:" and "Apellidos:"; a field alone may hold a full name."""
         fields = [self._field(i) if kind == "person" else None for i, kind in enumerate(self._kinds)]
         for i in range(len(fields) - 1):
             if {fields[i], fields[i + 1]} == {"given name", "surname"}:
@@ -150,7 +150,7 @@ class NoteMentions:
         return None
 
     def _sex_before(self, i: int) -> str | None:
-        """Sex that titles or a relative directly before a name show ("Mr.", "his daughter"), also with their labels."""
+        """Sex that titles or a relative directly before a name show ("Mr.", "his daughter"), labelled or not."""
         start = self._spans[i].start
         line = self._text[max(self._start_of_line(i), start - _TITLE_WINDOW) : start]
         for word in reversed(re.findall(r"[^\W\d_]+", line)):
@@ -171,9 +171,10 @@ def _leading_kind(parts: tuple[Part, ...]) -> str:
 
 
 def _with_plain_digits(text: str) -> str:
-    """Text with digits for raised, circled and Roman digits, and a blank between other numerals and a letter.
+    """Text with plain digits for raised, circled and Roman digits, and a blank between other numerals and a letter.
 
-    Patterns of words and digits do not separate such signs from letters: "\u00b9Alder" would be no name.
+    The patterns for words and digits do not separate these signs from letters: "\u00b9Alder" would not be found as a
+    name.
     """
     if text.isascii():
         return text
