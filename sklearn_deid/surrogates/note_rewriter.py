@@ -53,7 +53,7 @@ def note_rewriter(mode: str | SurrogateEngine = "label", **settings: Any) -> Cal
 def note_replacements(mode: str | SurrogateEngine = "label") -> Callable[[Document], list[Replacement]]:
     """Function from a note with PHI spans to the replacements of `note_rewriter`, without inserting them.
 
-    Use the function if the text of a note is in pieces, as in a file with formatting.
+    Use the function if the text of a note consists of pieces, as in a file with formatting.
 
     Parameters
     ----------

@@ -54,17 +54,17 @@ class NumberSurrogates:
     locale : str
         Locale, for check digits and reserved ranges.
     check_digits : {"invalid", "valid"}
-        Whether numbers of a national form with check digits have invalid check digits, so that nobody has the number,
-        or valid check digits, so that programs accept the number.
+        Whether the check digits of national numbers are invalid, so that nobody has the number, or valid, so that
+        programs accept the number.
     """
 
     def __init__(self, chance: PatientChance, locale: str, check_digits: str) -> None:
         self._chance, self._locale, self._valid = chance, locale, check_digits == "valid"
 
     def identifier(self, text: str) -> str | None:
-        """Identifier in the form of ``text``; None without digits, since words are not identifiers.
+        """Identifier in the form of ``text``; None if ``text`` has no digits, since words are not identifiers.
 
-        Public words before the number, such as "Site ID", stay.
+        Public words before the number, such as "Site ID", are kept.
         """
         if not any(map(str.isdigit, text)):
             return None
@@ -85,7 +85,7 @@ class NumberSurrogates:
         return with_check_digits(drawn, self._locale, self._valid, chance)
 
     def phone(self, text: str) -> str | None:
-        """Telephone number in the form of ``text``, from a reserved range if the country has one."""
+        """Telephone number in the form of ``text``, from a reserved range if the country has a reserved range."""
         if (found := _with_extension(text)) is not None:
             # The same number without an extension has the same surrogate.
             main = self.phone(found[1])
@@ -155,7 +155,7 @@ def _with_extension(text: str) -> re.Match[str] | None:
 
 
 def code_length(text: str, digits: list[str], locale: str) -> int:
-    """Number of digits of the country code that a telephone number begins with.
+    """Number of digits of the country code at the beginning of a telephone number.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def mobile_kind(digits: str, locale: str) -> bool | None:
 
 
 def national_digits(text: str, locale: str) -> str:
-    """Digits of a telephone number in its national form: with the 0 that the country code replaces, and no extension.
+    """Digits of a telephone number in national form: with the 0 that the country code replaces, without extension.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def end_of_words(text: str, locale: str) -> int:
 
 
 def is_phone_word(word: str) -> bool:
-    """Whether a word is a public word beside telephone numbers (Tel, ext, x).
+    """Whether a word is a public word next to telephone numbers (Tel, ext, x).
 
     Examples
     --------
@@ -255,7 +255,7 @@ def random_of_form(text: str, chance: Chance) -> str:
 
 
 def _with_equal_groups(text: str, drawn: str) -> str:
-    """Surrogate that repeats groups of digits wherever the original repeats them, as in 28 28 57412."""
+    """Surrogate that repeats groups of digits wherever the original repeats groups of digits, as in 28 28 57412."""
     first: dict[str, str] = {}
     for group in re.finditer(r"\d{2,}", text):
         # A repeated group shows that two numbers are one, which a reader of the note may need.

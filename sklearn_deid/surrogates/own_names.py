@@ -70,7 +70,7 @@ class OwnNames:
         return len(word) > 1 and fold(word) in self._words.particles
 
     def with_elided(self, text: str) -> str:
-        """Text with other letters before apostrophes; letters that the language elides stay."""
+        """Text with other letters before apostrophes; letters that the language elides are kept."""
 
         def other(letter: re.Match[str]) -> str:
             name = _WORD.findall(letter.string, letter.end())[0]
@@ -85,10 +85,10 @@ class OwnNames:
         return _DE_BEFORE_VOWEL.sub("d'", text) if self._words.locale == "fr" else text
 
     def drawn(self, kind: str, own: str, n_words: int, before: str = "") -> str:
-        """Name of ``n_words`` words for an own name of a street or institution; equal names have equal draws.
+        """Name of ``n_words`` words for a name of a street or institution; equal names have equal draws.
 
-        Behind an article, the first word is a noun of its gender and number: de la Paz, del Sol, and not de la Goya.
-        Behind "de" alone, no noun needs an article.
+        After an article, the first word is a noun that fits the article: de la Paz, del Sol, and not de la Goya. After
+        "de" alone, only nouns without an article are drawn.
         """
         chance = self._chance.again(INSTITUTION if kind == FIRM else kind, fold(own))
         if self._elides(before):
@@ -114,7 +114,7 @@ class OwnNames:
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
 
     def of_form(self, text: str, chance: KeyedChance) -> str:
-        """Random signs of the same form, with a new word for each word whose length `written_form` does not state."""
+        """Random characters of the same form; a word whose length `written_form` does not contain becomes a new word."""
 
         def other(part: str) -> str:
             if len(part) <= SHORT or not part[0].isalpha():
@@ -125,7 +125,7 @@ class OwnNames:
         return "".join(map(other, _LETTERS_APART.findall(text)))
 
     def _firm(self, own: str, n_words: int, is_behind_de: bool) -> str:
-        """Name of a firm or, behind "de" and "of", a field of medicine; empty for a name like those of hospitals."""
+        """Name of a firm or, after "de" and "of", a field of medicine; empty for a name like the names of hospitals."""
         chance = self._chance.again(FIRM, fold(own))
         if not is_behind_de:
             return "" if chance.happens(_USUAL_SHARE) else " ".join(self._firm_words(chance, n_words))
@@ -135,7 +135,7 @@ class OwnNames:
         return draw_other(chance, fields, self._avoided) if is_field else ""
 
     def _firm_words(self, chance: KeyedChance, n_words: int) -> Iterator[str]:
-        """New words and names of any language and, in longer names, a town in front and words such as Software."""
+        """New words and names of any language; longer names begin with a town and contain words such as Software."""
         for i in range(n_words):
             language = locale_words(chance.pick(tuple(LOCALES)))
             if n_words > 1 and chance.happens(_TRADE_SHARE if i else _TOWN_IN_FRONT):
@@ -147,11 +147,11 @@ class OwnNames:
                 yield draw_other(chance, language.surnames, self._avoided)
 
     def _elides(self, before: str) -> bool:
-        """Whether the word in front of an apostrophe needs a vowel behind it (dell'Olmo, Sant'Anna, l'Orme)."""
+        """Whether a vowel must follow the word before the apostrophe (dell'Olmo, Sant'Anna, l'Orme)."""
         return fold(before) in _ELIDED_WORDS & self._words.particles
 
     def _behind_article(self, article: str) -> list[str]:
-        """Nouns that the listed names of streets have behind this article; empty for other words."""
+        """Nouns that follow this article in the listed names of streets; empty for other words."""
         nouns = _nouns(self._words).get(article, [])
         return nouns if len(nouns) >= _ENOUGH_NOUNS else []
 
@@ -169,7 +169,7 @@ def without_legal_form(text: str) -> tuple[str, str]:
 
 
 def with_case(name: str, text: str) -> str:
-    """Name in capitals or in lower case if the text is written so; otherwise unchanged."""
+    """Name in capitals or in lower case if the text is written in capitals or in lower case; otherwise unchanged."""
     if text.isupper() and len(text) > 1:
         return name.upper()
     return name.lower() if text.islower() else name
@@ -194,7 +194,7 @@ def _legal_end() -> re.Pattern[str]:
 
 
 def _spelled(form: str) -> str:
-    """Pattern of a legal form with or without full stops; two letters in the casing of the list only."""
+    """Pattern of a legal form with or without full stops; forms of two letters match only in the casing of the list."""
     letters = (
         form if form.isalpha() and form.isupper() else form.replace(".", " ").split() if " " not in form else [form]
     )
@@ -238,7 +238,7 @@ def _listed_names(words: LocaleWords, kind: str) -> dict[int, list[str]]:
 
 
 def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -> str:
-    """Word that sounds like the language: the start of one surname and the end of another surname."""
+    """Word that sounds like the language: the start of a surname and the end of another surname."""
     for _ in range(_WORD_DRAWS):
         start, end = (chance.pick(words.surnames) for _ in range(2))
         word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()
@@ -248,7 +248,7 @@ def new_word(chance: KeyedChance, words: LocaleWords, avoided: frozenset[str]) -
 
 
 def _threes(name: str) -> frozenset[str]:
-    """All sequences of three letters; a blank marks the start and the end."""
+    """All sequences of three letters; a blank is added at the start and at the end."""
     whole = f" {name.lower()} "
     return frozenset(whole[i : i + 3] for i in range(len(name)))
 

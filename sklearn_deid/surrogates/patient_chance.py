@@ -6,7 +6,7 @@ from .keyed_chance import KeyedChance
 
 
 class PatientChance:
-    """Draws that belong to one patient under one secret key.
+    """Random draws for one patient under one secret key.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class PatientChance:
         return "PatientChance()"
 
     def again(self, kind: str, *entity: str) -> KeyedChance:
-        """Draws for an entity as in `of`, but different at each attempt."""
+        """Draws for an entity as in `of`, but different for each attempt."""
         return self.of(kind, *entity, *((f"attempt {self.attempt}",) if self.attempt else ()))
 
     def of(self, kind: str, *entity: str) -> KeyedChance:
@@ -41,6 +41,7 @@ class PatientChance:
         return KeyedChance(self._key, self._patient, self._copy, kind, *entity)
 
     def of_all_copies(self, kind: str, *entity: str) -> KeyedChance:
-        """Draws that are the same in all copies. Shifts of dates and ages are drawn here, since each further value
-        would exclude possible originals."""
+        """Draws that are equal in all copies. Shifts of dates and ages are drawn here, since each further shift would
+        exclude possible originals.
+        """
         return KeyedChance(self._key, self._patient, "0", kind, *entity)

@@ -28,7 +28,7 @@ _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 class Mention(NamedTuple):
-    """Span with the context that the rules of surrogates read. The repr shows the kind only.
+    """Span with the context that the rules of surrogates need. The repr shows the kind only.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class Mention(NamedTuple):
     kind : str
         Kind of surrogate, see `label_kinds`.
     before : str
-        Text of the same line between the previous span and this span.
+        Text of the line between the previous span and this span.
     town : str or None
-        Text of the town, or of the region, that is next to a postal code; or of the town next to a region.
+        For a postal code, text of the town or region next to it; for a region, text of the town next to it.
     until : str
-        Text up to the end of the next date, if a sign of a range is between this date and the next date.
+        Text up to the end of the next date, if a sign of a range connects the two dates.
     sex : {"M", "F"} or None
         Sex that a title or a relative before a name shows.
     """
@@ -131,7 +131,7 @@ class PatientSurrogates:
         self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
 
     def surrogate(self, mention: Mention) -> str | None:
-        """Surrogate for a mention, or None if no rule knows its form."""
+        """Surrogate for a mention, or None if the form is unknown."""
         # Signs alone have no form that a rule could keep; the caller writes the label.
         if not any(map(str.isalnum, mention.text)):
             return None
@@ -177,7 +177,7 @@ class PatientSurrogates:
         return self._people.surrogate(text, "given name" if is_given else "person") if is_name else None
 
     def _drawn_relative(self, word: str) -> str:
-        """Relative of the same number and, with ``keep_gender``, of the same gender, to fit the words around it."""
+        """Relative of the same number and, with ``keep_gender``, of the same gender, so that the words around it fit."""
         classes = self.words.numbered("relatives")
         if fold(word) not in classes:
             return word

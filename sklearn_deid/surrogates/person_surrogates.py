@@ -51,9 +51,9 @@ class PersonSurrogates:
     words : LocaleWords
         Names of the locale.
     keep_gender : bool
-        Whether a surrogate has the sex of the given name.
+        Whether a surrogate has the sex of the replaced given name.
     avoided : frozenset of str
-        Folded words that no surrogate may be.
+        Folded words that are not allowed as surrogates.
     """
 
     def __init__(self, chance: PatientChance, words: LocaleWords, keep_gender: bool, avoided: frozenset[str]) -> None:
@@ -79,7 +79,7 @@ class PersonSurrogates:
         texts : list of (str, str)
             Text and kind of each name.
         sexes : sequence of str or None, default=()
-            Sex of each name, if a title or a relative ("his daughter") in front of the name shows the sex.
+            Sex of each name, if a title or a relative ("his daughter") before the name shows the sex.
         """
         mentioned = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
         parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in mentioned]
@@ -125,7 +125,7 @@ class PersonSurrogates:
         return "".join(written)
 
     def names_in(self, text: str) -> dict[str, str]:
-        """Surrogate for each known name that a folded text contains, such as the names in a mail address."""
+        """Surrogate of each known name in a folded text, such as the names in a mail address."""
         found = {}
         for role in (GIVEN, SURNAME):
             for spelling, canonical in self.known.spellings(role):
@@ -134,7 +134,7 @@ class PersonSurrogates:
         return found
 
     def initial_of(self, letter: str, surname: str) -> str:
-        """Initial for the initial of a person with a known surname, as in the mail address "jalder"."""
+        """Surrogate of the initial of a person with a known surname, as in the mail address "jalder"."""
         return self._initial(letter, (surname,)).lower()
 
     def _parse(self, text: str, kind: str) -> tuple[NamePart, ...]:
@@ -167,13 +167,13 @@ class PersonSurrogates:
         return apply_casing(name, casing_pattern(part.text))
 
     def _elided(self, letter: str, name: str) -> str:
-        """Letter before an apostrophe; public letters of the language (d'Estaing) are kept."""
+        """Letter before an apostrophe; letters that the language elides (d'Estaing) are kept."""
         letters = self._elided_letters or ["d", "o"]
         is_public = fold(letter) in self._elided_letters
         return letter if is_public else self._chance.of("elided letter", name).pick(letters)
 
     def _sex(self, parts: tuple[NamePart, ...]) -> str:
-        """Sex for all given names of a written name: the sex of the first name with a known sex."""
+        """Sex for all given names of a written name: the sex of the first given name whose sex is known."""
         given = [self.known.canonical(GIVEN, part.text) for part in parts if part.role == GIVEN]
         if not given:
             return self._chance.of("sex", "").pick("MF")
@@ -185,7 +185,7 @@ class PersonSurrogates:
         return sex
 
     def _titled_sex(self, parts: tuple[NamePart, ...]) -> str | None:
-        """Sex by the titles before these names; titles of given names first. None if the titles show both sexes."""
+        """Sex that the titles before these names show; titles of given names first. None if the titles show both sexes."""
         for role in (GIVEN, SURNAME):
             names = [self.known.canonical(role, part.text) for part in parts if part.role == role]
             told = {sex for name in names for sex in self._titled.get(name, ())}
@@ -208,9 +208,9 @@ class PersonSurrogates:
         return drawn
 
     def _drawn(self, chance: KeyedChance, role: str, sex: str | None, items: tuple[str, ...]) -> str:
-        """Name of the lists, name that is an ordinary word, or surname that no list has.
+        """Name from the lists, name that is also an ordinary word, or surname that is in no list.
 
-        The shares of the kinds of surrogates do not depend on the original: the kind of a surrogate reveals nothing.
+        The probabilities of these kinds do not depend on the original, so the kind of a surrogate reveals nothing.
         """
         block = "surnames" if role == SURNAME else "male names" if sex == "M" else "female names"
         listed = self._words.block(f"{block} that are words")
@@ -241,9 +241,9 @@ class PersonSurrogates:
         )
 
     def _write_short_names(self, parts: tuple[NamePart, ...], written: list[str]) -> None:
-        """Write abbreviations of public names by the surrogate of the whole name: its letter, or all of it for M\u00aa.
+        """Replace abbreviations of public names by the letter of the name's surrogate, or by the surrogate for Mª.
 
-        A raised letter is the end of a certain name: behind another letter, it would abbreviate no name.
+        A raised letter is the end of a certain name: after another letter, the raised letter would abbreviate no name.
         """
         texts = [part.text for part in parts]
         for i, part in enumerate(parts):
@@ -256,7 +256,7 @@ class PersonSurrogates:
                 written[i : raised + 1] = with_case(name, texts[i]) if len(texts[i]) > 1 else name, *[""] * (raised - i)
 
     def _bare_initials(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
-        """Letters for initials with full stops and without a name (J.Q.A.), by position, the same as for JQA."""
+        """Letters for initials with full stops and without a name (J.Q.A.), by position, as for JQA."""
         places = [i for i, part in enumerate(parts) if part.role == INITIAL]
         if len(places) < 2 or _names(parts) or any(len(parts[i].text) > 1 for i in places):
             return {}

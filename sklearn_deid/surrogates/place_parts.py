@@ -42,7 +42,7 @@ Rule = Callable[[str, str | None], str]
 
 
 def without_brackets(text: str) -> tuple[str, str, str]:
-    """Brackets around a text, and the text between them.
+    """Brackets around a text, and the text between the brackets.
 
     Examples
     --------
@@ -55,7 +55,9 @@ def without_brackets(text: str) -> tuple[str, str, str]:
 
 
 def is_region_code(text: str, words: LocaleWords) -> bool:
-    """Whether one or two capitals are the code of a region. The code of a country is none, unless a region has it."""
+    """Whether one or two capitals are the code of a region. The code of a country counts only if a region also has this
+    code.
+    """
     folded = fold(text)
     if re.fullmatch(r"(?:[A-Z]\.){2}", text):  # D.C.
         return folded.replace(".", "") in words.region_names
@@ -65,7 +67,7 @@ def is_region_code(text: str, words: LocaleWords) -> bool:
 
 
 def kind_of_place(text: str, words: LocaleWords) -> str:
-    """Kind of a place that is one part, without brackets: postcode, street, region, country, hospital or town."""
+    """Kind of a place of one part, without brackets: postcode, street, region, country, hospital or town."""
     folded = fold(text)
     if any(map(str.isdigit, text)):
         if _is_street(folded, words) or _has_tail(folded, words):
@@ -88,7 +90,7 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
 
 
 def _is_street(folded: str, words: LocaleWords) -> bool:
-    """Whether a text has the type of a street as a word or, in some languages, as the end of a word."""
+    """Whether a text contains a type of street as a word or, in some languages, as the end of a word."""
     # Behind a house number, "St" is no saint: 12 Elm St.
     shortest = _SHORTEST_TYPE - (words.locale == "en" and folded[:1].isdigit())
     types = tuple(name for name in words.bare("street types") if len(name) >= shortest)
@@ -97,7 +99,7 @@ def _is_street(folded: str, words: LocaleWords) -> bool:
 
 
 def _has_tail(folded: str, words: LocaleWords) -> bool:
-    """Whether a text has a word such as Postfach or Apt, which a number follows in addresses."""
+    """Whether a text has a word, such as Postfach or Apt, that a number follows in addresses."""
     # "Freiburg im Breisgau" is a town: words such as "im" may begin the names of German streets.
     shortest = _SHORTEST_TYPE - (words.locale not in SUFFIXED)
     tails = words.bare("street tail words")
@@ -105,7 +107,7 @@ def _has_tail(folded: str, words: LocaleWords) -> bool:
 
 
 def _is_named_street(folded: str, words: LocaleWords) -> bool:
-    """Whether a text without a number is a street: its first word, in English its last one, is the type of a street."""
+    """Whether a text without a number is a street: its first word, in English its last word, is a type of street."""
     named = folded.split()
     if len(named) < 2 or words.locale in SUFFIXED or folded in words.folded_towns | words.region_names:
         return False
@@ -114,16 +116,16 @@ def _is_named_street(folded: str, words: LocaleWords) -> bool:
 
 
 def _is_hospital(folded: str) -> bool:
-    """Whether a name has a word for hospitals and another one: "Zentralkrankenhaus", but not "Hospital"."""
+    """Whether a name has a word for hospitals and another word: "Zentralkrankenhaus", but not "Hospital"."""
     own = _HOSPITAL.sub("", folded)
     return own != folded and sum(map(str.isalnum, own)) >= _LEAST_SIGNS
 
 
 def place_parts(text: str, words: LocaleWords, label_kind: str = "place") -> tuple[Part, ...]:
-    """Split a written place into parts whose texts make up the place, each with its kind.
+    """Split a written place into parts whose texts together form the place, each with its kind.
 
-    The first part that is not a postal code, region or country is the town. A name behind the town is a region if a
-    region has the name, as Madrid in "Getafe (Madrid)".
+    The first part that is not a postal code, region or country is the town. A name after the town is a region if a
+    region has this name, as Madrid in "Getafe (Madrid)".
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ def place_parts(text: str, words: LocaleWords, label_kind: str = "place") -> tup
 
 
 def rewritten_place(parts: tuple[Part, ...], rules: dict[str, Rule], near: str | None) -> str:
-    """Place whose parts are replaced by the rule of their kind.
+    """Place in which each part is replaced by the rule of its kind.
 
     Each rule receives the text of the part and the text of the town: the town of the place itself, else ``near``.
     """
@@ -165,7 +167,7 @@ def rewritten_place(parts: tuple[Part, ...], rules: dict[str, Rule], near: str |
 
 
 def named_part(parts: tuple[Part, ...], kind: str) -> str | None:
-    """Text of the first part of a kind; None if there is none."""
+    """Text of the first part of a kind; None without such a part."""
     return next((text for text, other in parts if other == kind), None)
 
 
@@ -180,7 +182,7 @@ def _split(text: str, words: LocaleWords) -> list[Part]:
 
 
 def _pieces(text: str) -> list[tuple[str, bool]]:
-    """Text between commas, brackets and slashes, and these signs."""
+    """Text between commas, brackets and slashes, and these characters."""
     out, end = [], 0
     signs = _SIGNS_AND_LINES if any(map(str.isdigit, text)) else _SIGNS
     for sign in signs.finditer(text):
@@ -190,7 +192,7 @@ def _pieces(text: str) -> list[tuple[str, bool]]:
 
 
 def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
-    """Parts of a place without commas: a postal code before or behind a name, and a code of a region behind it."""
+    """Parts of a place without commas: a postal code before or after a name, and a code of a region after the name."""
     front: list[Part] = []
     back: list[Part] = []
     code = _CODES.get(words.locale, _CODE)
@@ -217,6 +219,6 @@ def _is_whole(text: str, code: str, words: LocaleWords) -> bool:
 
 
 def _last_part(text: str, pattern: str) -> re.Match[str] | None:
-    """Match of the blanks before the last part of a text and of the part; None without a name before them."""
+    """Match of the last part of a text and of the blanks before this part; None without a name before the blanks."""
     found = re.search(rf"(?<!\s)(\s+)({pattern})\Z", text)
     return found if found is not None and re.search(_LETTERS, text[: found.start()]) else None

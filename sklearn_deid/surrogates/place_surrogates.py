@@ -51,10 +51,10 @@ _CARE_OF = re.compile(r"(.*?)(\bc/o\s+)([^,;\n\d]*[^\s,;\n\d])([\s,;]*)(.*)", re
 class PlaceSurrogates:
     """Invented addresses for one patient. A town, its postal code and its region fit together.
 
-    Towns are real towns of the locale, or invented towns with the postal codes and the region of a real town. Streets
-    have invented names. A street keeps its type (Calle, Ave, -straße), the number of digits of its numbers, and words
-    such as Apt. In 95 of 100 draws, a country is the country of the locale. For 5 of 100 patients, another country and
-    its towns replace the country of the locale and its towns.
+    Towns are real towns of the locale, or invented towns with postal codes and region of a real town. Streets have
+    invented names. A street keeps its type (Calle, Ave, -straße), the number of digits of its numbers, and words such
+    as Apt. With a probability of 0.95, a country is replaced by the country of the locale. For 5 % of the patients, the
+    surrogates of the country of the locale and its towns are another country and its towns.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class PlaceSurrogates:
     words : LocaleWords
         Places of the locale.
     avoided : frozenset of str
-        Folded words that no surrogate may be.
+        Folded words that are not allowed as surrogates.
     hospital : callable, optional
         Surrogate of a hospital that is a part of a place; a town by default.
     """
@@ -95,11 +95,11 @@ class PlaceSurrogates:
         self._letter_types = {fold(word) for word in words.block("street types") if len(word) == 2 and word[1] == "."}
 
     def place(self, text: str, near: str | None = None, label_kind: str = "place") -> str:
-        """Surrogate of a place, part by part; the region and the postal code fit the town, or the town ``near``."""
+        """Surrogate of a place, part by part; region and postal code fit the town of the place or the town ``near``."""
         return rewritten_place(place_parts(text, self._words, label_kind), self._rules, near)
 
     def learn(self, text: str, near: str | None, label_kind: str) -> None:
-        """Learn the town beside a postal code, for places where the code is written alone."""
+        """Learn the town next to a postal code, for other places in which the postal code is written without a town."""
         parts = place_parts(text, self._words, label_kind)
         code, town = named_part(parts, POSTCODE), named_part(parts, TOWN) or near
         if code is not None and town is not None:
@@ -107,7 +107,7 @@ class PlaceSurrogates:
             self._towns.learn(code, town)
 
     def town(self, text: str) -> str:
-        """Surrogate of a town; the number of a district or of a post office becomes another number."""
+        """Surrogate of a town; the number of a district or of a post office is replaced by another number."""
         numbered = NUMBERED_TOWN.fullmatch(text)
         if numbered is None:
             return with_case(self._towns.of(text).name, text)
@@ -160,7 +160,7 @@ class PlaceSurrogates:
         return self._chance.again("region", fold(text)).pick(regions)
 
     def country(self, text: str, town: str | None = None) -> str:
-        """Surrogate of a country: the country that the code of ``town`` shows, else mostly that of the patient."""
+        """Surrogate of a country: the country that the code of ``town`` shows, else usually that of the patient."""
         if (country := self._towns.country_of(town)) is not None:
             return with_case(country, text)
         chance = self._chance.again("country", fold(text))
@@ -176,7 +176,7 @@ class PlaceSurrogates:
     def _initials(self, text: str, chance: Chance) -> str | None:
         """Initials that replace the initials of a country (US, U.S.A.); None for other forms or without such initials.
 
-        Among initials of equal length, the initials of the country of the locale are the first in the list.
+        Among initials of equal length, the initials of the locale's country are the first in the list.
         """
         letters = [c for c in text if c.isalpha()]
         alike = [one for one in self._words.block("country initials") if len(one) == len(letters)]
@@ -215,7 +215,7 @@ class PlaceSurrogates:
         return "".join(out)
 
     def _beside_names(self, pieces: list[str], kept: list[bool], i: int, out: list[str], chance: Chance) -> str | None:
-        """Surrogate of a number, a floor, a point of the compass or a public word; None for a word of a name."""
+        """Surrogate of a number, a floor, a point of the compass or a public word; None for a word of the name."""
         piece = pieces[i]
         if _is_floor(pieces, i):
             return chance.pick(NUMERALS)
@@ -234,10 +234,10 @@ class PlaceSurrogates:
         return None
 
     def _is_door(self, pieces: list[str], start: int, stop: int, is_named: bool) -> bool:
-        """Whether words that no list knows are a flat or a door, and no name.
+        """Whether words that are in no list are a flat or a door, and no name.
 
-        The first words are the name of the street; later short words are flats and doors. A letter directly behind a
-        word such as Unit is a door, too.
+        The first words are the name of the street; later short words are flats and doors. A letter directly after a
+        word such as Unit is also a door.
         """
         name = pieces[start:stop]
         if len(name) == 1 == len(name[0]):
@@ -249,9 +249,9 @@ class PlaceSurrogates:
         return is_named and max(map(len, name)) <= _LONGEST_DOOR and not is_typed
 
     def _kept(self, pieces: list[str]) -> list[bool]:
-        """Whether each piece is kept; only signs and public words are kept.
+        """Whether each piece is kept; only punctuation and public words are kept.
 
-        If all words are public, one of these words counts as the name.
+        If all words are public, one of these words is read as the name.
         """
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
@@ -265,7 +265,7 @@ class PlaceSurrogates:
         return kept
 
     def _types_in_names(self, pieces: list[str], types: list[int]) -> list[int]:
-        """Words such as Camino that are usually types, but here a part of a name: "Calle Juan Camino"."""
+        """Words such as Camino that are usually types of streets, but here part of a name: "Calle Juan Camino"."""
         if self._words.locale in SUFFIXED:
             return []
         last = self._words.locale == "en"  # the type is the last word there, and the first one elsewhere
@@ -275,10 +275,10 @@ class PlaceSurrogates:
         return [i for i in found if pieces[i].isalpha() and len(pieces[i]) >= _SHORTEST_SURNAME]
 
     def _tails_in_names(self, pieces: list[str]) -> list[int]:
-        """Words such as Torre that are usually parts of a building, but here of a name: "Calle Juan de la Torre".
+        """Words such as Torre that usually are a part of a building, but here of a name: "Calle Juan de la Torre".
 
-        Where the type is the first word of a street, such a word follows a word of the name without a number or a comma
-        between them. In English, a word follows ("12 Suite Road", "Box Elder St") instead of a number.
+        If the type is the first word of a street, such a word follows a word of the name, without a number or a comma
+        between the words. In English, a word instead of a number follows such a word ("12 Suite Road", "Box Elder St").
         """
         found = []
         for i, piece in enumerate(pieces):
@@ -317,7 +317,7 @@ class PlaceSurrogates:
         return is_type or piece in self._tail
 
     def _suffixed(self, pieces: list[str], kept: list[bool], chance: Chance) -> str | None:
-        """Street whose type is the end of its name (Gartenweg 3); None for streets of other forms."""
+        """Street whose type is the end of its name (Gartenweg 3); None for streets of another form."""
         suffixes = sorted((s for s in self._types if s.islower() and len(s) > 2), key=len, reverse=True)
         for i, piece in enumerate(pieces):
             stem = fold(piece).rstrip(".")
@@ -334,7 +334,7 @@ class PlaceSurrogates:
         return None
 
     def _behind_name(self, pieces: list[str], kept: list[bool], i: int, chance: Chance) -> str:
-        """Number, flat or public word after the name of a street; another name for any other long word."""
+        """Number, flat or public word after the name of a street; any other long word is replaced by another name."""
         piece = pieces[i]
         if kept[i] and not piece[0].isdigit():
             return piece
@@ -344,11 +344,11 @@ class PlaceSurrogates:
         return self._street_name(piece) if is_name else random_of_form(piece, chance)
 
     def _street_name(self, text: str) -> str:
-        """Name with the same number of words; public words and signs between them stay."""
+        """Name with the same number of words; public words and punctuation between the words are kept."""
         return _NAME_RUN.sub(self._run, self._names.with_elided(text))
 
     def _run(self, found: re.Match[str]) -> str:
-        """Name for words with single spaces between them; public words and titles stay; abbreviations are letters."""
+        """Name for words with single spaces between them; public words and titles are kept, abbreviations are letters."""
         run, text = found[0], found.string
         if run[-1] == ".":
             is_title = fold(run).rstrip(".") in self._words.titles
@@ -369,7 +369,7 @@ class PlaceSurrogates:
 
 
 def _region_code(region: str) -> str:
-    """Two letters for a region: the first letters of its first and last capitalised word, or of its only word."""
+    """Two letters for a region: the first letters of its first and last capitalised words, or of its only word."""
     named = [word for word in re.findall(r"[^\W\d_]+", region) if word[0].isupper()] or [region]
     return (named[0][0] + named[-1][0] if len(named) > 1 else region[:2]).upper()
 
@@ -381,7 +381,7 @@ def _before_apostrophe(text: str) -> str:
 
 
 def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
-    """End of the run of words that starts here; ``start`` if no such run starts here."""
+    """End of the run of words that starts here; ``start`` if no run of words starts here."""
     stop = i = start
     while i < len(pieces) and (not kept[i] or pieces[i] in (" ", "-", "'", "\u2019", "\u00b4")):
         if not kept[i]:
@@ -395,23 +395,23 @@ def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
 
 
 def _is_before_number(pieces: list[str], i: int) -> bool:
-    """Whether a piece is a letter directly in front of a number: Gate B12."""
+    """Whether a piece is a letter directly before a number: Gate B12."""
     return len("".join(pieces[i : i + 1])) == 1 and pieces[i].isalpha() and pieces[i + 1 : i + 2] > ["0"]
 
 
 def _written_length(piece: str, suffix: str, length: int) -> int | None:
-    """Number of characters at the end of ``piece`` that fold to the suffix; None if it begins within a character."""
+    """Number of characters at the end of ``piece`` that fold to the suffix; None if it starts within a character."""
     return next((n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix), None)
 
 
 def _is_word_for_number(pieces: list[str], i: int) -> bool:
-    """Whether a piece is the word for "number" or its abbreviation (n.\u00ba, Nr.), directly in front of a number."""
+    """Whether a piece is the word for "number" or its abbreviation (n.\u00ba, Nr.), directly before a number."""
     letters = fold(re.sub(r"[.\u00ba\u00aa]", "", pieces[i]))
     behind = "".join(pieces[i + 1 :]).lstrip(" .\u00ba\u00b0")
     return letters in NUMBER_WORDS and behind[:1].isdigit()
 
 
 def _is_floor(pieces: list[str], i: int) -> bool:
-    """Whether a piece is a Roman numeral directly behind a number, such as the floor in "12-II"."""
+    """Whether a piece is a Roman numeral directly after a number, such as the floor in "12-II"."""
     is_behind_number = i > 1 and pieces[i - 1] in (" ", "-") and pieces[i - 2].isdigit()
     return is_behind_number and ROMAN.fullmatch(pieces[i]) is not None

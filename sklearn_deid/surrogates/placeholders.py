@@ -60,10 +60,11 @@ def is_name_label(label: str | None) -> bool:
 
 
 class PlaceholderFiller:
-    """Replaces the placeholders of one note by invented text. Equal placeholders receive equal text.
+    """Replaces the placeholders of a note by invented text. Equal placeholders receive equal text.
 
     All dates of a note are shifted by the same number of years and days, from the invented years of MIMIC to years
-    around 2000. The distances between dates are therefore preserved. Each note has one way to write full dates.
+    around 2000. The distances between dates are therefore preserved. All full dates of a note are written in the same
+    form.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ class PlaceholderFiller:
         Returns
         -------
         tuple of (text, label), or None
-            Parts of the text. None means that the kind of placeholder is unknown.
+            Parts of the text. None if the kind of placeholder is unknown.
         """
         content = " ".join(content.split())
         key = (content, is_doctor)
@@ -166,7 +167,7 @@ class PlaceholderFiller:
         return shift(date(min(max(year, 2), 9998), min(max(month, 1), 12), min(max(day, 1), 28)), self._days)
 
     def _date_kind(self, kind: str) -> str | None:
-        """Date for a placeholder that names only the kind of date, such as a month; None for other placeholders."""
+        """Date for a placeholder that contains only the kind of date, such as a month; None for other placeholders."""
         chance = self._chance
         day = date(self._year, chance.number(1, 12), chance.number(1, 28))
         if "date range" in kind:

@@ -14,7 +14,7 @@ _MOST_UNITS, _MOST_WORDS = 89, 2
 
 
 def is_relative(text: str, words: LocaleWords) -> bool:
-    """Whether a text is a distance from a day that it does not name, such as "two days ago" and "last week".
+    """Whether a text is a distance from a day that is not in the text, such as "two days ago" and "last week".
 
     Examples
     --------
@@ -27,7 +27,7 @@ def is_relative(text: str, words: LocaleWords) -> bool:
 
 
 def end_of_distance(text: str, words: LocaleWords) -> int:
-    """Number of characters of a distance in front of a date, with the blanks behind it; 0 without a distance.
+    """Number of characters of a distance before a date, with the blanks after the distance; 0 without a distance.
 
     Examples
     --------
@@ -47,8 +47,7 @@ def end_of_distance(text: str, words: LocaleWords) -> int:
 
 
 def year_behind(text: str, words: LocaleWords) -> tuple[int, int] | None:
-    """Position of words such as "last year" at the end of a date, and the number of years before the date; None without
-    them.
+    """Position of words such as "last year" at the end of a date, and the number of years back; None without them.
 
     Examples
     --------
@@ -63,7 +62,7 @@ def year_behind(text: str, words: LocaleWords) -> tuple[int, int] | None:
 
 
 def _is_distance(tokens: list[str], words: LocaleWords) -> bool:
-    """Whether tokens are a unit of time with public words, and with numbers below 90 that count units."""
+    """Whether tokens consist of a unit of time, public words, and numbers below 90 that count units."""
     units, counts = _units(words), words.numbered("number words")
     named = [fold(token) for token in tokens if token[0].isalnum()]
     signs = "".join(token for token in tokens if not token[0].isalnum())

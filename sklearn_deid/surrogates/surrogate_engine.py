@@ -31,7 +31,7 @@ class Replacement(NamedTuple):
     surrogate : str
         New text.
     has_rule : bool
-        False if the new text is the label in brackets, since no rule knows the form of the span.
+        False if the new text is the label in brackets, because the form of the span is unknown.
     """
 
     span: Span
@@ -45,45 +45,46 @@ class Replacement(NamedTuple):
 class SurrogateEngine:
     """Replace annotated PHI by invented PHI that does not depend on the letters of the original.
 
-    A surrogate is a function of a secret key, the patient, the entity, the label and the written form, through
-    HMAC-SHA256. The written form is the number of words, casing, signs between words, number of digits, number of
-    letters of codes, initials and words of up to three letters, and words of public lists, such as titles, street types
-    and units. The written form also shows whether an institution is named after a listed town. Surrogates also agree
-    with words that stay next to them in the note: articles, titles such as "Mr.", and fields such as "First name:". The
-    same name, place or number of one patient has the same surrogate in all notes. All dates of a patient move by one
-    secret number of days. A span whose form no rule knows becomes its label in brackets, never the original. A note
-    with a missing patient id (None, empty, NaN, NULL) counts as a patient of its own.
+    A surrogate is computed with HMAC-SHA256 from a secret key, the patient, the entity, the label and the written form.
+    The written form consists of the number of words, casing, punctuation, number of digits, public words (such as
+    titles, street types and units), and the number of letters of codes, initials and words of up to three letters. The
+    written form also shows whether an institution is named after a listed town. Surrogates also agree with words next
+    to them in the note: articles, titles such as "Mr.", and fields such as "First name:". In all notes of a patient,
+    the same name, place or number has the same surrogate. All dates of a patient move by one secret number of days. A
+    span of unknown form is replaced by its label in brackets, never by the original. A note with a missing patient id
+    (None, empty, NaN, NULL) is treated as a patient of its own.
 
     Parameters
     ----------
     key : bytes, optional
-        Secret key of at least 16 bytes. The same key gives the same surrogates in every run, with the same version of
-        this library and of Faker. None draws a new key of 256 bits, which is not stored: no other run repeats the
-        surrogates.
+        Secret key of at least 16 bytes. With one key, every run gives the same surrogates, if the versions of this
+        library and of Faker are the same. With None, a new key of 256 bits is drawn and not stored, so that no other
+        run repeats the surrogates.
     locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
-        Language of names, places and months. "auto" takes the language whose most frequent words are most frequent in
+        Language of names, places and months. "auto" selects the language whose most frequent words are most frequent in
         the first note of each patient.
     date_shift : int, default=3650
         Largest shift of dates in days. The smallest shift is a tenth of ``date_shift``.
     whole_weeks : bool, default=False
-        Whether dates move by whole weeks, so that weekdays stay.
+        Whether dates move by whole weeks, so that weekdays are kept.
     keep_seasons : bool, default=False
         Whether dates move by whole years, plus or minus two weeks.
     ages : {"keep", "shift", "band"}, default="keep"
-        Treatment of ages up to 89 years: unchanged, moved by one to three years for each patient, together with the
-        birth dates, or bands of five years. Ages over 89 always become ``90+``.
+        Treatment of ages up to 89 years: unchanged; increased by one to three years for each patient, together with the
+        birth dates; or replaced by bands of five years. Ages over 89 are always replaced by ``90+``.
     keep_gender : bool, default=True
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"
         Check digits of national numbers: invalid, so that nobody has the number, or valid.
     kinds : mapping of str to str or None, optional
-        Kind of surrogate of further labels; see `label_kinds`. With a kind of None, the label remains in brackets.
+        Kind of surrogate of further labels; see `label_kinds`. With None as kind, the span is replaced by the label in
+        brackets.
     avoid : collection of str, optional
-        Words that are not allowed as surrogates, such as the names of the corpus. The surrogates then reveal which
-        words the corpus does not contain.
+        Words that are not allowed as surrogates, such as the names of the corpus. From the surrogates, a reader can
+        then learn which words the corpus does not contain.
     copy : int, default=0
-        Number of the copy. Copies of the same notes under one key have different surrogates. Only dates and ages
-        move alike in all copies, because each further shift would exclude possible originals.
+        Number of the copy. Copies of the same notes under one key have different surrogates. Only the shifts of dates
+        and ages are equal in all copies, because each further shift would exclude possible originals.
 
     Notes
     -----
@@ -92,7 +93,7 @@ class SurrogateEngine:
 
     **Not protected.** PHI that is not annotated remains in the text. The written form, the sex of given names, repeated
     names, intervals between dates, ages up to 89 (by default) and the rest of the text remain visible. A surrogate may
-    equal its original by chance. Anyone with the key can check a guess of an original and shift the dates back.
+    equal its original by chance. A reader with the key can check a guess of an original and shift the dates back.
 
     Examples
     --------
@@ -160,15 +161,15 @@ class SurrogateEngine:
         return map(self.rewrite, documents)
 
     def replacements(self, document: Document, fits: Callable[[str, Span], bool] | None = None) -> list[Replacement]:
-        """Surrogate of each span of a note, in order.
+        """Surrogates of the spans of a note, in order.
 
         Parameters
         ----------
         document : Document
             Note with PHI spans.
         fits : callable, optional
-            Function from a surrogate and its span to whether the surrogate may be used. Places and institutions are
-            drawn again until a surrogate fits, at most 40 times; if none fits, the last draw is returned.
+            Function that returns whether a surrogate may be used for a span. Places and institutions are drawn again
+            until a surrogate fits, at most 40 times; if none fits, the last draw is returned.
 
         Returns
         -------
@@ -231,7 +232,7 @@ class SurrogateEngine:
 
 
 def rewritten(document: Document, replacements: Iterable[Replacement]) -> Document:
-    """Put the surrogates into the note; all other characters are unchanged.
+    """Insert the surrogates into the note; all other characters are unchanged.
 
     Parameters
     ----------
@@ -298,10 +299,11 @@ def rewrite_note(
     name: str = "note",
     patient_id: str | None = None,
 ) -> Document:
-    """Rewrite a raw note, of which the PHI spans are given.
+    """Rewrite a raw note whose PHI spans are given.
 
-    A string without a patient counts as a patient of its own: its digest replaces the patient id, so that the same key
-    gives the same surrogates. The digest is not in the result, since readers could use it to check guesses of the note.
+    A string without a patient is treated as a patient of its own: the digest of the string replaces the patient id, so
+    that one key gives the same surrogates in every run. The digest is not in the result, since readers could use it to
+    check guesses of the note.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _WEEK, _SEASON_DAYS = 7, 380
 
 @dataclass(frozen=True)
 class SurrogateSettings:
-    """Checked parameters of a `SurrogateEngine`, which describes their meaning.
+    """Checked parameters of a `SurrogateEngine`; see there for their meaning.
 
     Raises
     ------

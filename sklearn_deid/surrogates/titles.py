@@ -1,4 +1,4 @@
-"""Titles of people: which pieces of a written name are titles, and which texts are titles alone."""
+"""Titles of people: which pieces of a written name are titles, and which texts consist only of titles."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def title_places(pieces: list[str], words: LocaleWords) -> set[int]:
     2. listed titles of several pieces, such as Dott.ssa, Sage-femme and h. c.,
     3. compounds of listed words with a full stop, such as Univ.-Prof. and Dipl.-Ing.,
     4. listed additions in their listed casing behind a title, such as "rer. nat." and "agr\u00e9g\u00e9",
-    5. listed degrees in their listed casing behind a name, such as MSc. Degrees of two letters could be initials, and
-       need another title: "FA Dr. Alder".
+    5. listed degrees in their listed casing after a name, such as MSc. Degrees of two letters could be initials, and
+       therefore count only if the name has another title: "FA Dr. Alder".
 
     Examples
     --------
@@ -49,7 +49,7 @@ def title_places(pieces: list[str], words: LocaleWords) -> set[int]:
 
 
 def is_title(text: str, words: LocaleWords) -> bool:
-    """Whether a text has words of titles alone.
+    """Whether a text consists only of words of titles.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _is_long(pieces: list[str], first: int, stop: int, words: LocaleWords, found
 
 
 def _is_listed(some: list[str], words: LocaleWords, is_abbreviated: bool) -> bool:
-    """Whether a title with single letters is listed in this casing (M.D.), or as a degree without stops (M.Sc.)."""
+    """Whether a title with single letters is listed in this casing (M.D.), or is a degree without stops (M.Sc.)."""
     joined = "".join(some)
     is_degree = is_abbreviated and joined.replace(".", "") in words.block("degrees")
     return is_degree or joined in words.block("titles") or joined in words.block("degrees")
@@ -185,9 +185,9 @@ def _may_be_title(pieces: list[str], i: int) -> bool:
 
 
 def _is_in_place(pieces: list[str], i: int, words: LocaleWords) -> bool:
-    """Whether a word of the list of titles is neither written nor placed as a surname, and has the stop that it needs.
+    """Whether a word of the list of titles is not written or placed as a surname, and has the full stop that it needs.
 
-    A title that is listed with a full stop alone is a name without it: "Hon. Alder", but "Hon Alder".
+    If a title is listed only with a full stop, the word without a full stop is a name: "Hon. Alder", but "Hon Alder".
     """
     folded = fold(pieces[i])
     has_stop = "".join(pieces[i + 1 : i + 2])[:1] == "."
@@ -198,14 +198,14 @@ def _is_in_place(pieces: list[str], i: int, words: LocaleWords) -> bool:
 
 
 def _is_word_in_capitals(pieces: list[str], i: int) -> bool:
-    """Whether capitals may be a name in a name in capitals (LIS HANSEN), and are no letters behind a comma."""
+    """Whether capitals may be a name in a name in capitals (LIS HANSEN), and are not letters after a comma."""
     piece = pieces[i]
     is_spoken = len(piece) >= _SHORTEST_NAME and piece.isupper() and not are_consonants(piece)
     return is_spoken and "".join(pieces).isupper() and "," not in "".join(pieces[max(i - 1, 0) : i])
 
 
 def are_consonants(piece: str) -> bool:
-    """Whether capitals cannot be spoken as a name; `written_form` states it.
+    """Whether capitals cannot be pronounced as a name; `written_form` contains this property.
 
     Examples
     --------

@@ -39,9 +39,8 @@ class SpanTokens(NamedTuple):
 class TokenSurrogates:
     """Sentences whose spans are replaced note by note.
 
-    The tokens of a note are joined to a text, since many rules need to know what is written next to a span. A surrogate
-    is cut into tokens again. Places and institutions are drawn until their number of tokens equals the number of the
-    original.
+    The tokens of a note are joined to a text, since many rules need the text next to a span. Each surrogate is then
+    split into tokens. Places and institutions are drawn again until a surrogate has as many tokens as the original.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ class TokenSurrogates:
     data : ndarray of shape (n_tokens,), dtype object
         Tokens of all sentences, replaced so far.
     follows_rule : ndarray of shape (n_tokens,), dtype bool
-        Whether a rule made the token, alone or as a part of a longer surrogate.
+        Whether the token is a surrogate, or a part of a longer surrogate.
     statistics : dict
         Counts for each label.
     """
@@ -135,7 +134,7 @@ class TokenSurrogates:
 
 
 def sentences_by_note(X: TokenSequences, groups: Any) -> dict[tuple[str, str], list[int]]:
-    """Sentences of each note, by patient and note. A sentence of an unknown note is a note of its own.
+    """Sentences of each note, by patient and note. A sentence of an unknown note is treated as a note of its own.
 
     Examples
     --------

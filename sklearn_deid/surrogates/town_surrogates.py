@@ -1,4 +1,4 @@
-"""Towns of one patient, from one country for each form of postal code."""
+"""Towns of one patient; for each form of postal code, the towns are in one country."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAIN_CODE = re.compile(r"([A-Z]{1,2}-)?(\d{5}(?=\D|\d{4}$|$)|\d{4}(?=\D|$))(.*)
 class TownSurrogates:
     """Towns for one patient.
 
-    If postal codes have five digits in the patient's country, towns beside codes of four digits lie in a neighboring
+    If postal codes have five digits in the patient's country, towns next to codes of four digits are in a neighbouring
     country.
 
     Parameters
@@ -38,7 +38,7 @@ class TownSurrogates:
     words : LocaleWords
         Towns of the locale.
     avoided : frozenset of str
-        Folded words that no surrogate may be.
+        Folded words that are not allowed as surrogates.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class TownSurrogates:
         self._with_short_codes: set[str] = set()
 
     def learn(self, code: str, town: str) -> None:
-        """Learn the town beside a postal code."""
+        """Learn the town next to a postal code."""
         if self._is_short(code):
             self._with_short_codes.add(fold(town))
 
@@ -88,11 +88,11 @@ class TownSurrogates:
         return town if invented is None else town._replace(name=invented)
 
     def beside_code(self, code: str) -> tuple[Town, ...]:
-        """Towns that may be beside a postal code of this form."""
+        """Towns that may be next to a postal code of this form."""
         return self._neighbor if self._is_short(code) else self.towns
 
     def sign_of(self, code: str) -> str:
-        """Sign of the country in front of the surrogate of a postal code."""
+        """Sign of the country before the surrogate of a postal code."""
         return (
             _SIGNS_OF_NEIGHBORS[self._neighbor[0].region]
             if self._is_short(code)
@@ -100,11 +100,11 @@ class TownSurrogates:
         )
 
     def country_of(self, town: str | None) -> str | None:
-        """Country that a town has through its postal code; None for other towns."""
+        """Country of a town, as its postal code shows; None for other towns."""
         return self._neighbor[0].region if town is not None and fold(town) in self._with_short_codes else None
 
     def _is_short(self, code: str) -> bool:
-        """Whether the form of a postal code is that of a neighbor."""
+        """Whether a postal code has the form of a neighbouring country."""
         sign, main, rest = main_code(code)
         # Dutch codes have four digits, too, often without their letters: "B-9000" is not among them.
         may_be = len(sign) == len("B-") if self._words.locale == "nl" else True
@@ -129,7 +129,7 @@ class TownSurrogates:
         return None if fold(name) in refused or fold(last) in refused else name
 
     def _country_and_towns(self) -> tuple[str, tuple[Town, ...]]:
-        """Country of the patient, and its towns outside of the corpus if there are enough; else those of the locale."""
+        """Country of the patient, and its towns outside of the corpus if there are enough; else the locale's towns."""
         chance = self._chance.of("country of the patient")
         country = chance.pick(tuple(self._words.abroad))
         left = self._words.abroad[country]
@@ -140,7 +140,7 @@ class TownSurrogates:
 
 
 def main_code(text: str) -> tuple[str, str, str]:
-    """Sign of the country, first group of digits, and rest of a postal code; codes of other forms are one group.
+    """Sign of the country, first group of digits, and rest of a postal code; codes of other forms are a single group.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A date as it is written in a note: its parts, the day that they name, and another day in the same form."""
+"""A date as it is written in a note: its parts, the day of the date, and another day in the same form."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ class WrittenDate:
     Parameters
     ----------
     pieces : tuple of (str, str)
-        Text and role of each piece. The texts make up the date.
+        Text and role of each piece. The texts together form the date.
     year, month, day : int or None
-        Values of the parts; None for parts that are not written. A year of two digits is a year from 1930 to 2029.
+        Values of the parts; None for parts that are not written. Years of two digits are years from 1930 to 2029.
     season : int or None
         0 (winter) to 3 (autumn).
     padded : bool or None
-        Whether days and months below 10 have a leading zero; None if the date itself shows the padding.
+        Whether days and months below 10 have a leading zero; None if the date itself shows whether they have.
     spelled : WrittenDate or None
-        The same day with the month that is written with it, for a day that borrows the month of the other half of a
-        range.
+        If a day borrows the month from the other half of a range: the same day with this month.
     years_before : int or None
-        Years between the date and the date of the note, if the date says so ("of last year": 1).
+        Number of years from the date to the date of the note, if the date contains it ("of last year": 1).
     """
 
     pieces: tuple[tuple[str, str], ...]
@@ -60,7 +59,7 @@ class WrittenDate:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the text names no day of the calendar, such as "yesterday" or a time of day."""
+        """Whether the text contains no day of the calendar, such as "yesterday" or a time of day."""
         return all(role == LITERAL for _, role in self.pieces)
 
     @property
@@ -70,10 +69,10 @@ class WrittenDate:
         return self.day is not None and self.month is not None and not roles & {MONTH, MONTH_NAME, HOLIDAY}
 
     def resolved(self, reference: date) -> date:
-        """Day that the date names, with the parts that are not written taken from a reference day of the note.
+        """Day of the date; parts that are not written are taken from a reference day of the note.
 
-        A year alone means the middle of the year, and a month alone the 15th of the month. The 29th of February of an
-        unknown year is in a leap year. Days that do not exist become the last day of their month.
+        A year alone is read as the middle of the year, and a month alone as the 15th of the month. The 29th of February
+        without a year is read in a leap year. Days that do not exist are read as the last day of their month.
         """
         year = reference.year - (self.years_before or 0) if self.year is None else self.year
         if self.season is not None and self.month is None:
@@ -94,7 +93,7 @@ class WrittenDate:
         Parameters
         ----------
         new, old : date
-            New day, and the day that this date names.
+            New day, and the day of this date.
         words : LocaleWords
             Names of months and days.
         """
@@ -123,7 +122,7 @@ class WrittenDate:
         return not has_word and all(len(text) == 2 for text in numbers)
 
     def _needs_ordinal(self) -> bool:
-        """Whether the first of a month has an ordinal in French, and this date has none."""
+        """Whether the first day of a month is written as an ordinal number in French, and this date has no ordinal."""
         roles = [role for _, role in self.pieces]
         return MONTH_NAME in roles and ORDINAL not in roles
 

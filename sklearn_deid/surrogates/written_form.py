@@ -39,10 +39,10 @@ def written_form(
 ) -> str:
     """Return the written form of a PHI span, which contains all properties that affect its surrogate.
 
-    An attacker who knows how surrogates are made knows this form of each original. Given label and form, the surrogate
-    is independent of the original, with two exceptions: the shift of dates is limited, and words that stay next to the
-    span, such as "an" before a profession or "Mrs." before a name, determine a part of the surrogate.
-    `AdversarialPrivacyAuditor` compares originals of one form.
+    An attacker who knows the rules for surrogates knows this form of each original. Given label and form, the surrogate
+    is independent of the original, with two exceptions. First, the shift of dates is limited. Second, unchanged words
+    next to the span, such as "an" before a profession or "Mrs." before a name, determine a part of the surrogate.
+    `AdversarialPrivacyAuditor` compares originals with equal forms.
 
     Parameters
     ----------
@@ -53,16 +53,17 @@ def written_form(
     locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
         Language of the public words.
     kinds : mapping of str to str, optional
-        Kinds of labels, from `label_kinds`. None means the kinds of the known labels.
+        Kinds of labels, from `label_kinds`. With None, the kinds of the known labels are used.
     names : collection of str, default=()
-        Words of the names in the notes of the patient. A mail address or a login with a word of these names keeps its
-        composition.
+        Words of the names in the notes of the patient. If a mail address or a login contains one of these words, its
+        composition is kept.
 
     Returns
     -------
     str
         Description of the form. The form shows each digit as ``9``, each word by its casing, and public words, such as
-        titles and types of streets, unchanged. Ages, sexes and titles stay by default: their form is their text.
+        titles and types of streets, unchanged. By default, ages, sexes and titles are unchanged, so their form is their
+        text.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def _words_form(text: str, kind: str, words: LocaleWords) -> str:
 
 
 def _phone(text: str, locale: str) -> str:
-    """Form of a telephone number, with the sign of a country code and the 0 behind it."""
+    """Form of a telephone number, with the sign of a country code and the 0 after it."""
     digits = [i for i, sign in enumerate(text) if sign.isdigit()]
     n_code = code_length(text, [text[i] for i in digits], locale)
     behind = digits[n_code : n_code + 1]
@@ -145,7 +146,7 @@ def _phone(text: str, locale: str) -> str:
 
 
 def _towns(text: str, words: LocaleWords) -> str:
-    """Places of listed towns in the name of an institution, which have the surrogates of these towns."""
+    """Positions of listed towns in the name of an institution, which have the surrogates of these towns."""
     named = _WORD.findall(text)
     found = [
         f"{first}-{first + n}"
@@ -157,7 +158,7 @@ def _towns(text: str, words: LocaleWords) -> str:
 
 
 def _without_names(text: str, names: Collection[str]) -> str:
-    """Mail address whose names and whose long words are one sign each."""
+    """Mail address in which each name and each long word is replaced by one character."""
     longest = sorted((fold(name) for name in names if len(name) > SHORT - 1), key=len, reverse=True)
     known = "|".join(map(re.escape, longest))
     marked = re.sub(known, "\u2022", text) if known else text
@@ -194,7 +195,7 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
 
 
 def _date(text: str, kind: str, words: LocaleWords) -> str:
-    """Form of a date: distances ("two days ago", "two weeks before") as they are, and whether the day has a name."""
+    """Form of a date: distances ("two days ago", "two weeks before") unchanged, and whether the day has a name."""
     if is_relative(text, words):
         return text
     start = end_of_distance(text, words)
@@ -205,7 +206,7 @@ def _date(text: str, kind: str, words: LocaleWords) -> str:
 
 
 def _date_word(folded: str, words: LocaleWords) -> str:
-    """Public word of a date that stays, or the list of a word that moves."""
+    """Public word of a date that is kept, or the list of a word that is replaced."""
     if folded in words.numbered("date words") or folded in words.numbered("date fillers"):
         return f" {folded}"
     lists = ("months", "month abbreviations", "weekdays", "weekday abbreviations", "other weekdays", "seasons")
@@ -213,7 +214,7 @@ def _date_word(folded: str, words: LocaleWords) -> str:
 
 
 def _end(piece: str, kind: str, words: LocaleWords) -> str:
-    """Public end of a word in languages that write a name and its type as one word (Hauptstra\u00dfe)."""
+    """Public end of a word, in languages that join a name and its type to one word (Hauptstra\u00dfe)."""
     if words.locale not in SUFFIXED or kind not in ("street", *_OF_TOWNS):
         return ""
     public = words.bare("street types") if kind == "street" else _kept_words(kind, words)
@@ -235,7 +236,7 @@ def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
 
 
 def _connectors(kind: str, words: LocaleWords) -> frozenset[str]:
-    """Folded public words that stay between the words of a name."""
+    """Folded public words that are kept between the words of a name."""
     if kind in NAMES:
         return words.name_links | frozenset(words.block("short particles"))
     if kind != "street" and kind not in _HEADS:
@@ -244,7 +245,7 @@ def _connectors(kind: str, words: LocaleWords) -> frozenset[str]:
 
 
 def _with_repeats(text: str) -> str:
-    """Number whose repeated groups of digits, which stay repeated, are marked."""
+    """Number in which repeated groups of digits, which the surrogate also repeats, are marked."""
     seen: set[str] = set()
 
     def marked(group: re.Match[str]) -> str:
@@ -256,7 +257,7 @@ def _with_repeats(text: str) -> str:
 
 
 def _list_of(word: str, words: LocaleWords) -> str:
-    """Names of the public lists that hold the word, and the sex of a given name."""
+    """Names of the public lists that contain the word, and the sex of a given name."""
     name = words.without_genitive(word)
     sex = words.sex_of(name) or ("both" if words.may_be_given_name(name) else "")
     return f"({sex}{' surname' if words.is_surname(name) else ''}{'' if name == word else ' in the genitive'})"
