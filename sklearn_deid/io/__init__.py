@@ -1,6 +1,6 @@
 """Read and write corpora: i2b2 2014 XML, MEDDOCAN XML, brat, CoNLL columns, JSON lines, DocBin and raw text.
 
-Files of annotation tools: Label Studio, doccano, Prodigy, and UIMA CAS. Word, HTML and text files are redacted with
+Files of annotation tools: Label Studio, doccano, Prodigy, and UIMA CAS. Word, HTML and text files are redacted and keep
 their layout (`open_document`).
 """
 

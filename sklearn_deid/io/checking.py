@@ -1,9 +1,9 @@
-"""Checks that all formats share, and errors that name the place of a problem.
+"""Checks that all formats share, and errors that report the location of a problem.
 
-An error of this package names the file, the document, the annotation and the offsets. Neither the error nor its context
-contains note text. ``UnicodeDecodeError`` and ``JSONDecodeError`` carry the whole invalid text, and
-``raise ... from None`` would keep them as context. All errors are raised outside of ``except`` blocks, to drop the
-context with the text.
+An error of this package reports the file, the document, the annotation and the offsets. Neither the error nor its
+context contains note text. ``UnicodeDecodeError`` and ``JSONDecodeError`` contain the whole invalid text, and
+``raise ... from None`` would keep these errors as context. All errors are therefore raised outside of ``except``
+blocks, without this context.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SourceLocation(NamedTuple):
     path : str or None
         Path of the file.
     doc_id : str or None, default=None
-        Document id; None until the id is known.
+        Document id; None as long as the id is unknown.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def without_traces(error: CorpusFormatError) -> CorpusFormatError:
 def known_id(written: str | None, number: int) -> str:
     """Annotation id for messages: the written id if it has a valid form (``T12``, ``P0``), otherwise the number.
 
-    A broken file may contain note text in the place of the id.
+    In a broken file, the id may be text of a note.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def known_id(written: str | None, number: int) -> str:
 
 
 def parse_offset(place: SourceLocation, annotation_id: str, written: str) -> int:
-    """Parse a character offset in decimal digits. Other forms that ``int`` accepts are refused."""
+    """Parse a character offset that is written in decimal digits. Other forms that ``int`` accepts raise an error."""
     if not _OFFSET.fullmatch(written):
         raise place.error("An offset is not a whole number in decimal digits.", annotation_id)
     return int(written)
@@ -94,7 +94,7 @@ def check_covered(
     """Check the offsets of a span. If the file repeats the covered text, check that text and offsets agree.
 
     The file may contain spaces instead of line breaks and tabs inside the covered text: brat writes spaces, and XML
-    replaces line breaks in attribute values. A CRLF may be one space or two spaces.
+    replaces line breaks in attribute values. A CRLF may be written as one space or as two spaces.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def check_covered(
 
 
 def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces: bool = True) -> None:
-    """Refuse an empty label. With ``spaces=False`` (formats separated by white space) also refuse white space."""
+    """Refuse an empty label. With ``spaces=False`` (formats separated by white space), white space is also refused."""
     if not label:
         raise place.error("The annotation has no label.", annotation_id)
     if not spaces and any(character.isspace() for character in label):
@@ -132,7 +132,7 @@ def is_share(value: Any) -> bool:
 
 
 def check_text(place: SourceLocation, text: str) -> None:
-    """Refuse lone surrogates. Lone surrogates can be processed neither by UTF-8 nor by a tokenizer."""
+    """Refuse lone surrogates. Neither UTF-8 nor a tokenizer can process lone surrogates."""
     found = SURROGATES.search(text)
     if found:
         raise place.error(LONE_SURROGATE, None, found.start(), found.end())
@@ -145,12 +145,12 @@ def check_strings(place: SourceLocation, *strings: str) -> None:
 
 
 def writable_document(place: SourceLocation, document: Document) -> Document:
-    """Check properties that `Document` does not check, and convert offsets and confidences of NumPy to plain numbers.
+    """Check properties that `Document` does not check, and convert NumPy offsets and confidences to plain numbers.
 
     Raises
     ------
     CorpusFormatError
-        If the document could be written, and its file could not be read.
+        If the document could be written, but its file could not be read again.
     """
     if not isinstance(document.doc_id, str) or not document.doc_id:
         raise place.error("A document id must be a string and not empty.")

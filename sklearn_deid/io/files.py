@@ -1,4 +1,6 @@
-"""File access: strict decoding, lines that end only at line feeds, safe file names, and growing files."""
+"""File access: strict decoding, lines that end only at line feeds, safe file names, and files that grow line by
+line.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _LONGEST_NAME = 255
 
 
 def check_regular(place: SourceLocation, path: Path, *, follow_links: bool = True) -> None:
-    """Refuse a path that is not a regular file: reading a pipe could block, and reading a device might never end.
+    """Refuse a path that is not a regular file, since reading a pipe could block, and reading a device might never end.
 
     Raises
     ------
@@ -51,7 +53,7 @@ def check_regular(place: SourceLocation, path: Path, *, follow_links: bool = Tru
 
 @contextmanager
 def links_followed(follow: bool) -> Iterator[None]:
-    """Let `open_regular` follow symbolic links, or refuse them, inside of the block."""
+    """Whether `open_regular` follows or refuses symbolic links inside of the block."""
     token = _follows_links.set(follow)
     try:
         yield
@@ -62,15 +64,15 @@ def links_followed(follow: bool) -> Iterator[None]:
 def open_regular(place: SourceLocation, path: Path) -> BinaryIO:
     """Open a regular file for reading, after the checks of `check_regular`.
 
-    The checks hold for the file that is read, where the system allows it: another program could put a link or a pipe in
-    the place of a file that was checked by its name.
+    Where the system allows it, the file that is read is checked, not only its name: after a check by name, another
+    program could replace the file by a link or a pipe.
 
     Raises
     ------
     CorpusFormatError
         If the path is a pipe, a device or a socket or, inside of `links_followed`, a symbolic link.
     OSError
-        If the file cannot be opened, also if it became a link after the checks.
+        If the file cannot be opened, including a file that was replaced by a link after the checks.
     """
     follow = _follows_links.get()
     check_regular(place, path, follow_links=follow)
@@ -110,7 +112,7 @@ def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
 
 
 def utf8_or_bytes(value: bytes) -> str | bytes:
-    """Text of bytes in UTF-8. Other bytes are returned as bytes, which no function treats as a text.
+    """Text of bytes in UTF-8. Other bytes are returned as bytes, so that no function reads them as text.
 
     Examples
     --------
@@ -135,7 +137,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
     """Lines of a file without their line feed, numbered from 1. The function needs constant memory.
 
     A line ends only at a line feed. Carriage returns, form feeds and Unicode line separators may be part of a token and
-    do not end a line. A byte order mark at the start of the file is dropped. For a line that cannot be decoded, the
+    do not end a line. A byte order mark at the start of the file is removed. For a line that cannot be decoded, the
     function yields an error and continues with the next line.
     """
     place = SourceLocation(str(path))
@@ -158,7 +160,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
 
 
 def file_name(doc_id: str, suffix: str) -> str:
-    """File name of a document, after checking that the id is valid on every system and stays inside the folder.
+    """File name of a document; the id is checked to be valid on every system and to stay inside the folder.
 
     Raises
     ------
@@ -187,12 +189,12 @@ def file_name(doc_id: str, suffix: str) -> str:
 
 
 def part_of(path: Path) -> Path:
-    """Temporary name of a file during writing. Readers ignore files with this name."""
+    """Temporary name of a file while it is written. Readers ignore files with this name."""
     return path.with_name(path.name + _PART)
 
 
 def already_there(path: Path) -> FileExistsError:
-    """Make the error for an existing file that the user did not allow to replace."""
+    """Make the error for an existing file that the user has not allowed to replace."""
     return FileExistsError(errno.EEXIST, "The file exists already; pass overwrite=True to replace it", str(path))
 
 

@@ -28,35 +28,35 @@ class Format:
     name : str
         Name of the format, the value of ``format=``.
     suffixes : tuple of str
-        Suffixes of the files in lower case. A writer uses the first suffix; brat uses all suffixes.
+        Suffixes of the files in lower case. A writer uses the first suffix, except for brat, which uses all suffixes.
     read : callable
         ``read(path, encoding)`` yields the documents of a file. For a broken document the function yields a
-        CorpusFormatError. The function may also raise a CorpusFormatError, which ends the file. ``encoding=None`` means
-        UTF-8 or the encoding that the file declares.
+        CorpusFormatError. The function may also raise a CorpusFormatError; no further document of the file is then
+        read. ``encoding=None`` means UTF-8 or the encoding that the file declares.
     write : callable
         ``write(document, lossy)`` returns the content for each suffix. The function raises CorpusFormatError if the
-        format cannot store the document and ``lossy`` does not allow to drop information.
+        format cannot store the document and ``lossy`` does not allow the writer to drop information.
     also_read : tuple of str, default=()
-        Further suffixes that only the reader takes. A file with such a suffix is a document of its own.
+        Further suffixes that only the reader accepts. A file with such a suffix is a document of its own.
     one_document : bool, default=True
-        Whether each document has its own files, named after its id. With False all documents are in one file.
+        Whether each document has separate files, whose names are its id. With False, all documents are in one file.
     resumable : bool, default=True
         Whether an interrupted file shows which documents are finished.
     pack : callable, optional
-        ``pack(path)`` makes the content of the final file from the collected results of ``write``. Only formats that
-        must be written as a whole need ``pack``.
+        ``pack(path)`` makes the content of the final file from the collected results of ``write``. Only formats whose
+        file must be written at once need ``pack``.
     seeded : callable, optional
         ``seeded(path, encoding, seed)`` replaces ``read`` for formats whose reader draws random numbers.
     recognise : callable, optional
         ``recognise(files)`` returns whether the files have this format. None for a format that is never guessed.
     unanswered : callable, optional
         ``unanswered(path, encoding)`` returns the ids of the documents of a file in which nobody has marked spans, and
-        which would look like documents without PHI. None for a format whose files do not show which notes nobody has
+        which would look like documents without PHI. None for a format whose files do not show whether a note was
         annotated.
     annotated : bool, default=True
         Whether the files contain spans.
     writable : bool, default=True
-        Whether documents can be written. With False ``write`` raises an error.
+        Whether documents can be written. With False, ``write`` raises an error.
     """
 
     name: str
@@ -89,7 +89,7 @@ def has_suffix(*suffixes: str) -> Callable[[Sequence[Path]], bool]:
 
 
 def is_cas_json(files: Sequence[Path]) -> bool:
-    """Whether the first ``.json`` file begins as UIMA CAS JSON, and not as the tasks of Label Studio."""
+    """Whether the first ``.json`` file begins like UIMA CAS JSON, and not like tasks of Label Studio."""
     first = next((file for file in files if file.suffix.lower() == ".json"), None)
     if first is None:
         return False

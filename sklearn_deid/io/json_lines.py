@@ -1,4 +1,4 @@
-"""Documents of files with one JSON object a line, as annotation tools write them."""
+"""Documents of files with a JSON object on each line, as annotation tools write such files."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def parse_task(
     meta_key : str
         Key of the metadata.
     id_key : str, optional
-        Key of the tool's own number of a task. Without ``doc_id``, the id of the document consists of the file name and
-        this number, or the number of the line.
+        Key under which the tool stores its own number of a task. Without ``doc_id``, the id of the document consists of
+        the file name and this number, or the number of the line.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 The name of a span element is the category of the span. The attributes of the element are id, start, end, text, TYPE
 (the label) and comment. The writer numbers the ids anew and drops the confidence of spans; the reader drops comments of
 annotators. A span without a category is written with the category of its label in the scheme of the corpus. The format
-has no place for some patient ids and metadata. The writer stores these values in the attributes ``patient_id`` and
+has no field for some patient ids and metadata. The writer stores these values in the attributes ``patient_id`` and
 ``meta`` (JSON) of the root element; tools that read only TEXT and TAGS ignore these attributes.
 
 XML parsers convert CRLF and CR to LF, and XML cannot represent most control characters. The writer ends the CDATA
@@ -13,8 +13,8 @@ XML 1.0 cannot represent.
 Files from untrusted sources are safe to read: the reader expands no entity, opens no other file and contacts no network
 address. The reader refuses a document type declaration at its first character. Without a document type declaration, a
 file has only the five entities of XML itself. Attacks with entity expansion, external subsets, external entities or
-parameter entities are therefore impossible. The reader decodes the bytes strictly in an encoding from a short list and
-leaves no decoding to the XML parser.
+parameter entities are therefore impossible. The reader decodes the bytes strictly, in an encoding from a short list;
+the XML parser decodes nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ class Dialect:
 
 
 def xml_format(name: str, dialect: Dialect) -> Format:
-    """Format of a corpus with one XML file for each note. With ``encoding=None`` a file names its encoding."""
+    """Format of a corpus with one XML file for each note.
+
+    With ``encoding=None``, the encoding is read from the file.
+    """
 
     def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
         yield _parse_note(path, encoding, dialect)
@@ -122,7 +125,7 @@ class _Elements:
 
 
 def _parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
-    """Read a file. A broken file raises a CorpusFormatError that names the problem and its place."""
+    """Read a file. A broken file raises a CorpusFormatError with the problem and its location."""
     place = SourceLocation(str(path), path.stem)
     found = _read(place, path, encoding, dialect)
     if found.text is None:
@@ -143,7 +146,7 @@ def _read(place: SourceLocation, path: Path, encoding: str | None, dialect: Dial
 
 
 def _render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
-    """Content of a document's file. With ``lossy`` a space replaces each character that XML cannot represent."""
+    """Content of a document's file. With ``lossy``, each character that XML cannot represent is replaced by a space."""
     place = SourceLocation(None, document.doc_id)
     text = writable_xml(place, document.text, lossy)
     root = dialect.root + _root_attributes(place, document, dialect)
@@ -201,7 +204,7 @@ def _render_span(place: SourceLocation, text: str, annotation_id: str, span: Spa
 
 
 def writable_xml(place: SourceLocation, text: str, lossy: bool = False, annotation_id: str | None = None) -> str:
-    """Text that XML can hold; with ``lossy``, a space replaces each character that XML cannot represent."""
+    """Text that XML can represent; with ``lossy``, a space replaces each character that XML cannot represent."""
     found = _FORBIDDEN.search(text)
     if found and not lossy:
         raise place.error(
@@ -230,7 +233,7 @@ _HEAD_BYTES = 4096
 
 
 def decode_xml(place: SourceLocation, data: bytes, encoding: str | None = None) -> str:
-    """Decode an XML file with ``encoding``; without it, with the declared encoding or UTF-8."""
+    """Decode an XML file with ``encoding``; without ``encoding``, with the declared encoding or UTF-8."""
     return decode(place, data, encoding or _declared_encoding(place, data))
 
 

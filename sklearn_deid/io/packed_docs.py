@@ -1,9 +1,9 @@
 """Reader for the bytes of a spaCy ``DocBin`` that is safe for files from untrusted sources.
 
-A DocBin is a zlib stream with a single msgpack map of arrays, strings and groups of spans. spaCy's own reader executes
-no code either, because msgpack contains data and no pickles. However, spaCy's reader trusts offsets, decompresses data
-of any size, decodes user data, and loads documents into compiled structures. This module reads the map with plain types
-only, checks sizes before using them, and never reads user data.
+A DocBin is a zlib stream with a single msgpack map of arrays, strings and groups of spans. Even spaCy's own reader
+executes no code, because msgpack contains data and no pickles. However, spaCy's reader does not check offsets,
+decompresses data of any size, decodes user data, and loads documents into compiled structures. This module reads the
+map with plain types only, checks sizes before it uses them, and never reads user data.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def unpack_docs(place: SourceLocation, data: bytes) -> PackedDocs:
     Raises
     ------
     CorpusFormatError
-        If the bytes are damaged or truncated, decompress to far more data than notes do, or are inconsistent.
+        If the bytes are damaged, truncated or inconsistent, or decompress to far more data than notes usually have.
     """
     content = _unpack(place, _inflate(place, data))
     if not isinstance(content, dict):

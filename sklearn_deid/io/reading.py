@@ -1,4 +1,4 @@
-"""Read a whole corpus at once, or one document after the other."""
+"""Read a whole corpus at once, or its documents one after another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ReadResult(NamedTuple):
     corpus : Corpus
         All valid documents.
     errors : list of CorpusFormatError
-        An error for each broken document, in the order of the files. The attributes of an error name file, document,
+        An error for each broken document, in the order of the files. The attributes of an error contain file, document,
         annotation and offsets. The errors contain no text of the notes.
     """
 
@@ -78,20 +78,21 @@ def read_corpus(
         names, and skips sub-folders, hidden files and other suffixes.
     format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "docbin", "labelstudio", "doccano", "prodigy", "uima", \
             "text", "mimic"}, optional
-        Format of the files. None guesses the format from the suffixes and, for XML, from the root element. Four formats
-        are never guessed: ``"text"`` (raw notes without annotations), ``"mimic"`` (notes with ``[**...**]``
-        placeholders, which the reader replaces by invented text with spans), and ``"doccano"`` and ``"prodigy"``, whose
-        files end like JSON lines.
+        Format of the files. With None, the format is guessed from the suffixes and, for XML, from the root element.
+        Four formats are never guessed: ``"text"`` (raw notes without annotations), ``"mimic"`` (notes with
+        ``[**...**]`` placeholders, which the reader replaces by invented text with spans), and ``"doccano"`` and
+        ``"prodigy"``, whose files have the same suffix as JSON lines.
     on_error : {"raise", "collect"}, default="raise"
         Treatment of broken documents. ``"raise"`` raises an error at the first broken document. ``"collect"`` skips all
         broken documents and lists them in the result.
     encoding : str, optional
-        Encoding of the files. None means UTF-8, or the encoding that an XML file declares. A byte order mark at the
-        start of a note is a character of the note and counts in offsets, unless the encoding is ``"utf-8-sig"``.
-        Newlines are never translated.
+        Encoding of the files. With None, the encoding is UTF-8, or the encoding that an XML file declares. A byte order
+        mark at the start of a note is a character of the note and counts in offsets, unless the encoding is
+        ``"utf-8-sig"``. Newlines are never translated.
     label_scheme : str or LabelScheme, optional
         Scheme that defines the category of spans without a category, such as all spans of brat and CoNLL. If the scheme
-        lacks the label of a span without a category, an error is raised: a scheme is never applied to only some labels.
+        lacks the label of a span without a category, an error is raised, so that a scheme is never applied to only some
+        labels.
     random_state : int, optional
         Random seed of the text that ``"mimic"`` invents, at least 0. None means 0. The invented text of a note does not
         depend on the other notes of the corpus. No other format draws random numbers.
@@ -106,16 +107,16 @@ def read_corpus(
     CorpusFormatError
         If a file is broken, the format cannot be guessed, or a folder contains no file of the format. Broken files are
         files with invalid XML or JSON, a wrong encoding, a repeated id, half of a pair of files, or an invalid span
-        (empty, reversed, discontinuous, outside of the text, or inconsistent with the text). The message names file,
-        annotation and offsets and contains no note text.
+        (empty, reversed, discontinuous, outside of the text, or inconsistent with the text). The message contains file,
+        annotation and offsets, but no note text.
     DataNotFoundError
         If ``path`` does not exist.
 
     Warns
     -----
     PartlyAnnotatedWarning
-        If nobody has marked PHI in some of the notes, such as tasks of Label Studio without an annotation, and other
-        notes are annotated. `sklearn_deid.io.read_gold` refuses such notes.
+        If nobody has marked PHI in some of the notes, such as tasks of Label Studio without an annotation, although
+        other notes are annotated. `sklearn_deid.io.read_gold` refuses such notes.
 
     Examples
     --------
@@ -143,7 +144,10 @@ def read_corpus(
 
 
 def _warn_of_partly_annotated(corpus: Corpus, unanswered: set[str]) -> None:
-    """Warn if nobody has marked PHI in some of the notes. Without any annotation, the notes are raw notes."""
+    """Warn if nobody has marked PHI in some of the notes.
+
+    If no note has an annotation, the notes are raw notes, and no warning is raised.
+    """
     n_unanswered = sum(note.doc_id in unanswered for note in corpus)
     if 0 < n_unanswered < len(corpus):
         warnings.warn(
@@ -157,8 +161,8 @@ def _warn_of_partly_annotated(corpus: Corpus, unanswered: set[str]) -> None:
 def read_gold(path: str | PathLike[str], format: str | None = None, **options: Any) -> Any:
     """Read a corpus whose annotations are the gold standard, for training or for evaluation.
 
-    Notes in which nobody has marked spans, such as tasks of Label Studio without an annotation and JSON lines without
-    the key ``spans``, are refused as broken documents. Without this error, notes without annotation would count as
+    Notes in which nobody has marked spans are refused as broken documents. Examples are tasks of Label Studio without
+    an annotation, and JSON lines without the key ``spans``. Without this error, notes without annotation would count as
     notes without PHI.
 
     Parameters
@@ -174,12 +178,12 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     Raises
     ------
     CorpusFormatError, DataNotFoundError
-        In the cases of `read_corpus`, for a note without annotation, and if all spans of all notes have a confidence.
+        As for `read_corpus`. Also for a note without annotation, and if all spans of all notes have a confidence.
 
     Warns
     -----
     PartlyAnnotatedWarning
-        If all spans of some of the annotated notes have a confidence.
+        If, in some of the annotated notes but not in all, all spans have a confidence.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PartlyAnnotatedWarning)  # an error here
@@ -201,9 +205,9 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
 
 
 def _check_not_predicted(notes: Corpus, path: str | PathLike[str]) -> None:
-    """Refuse the output of a model as gold annotation, and warn if only some notes could be such output.
+    """Refuse the output of a model as gold annotation, and warn if only some notes could be output of a model.
 
-    Only a model gives a confidence to a span. The review page writes no confidences; other annotation tools keep the
+    Only a model assigns a confidence to a span. The review page writes no confidences; other annotation tools keep the
     confidences of the spans that the annotator accepted.
     """
     annotated = [note for note in notes if note.spans]
@@ -225,7 +229,7 @@ def _check_not_predicted(notes: Corpus, path: str | PathLike[str]) -> None:
 
 
 def is_predicted(note: Document) -> bool:
-    """Whether a note has spans, and all of them have the confidence of a model.
+    """Whether a note has spans, and each span has the confidence of a model.
 
     Examples
     --------
@@ -246,18 +250,18 @@ def iter_documents(
     random_state: int | None = None,
     follow_links: bool = True,
 ) -> Iterator[Document]:
-    """Read documents one by one. Only the document ids stay in memory.
+    """Read documents one by one. Only the document ids are held in memory.
 
     Parameters
     ----------
     path, format, encoding, label_scheme, random_state
-        Same parameters as in `read_corpus`.
+        As for `read_corpus`.
     on_error : "raise" or callable, default="raise"
-        Treatment of broken documents. A callable receives the CorpusFormatError of each broken document, and the
-        document is skipped.
+        Treatment of broken documents. With a callable, each broken document is skipped, and the callable receives its
+        CorpusFormatError.
     follow_links : bool, default=True
-        Whether files may be symbolic links. With False, a link counts as a broken document, because a link may lead out
-        of the folder.
+        Whether files may be symbolic links. With False, a link counts as a broken document, because the target of a
+        link may be outside of the folder.
 
     Yields
     ------
@@ -267,8 +271,7 @@ def iter_documents(
     Raises
     ------
     CorpusFormatError, DataNotFoundError
-        In the same cases as `read_corpus`. The call itself raises errors about path and format, before the first
-        ``next``.
+        As for `read_corpus`. Errors about path and format are raised by the call itself, before the first ``next``.
 
     Examples
     --------

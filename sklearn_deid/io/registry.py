@@ -1,4 +1,4 @@
-"""Known formats, guessing the format of a path, and selecting the files of a folder."""
+"""Registry of formats: guess the format of a path, and select the files of a folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def get_format(name: str) -> Format:
     Raises
     ------
     ValueError
-        If the name is unknown. The message lists the known names.
+        If the name is unknown. The message lists the known formats.
 
     Examples
     --------
@@ -49,8 +49,8 @@ def get_format(name: str) -> Format:
 def guess_format(path: Path) -> Format:
     """Guess the format of a file or folder from the suffixes and, for XML, the root element.
 
-    Text files without annotations are never read as brat or as raw notes. Choose the format yourself: only you know
-    whether the notes have no annotations or their annotations are missing.
+    Text files without annotations are never read as brat or as raw notes. Select the format yourself, since only you
+    know whether the notes have no annotations or whether their annotations are missing.
 
     Raises
     ------

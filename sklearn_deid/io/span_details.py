@@ -1,7 +1,7 @@
-"""Categories and confidences of spans beside formats that hold offsets and labels only.
+"""Categories and confidences of spans, for formats that store only offsets and labels.
 
-A detail is the list ``[start, end, label, category, confidence]``, in which the first three values name the span. The
-details of a span that an annotator has changed no longer apply.
+A detail is the list ``[start, end, label, category, confidence]``; the first three values identify the span. If an
+annotator has changed a span, its details are no longer valid.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .checking import is_share
 
 
 def known_details(details: Iterable[list[Any]]) -> list[list[Any]]:
-    """The details; none if no span has a category or a confidence."""
+    """The details; an empty list if no span has a category or a confidence."""
     listed = list(details)
     return listed if any(detail[3:] != [None, None] for detail in listed) else []
 
@@ -37,7 +37,7 @@ def is_detail(row: Any) -> bool:
 
 
 class SpanDetails:
-    """Details by start, end and label. Two equal spans have their details in the order of the spans.
+    """Details by start, end and label. The details of two equal spans are in the order of the spans.
 
     Examples
     --------
@@ -52,6 +52,6 @@ class SpanDetails:
             self._known.setdefault(tuple(row[:3]), []).append(row[3:])
 
     def take(self, *span: Any) -> Any:
-        """Category and confidence of a span, each of which is given once."""
+        """Category and confidence of a span; each detail is returned once."""
         known = self._known.get(span)
         return known.pop(0) if known else (None, None)

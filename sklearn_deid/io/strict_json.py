@@ -1,7 +1,7 @@
 """Strict JSON: no NaN, no repeated key, one value per line, and values that a round trip does not change.
 
-The format JSON lines consists of strict JSON values. Other formats use single JSON values for information without a
-place in the format.
+The format JSON lines consists of strict JSON values. Other formats use single JSON values for information for which the
+format has no field.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LINE_ENDS = ("\x85", "\u2028", "\u2029")
 
 
 def dump_line(value: Any) -> str:
-    """Write a value as one line of JSON that no reader splits.
+    """Write a value as one line of JSON, in which no reader finds a line end.
 
     Raises
     ------

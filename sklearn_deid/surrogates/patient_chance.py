@@ -41,7 +41,8 @@ class PatientChance:
         return KeyedChance(self._key, self._patient, self._copy, kind, *entity)
 
     def of_all_copies(self, kind: str, *entity: str) -> KeyedChance:
-        """Draws that are equal in all copies. Shifts of dates and ages are drawn here, since each further shift would
-        exclude possible originals.
+        """Draws that are equal in all copies.
+
+        Shifts of dates and ages are drawn here: each further shift would exclude possible originals.
         """
         return KeyedChance(self._key, self._patient, "0", kind, *entity)

@@ -55,8 +55,9 @@ def without_brackets(text: str) -> tuple[str, str, str]:
 
 
 def is_region_code(text: str, words: LocaleWords) -> bool:
-    """Whether one or two capitals are the code of a region. The code of a country counts only if a region also has this
-    code.
+    """Whether one or two capitals are the code of a region.
+
+    The code of a country counts only if a region has the same code.
     """
     folded = fold(text)
     if re.fullmatch(r"(?:[A-Z]\.){2}", text):  # D.C.

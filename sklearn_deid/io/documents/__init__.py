@@ -1,4 +1,4 @@
-"""Files with a layout (Word, HTML, plain text): their text as one note, and the same file with PHI replaced."""
+"""Files with a layout (Word, HTML, plain text): their text as one note, and the file with replaced PHI."""
 
 from .document_file import DocumentFile
 from .docx_file import DocxFile

@@ -1,4 +1,4 @@
-"""`CutWords`: words that hidden or deleted text cuts, so that readers see another word than the note holds."""
+"""`CutWords`: words that hidden or deleted text divides, so that readers see another word than the word in the note."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ _JOINING = frozenset("@._-'’/+\u00ad\u200b\u200c\u200d")
 
 
 class CutWords:
-    """Follow the text of a file, and the passages that readers see in another way or not at all.
+    """Follow the text of a file, and find the passages that readers see differently or not at all.
 
-    A note holds each text once. If hidden text begins or ends inside of a word, the note lacks the visible word or the
-    hidden word, and a tagger can find neither.
+    A note contains each text once. If hidden text begins or ends inside of a word, the note lacks either the visible
+    word or the hidden word, and a tagger cannot find the missing word.
 
     Attributes
     ----------
     found : bool
-        Whether a passage touches a letter or digit outside of the passage.
+        Whether a letter or digit directly precedes or follows a passage.
 
     Examples
     --------

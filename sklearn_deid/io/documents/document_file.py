@@ -52,27 +52,27 @@ class DocumentFile(ABC):
         mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
             Replacement of a span. Use one engine for all files of a patient.
         patient_id : str, optional
-            Patient, for surrogates. None treats the file as a patient of its own.
+            Patient, for surrogates. With None, the file is treated as a patient of its own.
 
         Raises
         ------
         ValueError
             If the mode is unknown.
         CorpusFormatError
-            If the new text cannot be written into the file, or if the result does not hold exactly the new text.
+            If the new text cannot be written into the file, or if the result does not contain exactly the new text.
         """
         note = Document(self._place.doc_id or "note", self.text, tuple(spans), patient_id)
         return self.replaced(note_replacements(mode)(note))
 
     def replaced(self, replacements: Sequence[Replacement]) -> bytes:
-        """Content of the file with other texts instead of the spans.
+        """Content of the file with other texts in place of the spans.
 
-        The result is read again, and must hold exactly the expected text.
+        The result is read again and must contain exactly the expected text.
 
         Raises
         ------
         CorpusFormatError
-            If the new text cannot be written into the file, or if the result does not hold exactly the new text.
+            If the new text cannot be written into the file, or if the result does not contain exactly the new text.
         """
         data = self._written(replacements)
         if "".join(self._read(data).pieces) != "".join(self._passages.edited(replacements)):

@@ -1,4 +1,6 @@
-"""Word files (.docx, extra ``documents``): texts are replaced; all other content except formatting is removed."""
+"""Word files (.docx, extra ``documents``): texts are replaced, and all other content except for formatting is
+removed.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +141,7 @@ class _Letter:
             self._cuts.separate()
 
     def _is_apart(self, text: Any) -> bool:
-        """Whether readers see a text in another way: hidden or struck text, and readings above signs."""
+        """Whether readers see a text differently: hidden text, struck text, and readings above characters."""
         run = text.getparent()
         properties = [each for inner in run if inner.tag == f"{_W}rPr" for each in inner]
         styles = {each.get(f"{_W}val") for each in properties if each.tag == f"{_W}rStyle"}

@@ -1,7 +1,7 @@
-"""HTML files: text and texts in attributes are replaced in the source; all other bytes of the page stay.
+"""HTML files: texts, also in attributes, are replaced in the source; all other bytes of the page are unchanged.
 
-The source is read by strict patterns and not by a parser: parsers report no positions in the source and repair broken
-pages, so that the whole page would change. A page that the patterns do not cover is refused.
+Strict patterns read the source. A parser reports no positions in the source and repairs broken pages, so that the whole
+page would change. A page that the patterns do not cover is refused.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ _IDENTIFIER = re.compile(r"\d{6}")
 
 
 class _Piece(NamedTuple):
-    """Text in the source, with the source position and the written form of each character.
+    """Text in the source, with the source position and the spelling of each character.
 
-    ``places[i]`` is where character i of the text begins in the source; the last place is the end.
+    ``places[i]`` is the position of character i of the text in the source; the last place is the end.
     """
 
     number: int
@@ -80,12 +80,12 @@ class _Piece(NamedTuple):
 class HtmlFile(DocumentFile):
     """HTML file. Attributes such as ``title`` and ``alt`` are lines at the end of the note.
 
-    Comments, scripts, images, the targets of links, and attributes that could hold text unknown to this library are
-    removed. A ``class`` or ``id`` that a style sheet or a link of the page uses is renamed, and so is each word of a
-    style sheet that is no word of CSS: the old name could be the name of a patient. A file is refused if its style
+    Comments, scripts, images, the targets of links, and unknown attributes that could hold text are removed. A
+    ``class`` or ``id`` that a style sheet or a link of the page uses is renamed, since the old name could be the name
+    of a patient. Each word of a style sheet that is not a word of CSS is also renamed. A file is refused if its style
     sheet holds a word that is replaced in the text, such as a color, or if an attribute holds a six-digit number that
-    is replaced in the text. A file is also refused if hidden or deleted text begins or ends inside of a word: readers
-    of the page see another word than the note holds.
+    is replaced in the text. A file is also refused if hidden or deleted text begins or ends inside of a word, since
+    readers of the page then see another word than the word in the note.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -150,7 +150,7 @@ class _Page:
             self._text(start, end, quote)
 
     def written(self, replacements: Sequence[Replacement]) -> str:
-        """The source with new texts."""
+        """Return the source with new texts."""
         changes = list(self._changes)
         edits = self.passages.edits(replacements)
         for piece in self.pieces:
@@ -254,7 +254,7 @@ class _Page:
                 self._attributes.append((*inner, quote or "unquoted"))
 
     def _new_value(self, element: str, name: str, values: dict[str, str], raw: str, quote: str) -> str | None:
-        """New source of the value of an attribute that is no text; None to take the attribute out."""
+        """New source of the value of an attribute that is not text; None to remove the attribute."""
         value = html.unescape(raw)
         if name == "style":
             return self._css(raw) if value == raw else ""
@@ -280,7 +280,7 @@ class _Page:
         return " ".join(map(self._name, used)) or None
 
     def _name(self, written: str) -> str:
-        """New name that replaces a class or an id. Common words of formatting stay."""
+        """New name that replaces a class or an id. Common words of formatting are kept."""
         if written in names.FORM_WORDS or not written:
             return written
         return self._names.setdefault(written, f"n{len(self._names) + 1}")
@@ -323,7 +323,7 @@ class _Page:
             self._changes.append((start, end, new))
 
     def _text(self, start: int, end: int, quote: str = "") -> None:
-        """Add a piece of text; character references become characters."""
+        """Add a piece of text; character references are replaced by characters."""
         characters: list[str] = []
         places: list[int] = []
         for found in _CHARACTER.finditer(self.source, start, end):
@@ -342,7 +342,10 @@ class _Page:
         return " " if character in "\n\r\t" and not self._in_pre else character
 
     def _edited(self, piece: _Piece, edits: Iterable[Edit]) -> str:
-        """Source of a piece with its edits. A reference that an edit covers in part is rewritten."""
+        """Source of a piece with its edits.
+
+        If an edit covers a part of a reference, the whole reference is rewritten.
+        """
         text, places = self.passages.pieces[piece.number], piece.places
         parts, position = [], 0
         for start, end, new in [*edits, Edit(len(text), len(text), "")]:

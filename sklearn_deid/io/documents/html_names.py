@@ -197,7 +197,7 @@ def emptied_css(written: str) -> str:
 
 
 def is_css(word: str) -> bool:
-    """Whether all parts of an identifier of a style sheet are words of style sheets.
+    """Whether all parts of an identifier in a style sheet are words of CSS.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def is_css(word: str) -> bool:
 
 
 def without_names(css: str, rename: Callable[[str], str]) -> str:
-    """Declarations of a style sheet with other words renamed and long numbers shortened.
+    """Declarations of a style sheet in which other words are renamed and long numbers shortened.
 
     Examples
     --------
@@ -232,9 +232,9 @@ def _shorter(number: re.Match[str]) -> str:
 
 
 class Display:
-    """Kind of each element of a page, by its name, attributes and the style sheets of the page.
+    """Kind of each element of a page, from its name, its attributes and the style sheets of the page.
 
-    If a style sheet hides an element in some cases, as in print, the element counts as hidden.
+    If a style sheet hides an element in some cases, such as in print, the element counts as hidden.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class Display:
 
 
 def _declared(declarations: str) -> Kind | None:
-    """Kind that declarations of a style sheet set."""
+    """Kind of element that the declarations of a style sheet set."""
     if _HIDING.search(declarations):
         return "hidden"
     return "inline" if _INLINE.search(declarations) else "block" if _BLOCK.search(declarations) else None

@@ -1,6 +1,7 @@
-"""Parts of an Office file: which parts are kept, which are left out, and which make the reader refuse the file.
+"""Parts of an Office file: which parts are kept, which parts are left out, and which parts make the reader refuse the
+file.
 
-Only parts that the main text refers to are read, and all these parts get new names. All other content of the ZIP file
+Only parts to which the main text refers are read, and all these parts are renamed. All other content of the ZIP file
 (properties, thumbnail, custom XML, comments of the ZIP file) is left out.
 """
 
@@ -60,13 +61,14 @@ class Part:
     Parameters
     ----------
     kind : str
-        Last word of the type of the relationship that leads to the part.
+        Last word of the type of the relationship that refers to the part.
     root : lxml.etree.Element
         Content.
     ids : dict of str to str
         New identifier of each relationship of the part.
     relations : list of (str, str, Part or None)
-        New identifier and kind of each relationship. The part is None for images and hyperlinks, which lead nowhere.
+        New identifier and kind of each relationship. The part is None for images and hyperlinks, which refer to no part
+        that is read.
     """
 
     kind: str
@@ -76,12 +78,12 @@ class Part:
 
 
 def read_package(place: SourceLocation, data: bytes) -> Part:
-    """Read the main part of a Word file, and the parts that it leads to.
+    """Read the main part of a Word file, and the parts to which it refers.
 
     Raises
     ------
     CorpusFormatError
-        If the file is encrypted, damaged, too large or not a ZIP file, declares entities, or leads to parts that could
+        If the file is encrypted, damaged, too large or not a ZIP file, declares entities, or refers to parts that could
         hold text and are not read.
     """
     return _Reader(place, _entries(place, data)).main()
@@ -109,7 +111,7 @@ def write_package(main: Part) -> bytes:
 
 
 def parts_of(main: Part) -> Iterator[Part]:
-    """Each part once, the main part first."""
+    """Return each part once, the main part first."""
     found: set[int] = set()
     waiting = [main]
     while waiting:

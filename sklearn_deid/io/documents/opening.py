@@ -1,4 +1,4 @@
-"""Choice of the reader of a file with a layout by the ending of its name."""
+"""Selects the reader of a file with a layout by the suffix of its name."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ REFUSED_SUFFIXES = tuple(_REFUSED)
 
 
 def open_document(path: str | os.PathLike[str]) -> DocumentFile:
-    """Open a Word, HTML or text file for redaction with its layout.
+    """Open a Word, HTML or text file for redaction that keeps its layout.
 
     Parameters
     ----------
     path : path
-        File with the ending .docx (extra ``documents``), .html, .htm, .xhtml or .txt.
+        File with the suffix .docx (extra ``documents``), .html, .htm, .xhtml or .txt.
 
     Returns
     -------

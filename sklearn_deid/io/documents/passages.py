@@ -10,7 +10,7 @@ from ...text import Edit
 
 
 class Passages:
-    """Pieces of a file in the order of reading. A name may span several pieces.
+    """Pieces of a file in reading order. A name may span several pieces.
 
     Examples
     --------
@@ -43,12 +43,16 @@ class Passages:
         return len(self.pieces) - 1
 
     def separate(self, text: str = "\n") -> None:
-        """Add characters that are not in the file, such as the end of a paragraph. A line feed is not repeated."""
+        """Add characters that are not in the file, such as the end of a paragraph.
+
+        A line feed is not added twice in a row.
+        """
         if text != "\n" or (self._parts and not self._parts[-1].endswith("\n")):
             self._write(text)
 
     def edits(self, replacements: Iterable[Replacement]) -> dict[int, list[Edit]]:
-        """Edits of each piece: the first piece of a span receives the replacement, and later pieces lose their part."""
+        """Edits of each piece: the first piece of a span receives the replacement, and later pieces lose their part.
+        """
         found: dict[int, list[Edit]] = {}
         for span, new, _ in replacements:
             start, end = span.start, span.end

@@ -1,4 +1,4 @@
-"""Content of the parts of a Word file: what is removed, renamed or kept, and when the file is withheld."""
+"""Content of the parts of a Word file: which content is removed, renamed or kept, and when the file is refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PICTURE_FONTS = {"symbol", "webdings", "wingdings", "wingdings 2", "wingdings 3
 
 
 class Renamed(dict):
-    """New names for names that users choose, such as styles and bookmarks: a word and a number."""
+    """New names in place of names that users choose, such as names of styles and bookmarks: a word and a number."""
 
     def __init__(self, word: str) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Renamed(dict):
 
 
 class WordCleaner:
-    """Removes all content of a document except text to redact and formatting.
+    """Removes all content of a document except for formatting and the text to redact.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class WordCleaner:
         return found.namespace or "", found.localname
 
     def _prune(self, root: Any) -> None:
-        """Remove and unwrap elements; take one branch of each alternative."""
+        """Remove and unwrap elements; keep one branch of each alternative."""
         for element in list(root.iter()):
             if not isinstance(element.tag, str):
                 raise self._error("an entity")
@@ -116,7 +116,7 @@ class WordCleaner:
                 self._unwrap(element)
 
     def _choose(self, alternative: Any) -> None:
-        """Keep the first branch whose namespaces are known; Word shows the same branch."""
+        """Keep the first branch whose namespaces are known; Word also shows this branch."""
         chosen = None
         for branch in list(alternative):
             needed = {branch.nsmap.get(prefix) for prefix in branch.get("Requires", "").split() or [""]}
@@ -263,7 +263,7 @@ class WordCleaner:
 
 
 def is_text_element(element: Any) -> bool:
-    """Whether the characters of an element are text for readers."""
+    """Whether the characters of an element are text that readers see."""
     space, _, name = element.tag[1:].partition("}")
     return name == "t" and space in (names.WORD, names.MATH, names.DRAWING)
 

@@ -1,7 +1,7 @@
 """Elements and attributes of WordprocessingML that a redacted Word file may hold.
 
-The lists contain elements that are known to hold no text of a person: formats, tables, sections, lists. A document with
-any other element is withheld.
+The lists contain only elements that cannot hold text written by a person: formats, tables, sections, lists. A document
+with any other element is refused.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """brat standoff: the unchanged note in ``NAME.txt``, its annotations in ``NAME.ann``.
 
 Spans are the lines of the ``.ann`` file that begin with T: ``T1<TAB>LABEL start end<TAB>covered text``. The reader
-ignores relations, events, attributes and notes, and refuses other lines, which may be damaged spans. brat and this
-writer write line breaks inside the covered text as spaces. The ``.txt`` file is decoded and not changed. Offsets count
-its code points, including a byte order mark. If the offsets of a corpus do not count the mark, read the corpus with
-``encoding="utf-8-sig"``.
+ignores relations, events, attributes and notes, and refuses other lines, which may be damaged spans. Line breaks inside
+the covered text are written as spaces, by brat and by this writer. The ``.txt`` file is decoded and not changed.
+Offsets count its code points, including a byte order mark. If the offsets of a corpus do not count the mark, read the
+corpus with ``encoding="utf-8-sig"``.
 
-brat has no place for patient ids, metadata and confidences. The writer stores patient and metadata as JSON in note
+brat has no field for patient ids, metadata and confidences. The writer stores patient and metadata as JSON in note
 lines without an annotation (``#1<TAB>PatientId DOCUMENT<TAB>"p1"``), and the confidence of a span in a note of the span
-(``#3<TAB>Confidence T1<TAB>0.87 (DOCTOR 8 15)``). The confidence applies as long as label and offsets are unchanged.
+(``#3<TAB>Confidence T1<TAB>0.87 (DOCTOR 8 15)``). The confidence is valid as long as label and offsets are unchanged.
 brat and other tools show or ignore these lines. The format does not store the category of a span; ``label_scheme=``
 restores the category from the label. Notes of annotators (``AnnotatorNotes``) are not read: they can quote the text.
 
-Source: Stenetorp et al. (2012), "brat: a Web-based Tool for NLP-Assisted Text Annotation", EACL demonstrations; the
+Source: Stenetorp et al. (2012), "brat: a Web-based Tool for NLP-Assisted Text Annotation", EACL demonstrations. The
 format is described in brat's manual under "standoff format".
 """
 
@@ -89,7 +89,10 @@ def _partner_of(path: Path, suffix: str) -> Path | None:
 
 
 def _has_annotations(files: Sequence[Path]) -> bool:
-    """Whether the files are brat. Text files alone are not accepted: their annotations may have been lost."""
+    """Whether the files are in the brat format.
+
+    Text files alone are not accepted, since their annotations may have been lost.
+    """
     return any(file.suffix.lower() in FORMAT.suffixes and _partner_of(file, ".ann") for file in files)
 
 

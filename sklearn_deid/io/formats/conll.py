@@ -1,4 +1,4 @@
-"""CoNLL columns: a token per line, a blank line between sentences, ``-DOCSTART- id`` before each document.
+"""CoNLL columns: a token on each line, a blank line between sentences, ``-DOCSTART- id`` before each document.
 
 Tokens and tags alone do not preserve the white space and the offsets of a note. The writer therefore adds two columns
 and a line with the text, so that the reader restores the documents::
@@ -15,13 +15,14 @@ and a line with the text, so that the reader restores the documents::
     .       14      15      O
 
 The columns token, start, end and IOB2 tag are separated by tabs. Header lines also store patient id and metadata as
-JSON. The format does not store the category and confidence of a span. The sentences are the sentences of
-`text.segment`, but no sentence ends inside a span.
+JSON. The format does not store the category and confidence of a span. Sentences are split as by `text.segment`, but no
+sentence ends inside a span.
 
 Files of other tools have the token in the first column and the tag in the last column, separated by tabs or spaces. The
-reader builds a text for such a file: single spaces join the tokens, and line feeds join the sentences. Spans end with
-their sentence. The id of a document without an id consists of the file name and the number of the document. Tags may be
-IOB2 or BIOES. Illegal sequences are repaired as in conlleval (an I without a preceding span starts a span).
+reader builds a text for a file of another tool: single spaces join the tokens, and line feeds join the sentences. No
+span continues across the end of a sentence. The id of a document without an id consists of the file name and the number
+of the document. Tags may be IOB2 or BIOES. Illegal sequences are repaired as in conlleval (an I without a preceding
+span starts a span).
 
 Source: Tjong Kim Sang and De Meulder (2003), "Introduction to the CoNLL-2003 Shared Task".
 """
@@ -83,7 +84,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """Lines of a document, including the offsets.
 
     Spans that token tags cannot express (inside a token, overlapping, on white space only) raise an error. With
-    ``lossy`` such spans are widened to whole tokens, or left out if they overlap another span.
+    ``lossy``, these spans are extended to whole tokens, or left out if they overlap another span.
     """
     place = SourceLocation(None, document.doc_id)
     if flatten(document.doc_id) != document.doc_id:

@@ -6,9 +6,10 @@ overlap. ``doc.ents`` holds the longest of overlapping spans. The attributes of 
 hold document id, patient id, metadata, categories and confidences. User data of a Doc are neither written nor read.
 
 The reader also accepts files of other tools. In files of other tools, the spans of the group ``"phi"`` are read.
-Without the group ``"phi"``, the reader uses the named entities, if the tokens are annotated with entities, else the
-only group of spans. The reader refuses a file without any annotation of entities, because such a file would look like
-notes without PHI. The id of a document without an id consists of the file name and the number of the document.
+Without the group ``"phi"``, the reader uses the named entities, if the tokens are annotated with entities. Otherwise,
+the reader uses the only group of spans. The reader refuses a file without any annotation of entities, since the notes
+would look like notes without PHI. The id of a document without an id consists of the file name and the number of the
+document.
 
 `packed_docs` explains why files from untrusted sources are safe to read.
 """
@@ -104,7 +105,7 @@ def _span(doc: Doc, span: Span) -> SpacySpan:
 
 
 def _words(document: Document) -> tuple[list[str], list[bool]]:
-    """Tokens split at every border of a span, and whether a space follows each token."""
+    """Tokens, split at every border of a span, and whether a space follows each token."""
     text, tokens = document.text, tokenize(document.text)
     firsts, lasts = {span.start for span in document.spans}, {span.end for span in document.spans}
     cuts = sorted({0, len(text), *tokens.starts, *tokens.ends, *firsts, *lasts})
@@ -159,7 +160,7 @@ def _text(place: SourceLocation, packed: PackedDocs, number: int) -> tuple[str, 
 
 
 def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: list[Span] | None) -> str | None:
-    """Group of spans with the PHI; None if the named entities hold the PHI."""
+    """Group of spans that holds the PHI; None if the named entities hold the PHI."""
     if SPANS_KEY in groups:
         return SPANS_KEY
     # Empty groups do not show where the PHI is as long as another group has spans.

@@ -7,8 +7,8 @@ are not supported.
 
 doccano keeps other columns of an imported file and exports them. The writer uses columns with the names ``doc_id``,
 ``patient_id``, ``meta`` and ``details``, which holds category and confidence of each span. When an exported file is
-read, the details apply to spans that the annotator has not changed. Without ``doc_id``, the id of a document consists
-of the file name and doccano's ``id``. Other columns are ignored.
+read, the details are valid for spans that the annotator has not changed. Without ``doc_id``, the id of a document
+consists of the file name and doccano's ``id``. Other columns are ignored.
 
 Source: doccano's documentation, "Import dataset" and "Export dataset"; offsets: doccano's issue 2290.
 """
@@ -36,7 +36,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """Document as one line; details of the spans are in a column that doccano keeps and does not show."""
+    """Document as one line; the details of the spans are in a column that doccano keeps but does not show."""
     place, text = SourceLocation(None, document.doc_id), document.text
     rows, details = [], []
     for number, span in enumerate(document.spans, start=1):

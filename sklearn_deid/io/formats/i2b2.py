@@ -1,8 +1,8 @@
 """i2b2 2014 de-identification XML: root ``deIdi2b2``, one file per note.
 
-File names have the form ``XXX-YY.xml`` with the numbers of patient and note. A document id of this form therefore
-implies its patient id. Offsets count the characters of TEXT after XML parsing. `note_xml` lists the information that
-the format does not store.
+File names have the form ``XXX-YY.xml``: the number of the patient and the number of the note. A document id of this
+form therefore implies its patient id. Offsets count the characters of TEXT after XML parsing. `note_xml` lists the
+information that the format does not store.
 
 Source: Stubbs and Uzuner (2015), "Annotating longitudinal clinical narratives for de-identification: The 2014
 i2b2/UTHealth corpus", J Biomed Inform 58:S20-S29.

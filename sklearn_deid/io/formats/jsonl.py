@@ -2,9 +2,9 @@
 
 A line is an object with the keys ``doc_id``, ``text``, ``spans``, ``patient_id`` and ``meta``. Only the keys ``doc_id``
 and ``text`` are required. A span has ``start``, ``end`` (half-open, counted in Unicode code points) and ``label``, and
-may have ``text``, ``category`` and ``confidence``. The key ``text`` of a span repeats the covered text. With the copy
-of the covered text, the reader detects offsets in other units (UTF-16 in JavaScript, or bytes). The reader refuses
-other keys: a file with spans under the key ``entities`` would otherwise look like notes without PHI.
+may have ``text``, ``category`` and ``confidence``. The key ``text`` of a span repeats the covered text. With this copy,
+the reader detects offsets in other units (UTF-16 in JavaScript, or bytes). The reader refuses other keys: a file with
+spans under the key ``entities`` would otherwise look like notes without PHI.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One line; nothing of a document is lost."""
+    """One line, without loss of information."""
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": document.text}
     record["spans"] = [_span_record(document.text, span) for span in document.spans]
     return {".jsonl": dump_task(document, record, "meta")}
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
-    """Ids of the lines without the key ``spans``; an empty list of spans means a note without PHI."""
+    """Ids of the lines without the key ``spans``; a line with an empty list of spans is a note without PHI."""
     return unanswered_lines(path, encoding, "meta", {"spans"})
 
 
 def drop_lines(path: Path, doc_ids: Set[str]) -> None:
-    """Remove the lines of some documents from a file that `write` made. The file is replaced in one step."""
+    """Remove the lines of some documents from a file that `write` wrote. The file is replaced in one step."""
     with path.open("rb") as lines, new_file(path) as kept:
         for line in lines:
             if json.loads(line)["doc_id"] not in doc_ids:
@@ -51,7 +51,7 @@ def drop_lines(path: Path, doc_ids: Set[str]) -> None:
 
 
 def sort_lines(path: Path) -> None:
-    """Sort the lines of a file that `write` made by document id. Memory holds the ids only, not the texts."""
+    """Sort the lines of a file that `write` wrote by document id. Only the ids are held in memory, not the texts."""
     with path.open("rb") as lines:
         starts, start = [], 0
         for line in lines:
@@ -64,7 +64,7 @@ def sort_lines(path: Path) -> None:
 
 
 def finished_ids(path: Path, *, unfinished: bool = False) -> set[str]:
-    """Ids of the documents of a file. With ``unfinished`` a last line without a line feed is ignored."""
+    """Ids of the documents of a file. With ``unfinished``, a last line without a line feed is ignored."""
     ids = set()
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):

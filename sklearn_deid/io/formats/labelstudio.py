@@ -2,15 +2,15 @@
 
 A task is ``{"data": {"text": ...}, "annotations": [...], "predictions": [...]}``. Both lists of a task hold objects
 with a ``result``, and a result holds regions ``{"type": "labels", "value": {"start", "end", "labels"}, "score": ...}``.
-The writer puts the spans of a document into one prediction with scores if any span has a confidence, else into one
-annotation. In a file with annotations, a document without spans has an annotation without regions, which shows that
-somebody has read the document. The reader takes the annotation; without an annotation it takes the only prediction, and
-without both the document has no spans. A task with several annotations is an error, because the annotators may
-disagree.
+If any span has a confidence, the writer puts the spans of a document into one prediction with scores; otherwise, into
+one annotation. In a file with annotations, a document without spans has an annotation without regions. This annotation
+shows that an annotator has read the document. The reader reads the annotation. Without an annotation, the reader reads
+the only prediction. Without annotation and prediction, the document has no spans. A task with several annotations is an
+error, because the annotators may disagree.
 
 Document id, patient id and metadata are columns of ``data``, which Label Studio keeps. The format does not store the
 category of a span. Without ``doc_id``, the id of a document is the ``id`` of the task. Offsets count code points. Older
-versions counted UTF-16 units, which the reader recognises by the repeated text of a region.
+versions of Label Studio counted UTF-16 units. The reader recognises these offsets by the repeated text of a region.
 
 Configuration: ``<View><Labels name="label" toName="text"><Label value="PATIENT"/></Labels><Text name="text"
 value="$text"/></View>``.
@@ -89,7 +89,10 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def pack(lines: Path) -> bytes:
-    """The list of all tasks. In a file with annotated tasks, a task without spans is a task that somebody has read."""
+    """The list of all tasks.
+
+    In a file with annotated tasks, a task without spans is a task that an annotator has read.
+    """
     with lines.open(encoding="utf-8", newline="\n") as stream:
         tasks = [json.loads(line) for line in stream]
     if any(task["annotations"] for task in tasks):
@@ -145,7 +148,7 @@ def _is_labelled(region: dict[str, Any]) -> bool:
 def _says_more(region: Any, labelled: list[Any]) -> bool:
     """Whether a region is not a span: a choice, relation or text, for the whole note or for a region with labels.
 
-    A region with offsets of its own is a span of another kind, such as a paragraph label, and would be missing.
+    A region with its own offsets is a span of another kind, such as a paragraph label, and would be lost.
     """
     if not isinstance(region, dict) or _is_labelled(region) or region.get("type") in (None, *_SPAN_TYPES):
         return False
@@ -185,7 +188,7 @@ def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int,
 
 
 def _only_json(files: Sequence[Path]) -> bool:
-    """Whether all files end in ``.json``. Other formats may have a file of settings beside their notes."""
+    """Whether all files end in ``.json``. Other formats may have a file of settings next to their notes."""
     return bool(files) and all(file.suffix.lower() == ".json" for file in files) and not is_cas_json(files)
 
 

@@ -1,9 +1,9 @@
 """Notes de-identified like the notes of MIMIC-II and III: identifiers are placeholders such as ``[**Hospital 12**]``.
 
-The reader makes readable notes: an invented name, place, date or identifier of the same kind replaces each placeholder
-and becomes a gold span of the i2b2 2014 scheme. Equal placeholders of a note are replaced by equal text. Each note has
-its own random generator, seeded from the random seed and the document id. The order and number of notes therefore do
-not affect the invented text.
+The reader replaces each placeholder by an invented name, place, date or identifier of the same kind. The replacement is
+a gold span of the i2b2 2014 scheme. Equal placeholders of a note are replaced by equal text. Each note has its own
+random generator, whose seed is computed from the random seed and the document id. The order and number of notes
+therefore do not affect the invented text.
 
 A ``.txt`` file is a single note. A ``.csv`` file is a table with the columns of NOTEEVENTS. The columns TEXT and ROW_ID
 are required, and SUBJECT_ID is the patient.
@@ -41,7 +41,7 @@ _MOST_PLACEHOLDERS = 20_000
 
 
 def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Item]:
-    """Yield the notes of a file. Invented text replaces their placeholders."""
+    """Yield the notes of a file. Their placeholders are replaced by invented text."""
     if path.suffix.lower() == ".csv":
         yield from _read_table(path, encoding or "utf-8-sig", seed)  # spreadsheets write a byte order mark
         return
@@ -87,13 +87,13 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
 
 
 def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -> Document:
-    """One note with its placeholders filled in.
+    """One note in which the placeholders are replaced.
 
     Raises
     ------
     CorpusFormatError
-        If a placeholder has no known kind or no end, with its offsets in the file's text, or if there are more than
-        20,000 placeholders.
+        If a placeholder has no known kind or no end (the message contains its offsets in the file's text), or if there
+        are more than 20,000 placeholders.
     """
     assert place.doc_id is not None
     check_text(place, text)
@@ -139,7 +139,7 @@ def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
 
 
 def _is_doctor(text: str, start: int, end: int) -> bool:
-    """Whether a title precedes a placeholder, or a degree follows the placeholder and further name placeholders."""
+    """Whether a title precedes a placeholder for a name, or a degree follows it, possibly after further names."""
     if _BEFORE_DOCTOR.search(text, max(0, start - 30), start):
         return True
     # The loop skips placeholders that follow directly, such as the last name behind the first name.

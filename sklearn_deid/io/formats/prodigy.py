@@ -1,13 +1,14 @@
 """JSON lines of Prodigy's named entity tasks: ``{"text": ..., "spans": [{"start": ..., "end": ..., "label": ...}]}``.
 
 The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as the tasks of the writer. A
-rejected or ignored task is an error: its spans are wrong, and without spans the note would look like a note without
-PHI. A second answer to one text and a task of classification are also errors. Tokens and other keys of a task
-are ignored.
+rejected or ignored task is an error: its spans are wrong, and if the spans were left out, the note would look like a
+note without PHI. A second answer for the same text and a classification task are also errors. Tokens and other keys of
+a task are ignored.
 
-The writer puts confidences under ``score`` and categories under ``category`` of a span, and document id, patient id and
-metadata under the keys ``doc_id``, ``patient_id`` and ``doc_meta`` of the task. Prodigy keeps unknown keys. Without
-``doc_id``, the id of a document consists of the file name and the number of the line. Offsets count code points.
+The writer stores the confidence of a span under ``score`` and its category under ``category``. Document id, patient id
+and metadata are stored under the keys ``doc_id``, ``patient_id`` and ``doc_meta`` of the task. Prodigy keeps unknown
+keys. Without ``doc_id``, the id of a document consists of the file name and the number of the line. Offsets count code
+points.
 
 Source: Prodigy's documentation, "Annotation interfaces", section "Named entity recognition".
 """
@@ -47,7 +48,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
-    """Ids of the tasks with neither spans nor an answer, as in a file that is yet to be annotated."""
+    """Ids of the tasks without spans and without an answer, as in a file that is not annotated yet."""
     return unanswered_lines(path, encoding, "doc_meta", {"spans", "answer"})
 
 

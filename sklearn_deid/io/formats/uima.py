@@ -1,17 +1,17 @@
-"""UIMA CAS, for INCEpTION, WebAnno and other tools of UIMA; one file for each note.
+"""UIMA CAS, for INCEpTION, WebAnno and other UIMA tools; one file for each note.
 
-The reader takes XMI (``.xmi``) and UIMA CAS JSON 0.4 (``.json``), which INCEpTION exports. The writer makes XMI, which
+The reader reads XMI (``.xmi``) and UIMA CAS JSON 0.4 (``.json``), which INCEpTION exports. The writer writes XMI, which
 all of these tools import.
 
 Spans are annotations of DKPro Core's type ``NamedEntity``, whose feature ``value`` is the label; INCEpTION has a layer
-of this type. The reader also takes annotations of a custom layer of INCEpTION (``webanno.custom.*``) with a feature
-``value`` or ``label``. Custom layers need the file ``TypeSystem.xml`` beside the notes, as in INCEpTION's exports. A
-type that is not described is an error: a file with unknown annotations would look like a note without PHI. JSON
-describes its types itself, and needs the file only if it does not.
+of this type. The reader also reads annotations of a custom layer of INCEpTION (``webanno.custom.*``) with a feature
+``value`` or ``label``. Custom layers need the file ``TypeSystem.xml`` in the folder of the notes, as in INCEpTION's
+exports. A type that is not described is an error: a file with unknown annotations would look like a note without PHI. A
+JSON file usually describes its types itself, and needs ``TypeSystem.xml`` only if the description is missing.
 
 Patient id, metadata, categories and confidences are one ``MetaDataStringField`` with the key ``sklearn-deid``. The
-details of a span apply as long as offsets and label are unchanged. The offsets of a CAS count UTF-16 units; reader and
-writer convert the offsets. XML cannot hold most control characters, which the writer refuses.
+details of a span are valid as long as offsets and label are unchanged. The offsets of a CAS count UTF-16 units; reader
+and writer convert the offsets. XML cannot represent most control characters, so the writer refuses these characters.
 
 The reader refuses document type declarations before `cassis` sees the file, so that no entity is expanded. The format
 needs the extra ``uima`` (`dkpro-cassis`, Apache License 2.0).
@@ -83,7 +83,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """The note as XMI; with ``lossy`` a space replaces each character that XML cannot hold."""
+    """The note as XMI; with ``lossy``, each character that XML cannot represent is replaced by a space."""
     cassis, place = _cassis(), SourceLocation(None, document.doc_id)
     types = _dkpro_types()
     cas = cassis.Cas(types)
@@ -128,13 +128,13 @@ def _json_loader(cassis: Any, place: SourceLocation, path: Path, encoding: str |
 
 
 def _check_ids(place: SourceLocation, ids: Sequence[str]) -> None:
-    """Refuse a repeated id: cassis keeps the last annotation of an id, and the others would be missing."""
+    """Refuse a repeated id, since cassis keeps only the last annotation with this id."""
     if len(set(ids)) != len(ids):
         raise place.error("Two parts of the CAS have the same id.")
 
 
 def _without_declaration(content: str) -> str:
-    """The XML without the declaration of its former encoding: cassis encodes the text in UTF-8."""
+    """The XML without the declaration of its former encoding, since cassis encodes the text in UTF-8."""
     return content.partition("?>")[2] if content.startswith("<?xml") else content
 
 
@@ -144,13 +144,14 @@ def _cassis() -> Any:
 
 @lru_cache(maxsize=1)
 def _dkpro_types() -> Any:
-    """Types of DKPro Core. cassis reads its own file with a function that newer versions of Python warn about."""
+    """The function with which cassis reads its own file shows a warning in newer versions of Python.
+    """
     cassis = _cassis()
     return cassis.load_typesystem(files("cassis.resources").joinpath("dkpro-core-types.xml").read_text("utf-8"))
 
 
 def _type_system(cassis: Any, place: SourceLocation, path: Path) -> Any:
-    """Types of DKPro Core, together with the types of the file beside the notes."""
+    """Types of DKPro Core, together with the types of the file in the folder of the notes."""
     types = _dkpro_types()
     if not path.exists():
         return types
@@ -201,7 +202,7 @@ def _annotations(place: SourceLocation, cas: Any) -> list[tuple[Any, Any]]:
 
 
 def _kept(place: SourceLocation, cas: Any) -> dict[str, Any]:
-    """Patient id, metadata and details of spans that `write` has put into the file."""
+    """Patient id, metadata and details of spans that `write` has stored in the file."""
     fields = cas.select(_FIELD) if cas.typesystem.contains_type(_FIELD) else []
     lines = [field.value for field in fields if field.key == _KEY]
     kept = parse_json(place, lines[0] or "", "The field of this library") if lines else {}

@@ -1,4 +1,4 @@
-"""Tables of notes: which cells hold text, and the same table with other texts in these cells."""
+"""Tables of notes: which cells contain text, and the table with other texts in these cells."""
 
 from .columns import Columns
 from .fhir import FHIR_FIELDS

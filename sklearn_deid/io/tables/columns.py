@@ -1,4 +1,4 @@
-"""`Columns`: which columns of a table hold texts, and which hold identifiers."""
+"""`Columns`: which columns of a table contain texts, and which columns contain identifiers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Columns(NamedTuple):
     id, patient : str, optional
         Column that identifies a row in messages, and column of the patient.
     optional : tuple of str
-        Further columns of texts that a table may lack.
+        Further columns of texts, which may be missing in a table.
 
     Examples
     --------
@@ -54,9 +54,9 @@ class Columns(NamedTuple):
         Raises
         ------
         CorpusFormatError
-            If a column is missing, if its name occurs twice, or if another column differs from one of the texts in
-            case, blanks or look-alike letters only. The message does not show the header, which may be a row of a table
-            without a header.
+            If a column is missing, if its name occurs twice, or if the name of another column differs from a text
+            column only in case, blanks or look-alike letters. The message does not show the header, since a row of a
+            table without a header would be read as its header.
         """
         wanted = dict.fromkeys([*self.texts, *self.keys()])
         for name in wanted:
@@ -95,7 +95,7 @@ class Columns(NamedTuple):
         return [Cell(number, name, text, row_id, patient_id) for name, text in found if text not in (None, "")]
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
-        """Id and patient of a row. Without a patient column, texts with the same id belong to one patient."""
+        """Id and patient of a row. Without a patient column, texts with the same id belong to the same patient."""
         found = [None if name is None else row.get(name) for name in (self.id, self.patient)]
         row_id, patient = map(known_id, found)
         return row_id, row_id if self.patient is None else patient

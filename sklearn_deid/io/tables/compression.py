@@ -44,7 +44,7 @@ def open_decompressed(path: Path) -> BinaryIO:
 
 
 class _Decompressed(io.RawIOBase):
-    """Stream whose errors name the file."""
+    """Stream whose errors contain the name of the file."""
 
     def __init__(self, stream: Any, packed: BinaryIO, path: Path) -> None:
         self._stream, self._packed, self._path = stream, packed, path
@@ -81,7 +81,7 @@ def _damaged(path: Path) -> Exception:
 def write_compressed(path: Path, pieces: Iterable[Path], stream: BinaryIO) -> None:
     """Join files into a stream, with the compression that the name ``path`` implies.
 
-    The bytes depend on the pieces alone.
+    The bytes depend only on the pieces.
     """
     if path.suffix.lower() == ".gz":
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
@@ -101,7 +101,7 @@ def _join(pieces: Iterable[Path], stream: Any) -> None:
 
 
 class _Kept:
-    """Stream that pyarrow does not close."""
+    """Stream that remains open when pyarrow closes it."""
 
     closed = False
 

@@ -37,7 +37,8 @@ class DelimitedTable:
     """CSV or TSV file with a header line. The output is UTF-8; cells are quoted where necessary.
 
     A blank line is not a row, as in the csv module and pandas. A row that repeats the names of the columns ends the run
-    with an error: joined files may have their columns in another order, and texts would be copied.
+    with an error: the file may consist of joined files whose columns are in another order, and texts would be copied
+    unchanged.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class DelimitedTable:
         write_compressed(self.output, (path for _, path in pieces), stream)
 
     def _rows(self, first: str, text: Any) -> Iterator[list[str]]:
-        """Yield the rows; a row that may be a part of another row is empty."""
+        """Yield the rows; a row that may be a part of another row is yielded as an empty row."""
         last = first
 
         def lines() -> Iterator[str]:
@@ -113,7 +114,7 @@ class DelimitedTable:
             csv.field_size_limit(limit)
 
     def _check_row(self, row: list[str], header: list[str], line: int) -> None:
-        """Refuse a row whose cells, or the cells of the rows behind it, may be in other columns."""
+        """Refuse a row whose cells, or the cells of the rows after it, may be in other columns."""
         reason = None
         if any(map(_begins_a_quote, row)):
             reason = (
@@ -129,7 +130,7 @@ class DelimitedTable:
             raise SourceLocation(str(self.path)).error(reason)
 
     def _check_escapes(self, row: list[str], was_escaped: bool) -> bool:
-        """Refuse a quote after a backslash that ends a cell within its text; return whether a cell may end this way."""
+        """Refuse a quote after a backslash that ends a cell inside its text; return whether a cell may end this way."""
         for cell in row:
             if was_escaped and cell.count('"') % 2 == 1:
                 raise SourceLocation(str(self.path)).error(
@@ -182,7 +183,7 @@ class DelimitedTable:
 
 
 def _begins_a_quote(cell: str) -> bool:
-    """Whether a quote after a blank is not closed in its cell: the rest of the note is then read as other cells."""
+    """Whether a quote after a blank is not closed in its cell, so that the rest of the note is read as other cells."""
     # A byte order mark is in front of each file, and so in the middle of joined files.
     inner = cell.lstrip().lstrip("\ufeff").lstrip()
     return len(inner) < len(cell) and inner[:1] == '"' and cell.count('"') % 2 == 1

@@ -73,12 +73,12 @@ _DATE = re.compile(
 class FhirLines(JsonLinesTable):
     """NDJSON file with a FHIR resource in each line. Only the values of the text fields change, byte by byte.
 
-    Contained resources are read as resources of their own; their texts belong to the patient of the whole resource.
+    Contained resources are read separately; their texts belong to the patient of the whole resource.
 
-    Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. The address of an attachment is
+    Attachments and Binary resources contain ``text/plain`` or ``text/html`` in base64. The address of an attachment is
     replaced as a whole unless it is the address of a resource. The ``size`` and ``hash`` of attachments are recomputed:
-    with the old hash, readers could test guesses about the old text. A line is left out and listed if it is not a valid
-    resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
+    with the old hash, readers could check guesses of the old text. A line is left out and listed if it is not a valid
+    resource, if ``fields`` has no entry for its type, or if one of its texts cannot be read or redacted.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ class FhirLines(JsonLinesTable):
         Input file, and output file of `assemble`.
     fields : mapping of str to sequence of str
         Paths of the texts of each type of resource, such as `FHIR_FIELDS`. A type with an empty list is copied
-        unchanged. A path that begins with ``date:`` names a structured date, for surrogates only: its day is shifted
-        with the dates in the texts of the patient, and its time stays.
+        unchanged. A path that begins with ``date:`` refers to a structured date, for surrogates only. The day is
+        shifted with the dates in the texts of the patient, and the time is unchanged.
     """
 
     def __init__(self, path: Path, output: Path, fields: Mapping[str, Sequence[str]]) -> None:
@@ -131,7 +131,7 @@ class FhirLines(JsonLinesTable):
             yield from self._resources(line, inner.value, f"{prefix}contained[{index}].", inner.start)
 
     def _refusal(self, content: Mapping[str, Any], kind: str) -> str | None:
-        """Reason why texts of a resource would be copied unread; None if there is no reason."""
+        """Reason why texts of a resource would be copied unread; None without a reason."""
         texts = self.paths[kind]
         # A text in a field of another form would not be found, and would be copied unchanged. Before FHIR R4, the data
         # of a Binary were its content.
@@ -301,7 +301,8 @@ def _is_known(value: Mapping[str, Any]) -> bool:
 
 
 def _has_words(attachment: Mapping[str, Any]) -> bool:
-    """Whether a value of an attachment other than text has parts or words, or its content type further parameters."""
+    """Whether a value of an attachment, except its text, has parts or words, or its content type more parameters.
+    """
     values = {key: inner for key, inner in attachment.items() if key != "extension" and not key.startswith("_")}
     return any(isinstance(inner, (dict, list)) for inner in values.values()) or any(
         not is_content_type(inner) if key == "contentType" else len(inner.split()) > 1

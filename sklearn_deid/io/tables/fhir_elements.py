@@ -103,7 +103,7 @@ def is_defined(place: str) -> bool:
 
 
 def is_attachment(element: str) -> bool:
-    """Whether an element holds an Attachment, whose texts are read, or the line is left out.
+    """Whether an element holds an Attachment; the texts of an Attachment are read, or the line is left out.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def is_attachment(element: str) -> bool:
 
 
 def is_content_type(value: str) -> bool:
-    """Whether a content type has no other parameter than its character set.
+    """Whether the character set is the only parameter of a content type.
 
     Examples
     --------
@@ -125,14 +125,15 @@ def is_content_type(value: str) -> bool:
 
 
 def has_unknown_element(value: Any, place: str) -> bool:
-    """Whether an object holds an element that FHIR does not define there, such as a misspelt element.
+    """Whether an object holds an element that FHIR does not define for this object, such as a misspelt element.
 
     Parameters
     ----------
     value : object
         Decoded JSON. Each item of a list is searched.
     place : str
-        Type of the resource, and for an object inside of it the names of the elements that lead to it.
+        Type of the resource; for an object inside of the resource, also the names of the elements on the path to the
+        object.
 
     Examples
     --------
@@ -156,16 +157,15 @@ def has_unknown_element(value: Any, place: str) -> bool:
 
 
 def has_misplaced_text(value: Any, place: str) -> bool:
-    """Whether an object holds a text although FHIR defines a code, a time, a number or an object.
+    """Whether an object holds a text where FHIR defines a code, a time, a number or an object.
 
-    In objects whose elements are not in `ELEMENTS`, such texts are keys of several words, and data outside of
-    attachments.
+    In objects whose elements are not in `ELEMENTS`, keys of several words, and data outside of attachments, count as
+    such texts.
 
     Parameters
     ----------
     value, place
-        As for `has_unknown_element`. Contained resources are resources of their own: pass a resource without its
-        contained resources.
+        As for `has_unknown_element`. Pass a resource without its contained resources, which must be checked separately.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def _has_words(value: Any) -> bool:
 
 
 def has_other_spelling(value: Any, path: Sequence[str]) -> bool:
-    """Whether an object has a key that differs from a key of a path in case, blanks or signs only.
+    """Whether an object has a key that differs from a key of a path only in case, blanks or punctuation.
 
     Examples
     --------
