@@ -1,4 +1,4 @@
-"""Write a whole corpus at once, or one document after the other so that an interrupted run can be resumed."""
+"""Write a whole corpus at once, or one document after another, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -59,22 +59,22 @@ def write_corpus(
         folder, the files of a document are named after its id.
     format : {"jsonl", "docbin", "i2b2", "meddocan-xml", "brat", "conll", "labelstudio", "doccano", "prodigy", \
             "uima", "text"}, optional
-        Format of the files. None guesses ``"jsonl"``, ``"docbin"``, ``"conll"`` and ``"labelstudio"`` from the suffix
-        of the path.
+        Format of the files. With None, ``"jsonl"``, ``"docbin"``, ``"conll"`` and ``"labelstudio"`` are guessed from
+        the suffix of the path.
     lossy : bool, default=False
-        Whether the writer may drop information instead of raising an error, in cases where the offsets can stay the
-        same. With ``lossy``, ``"text"`` drops everything except the text. CoNLL widens spans to tokens and drops
-        overlapping spans. XML writes a space for each control character.
+        Whether the writer may drop information instead of raising an error, where the offsets can remain unchanged.
+        With ``lossy``, ``"text"`` drops everything except the text. CoNLL widens spans to tokens and drops overlapping
+        spans. XML writes a space for each control character.
     overwrite : bool, default=False
-        Whether existing files may be replaced. The default protects gold annotations from being replaced by
+        Whether existing files may be replaced. The default protects gold annotations from being overwritten by
         predictions.
 
     Raises
     ------
     CorpusFormatError
-        If the format cannot store a document, or a document id is repeated or is not a valid file name. In this case
-        no file is written. After any other error, such as a full disk, no new file stays: a part of the notes would
-        look like all of them.
+        If the format cannot store a document, or a document id is repeated or is not a valid file name. In this case no
+        file is written. After any other error, such as a full disk, all new files are removed: a part of the notes
+        would look like all notes.
     FileExistsError
         If a file exists and ``overwrite`` is False.
 
@@ -104,7 +104,7 @@ def write_corpus(
 
 
 class DocumentWriter:
-    """Writer for one document after the other. A document is in the file as soon as `write` returns.
+    """Writer for one document after another. A document is in the file as soon as `write` returns.
 
     Formats with one file per document write each file under a temporary name and rename it. A JSON lines file grows
     under its name with the suffix ``.part``. The file is renamed to its final name when the writer is closed without an
@@ -114,7 +114,7 @@ class DocumentWriter:
     Parameters
     ----------
     path, format, lossy, overwrite
-        Same parameters as in `write_corpus`.
+        As for `write_corpus`.
     resume : bool, default=False
         Whether to continue an interrupted run: the writer keeps the finished documents and appends new documents.
         `completed` holds the ids of the finished documents; do not write these documents again. CoNLL and DocBin cannot
@@ -168,14 +168,14 @@ class DocumentWriter:
             self._stream = open_part(self.path, overwrite=overwrite, resume=resume)
 
     def check(self, documents: Iterable[Document]) -> None:
-        """Check documents before the first one is written. The errors are the same as in `write`."""
+        """Check documents before the first document is written. The errors are as in `write`."""
         ids = set(self._written)
         for document in documents:
             self._targets(document, self._render(document, ids))
             ids.add(document.doc_id)
 
     def write(self, document: Document, *, before: Callable[[Mapping[str, bytes]], None] | None = None) -> None:
-        """Write one document. The errors are the same as in `write_corpus`.
+        """Write one document. The errors are as in `write_corpus`.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class DocumentWriter:
             self._append(self._stream, b"".join(contents.values()))
 
     def drop(self, doc_ids: Iterable[str]) -> None:
-        """Remove documents that an earlier run has written. Documents that the file does not hold are ignored."""
+        """Remove documents that an earlier run has written. Documents that are not in the file are ignored."""
         dropped = set(doc_ids)
         if self._stream is None:
             for doc_id in dropped:
@@ -214,7 +214,7 @@ class DocumentWriter:
             self._stream = FileIO(part_of(self.path), "ab")
 
     def close(self) -> None:
-        """Close the writer. A file with many documents is renamed to its final name, unless writing has failed."""
+        """Close the writer. A file with many documents is then renamed to its final name, unless writing has failed."""
         if self._stream is not None and not self._stream.closed:
             self._stream.close()
             part = part_of(self.path)
@@ -223,7 +223,7 @@ class DocumentWriter:
             os.replace(part, self.path)
 
     def discard(self, kept: Set[str] = frozenset()) -> None:
-        """Close the writer and remove what it has written, except files with the names in ``kept``."""
+        """Close the writer and remove the written files, except for files whose names are in ``kept``."""
         if self._stream is not None:
             self._stream.close()
             part_of(self.path).unlink(missing_ok=True)
@@ -298,7 +298,7 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
     path : str or path-like
         Path that you passed to `DocumentWriter`. The path need not exist.
     format : {"jsonl", "i2b2", "meddocan-xml", "brat", "text"}, optional
-        Format of the files. None guesses ``"jsonl"`` from the suffix.
+        Format of the files. With None, ``"jsonl"`` is guessed from the suffix.
 
     Returns
     -------
@@ -333,7 +333,7 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Number of a file. Name for comparisons on a disk that ignores case and accents."""
+    """Number of a file. Name for comparisons on file systems that ignore case and accents."""
     status = path.stat()
     return status.st_dev, status.st_ino
 

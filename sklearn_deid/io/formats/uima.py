@@ -144,7 +144,9 @@ def _cassis() -> Any:
 
 @lru_cache(maxsize=1)
 def _dkpro_types() -> Any:
-    """The function with which cassis reads its own file shows a warning in newer versions of Python.
+    """Types of DKPro Core.
+
+    The function with which cassis reads its own file shows a warning in newer versions of Python.
     """
     cassis = _cassis()
     return cassis.load_typesystem(files("cassis.resources").joinpath("dkpro-core-types.xml").read_text("utf-8"))

@@ -62,7 +62,7 @@ def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
 
 
 def _is_text_beside(value: Any) -> bool:
-    """Whether the value of a name with an underscore holds more than an id and extensions without text."""
+    """Whether the value of a name with an underscore contains more than an id and extensions without text."""
     if isinstance(value, list):
         return any(map(_is_text_beside, value))
     if not isinstance(value, dict):
@@ -71,7 +71,7 @@ def _is_text_beside(value: Any) -> bool:
 
 
 def _holds_text(value: Any) -> bool:
-    """Whether extensions hold a text, or something that FHIR does not define there, such as a misspelt key."""
+    """Whether extensions contain a text, or keys that FHIR does not define for extensions, such as a misspelt key."""
     if isinstance(value, list):
         return any(map(_holds_text, value))
     if not isinstance(value, dict):
@@ -80,7 +80,7 @@ def _holds_text(value: Any) -> bool:
 
 
 def _is_text(key: str, value: Any) -> bool:
-    """Whether a value of an extension is a text, or could be one."""
+    """Whether a value of an extension is or could be a text."""
     if key in _TEXTS:
         return bool(value)
     if key in ("url", "id") or key in _CODES:
@@ -105,7 +105,7 @@ def _has_key(value: Any) -> bool:
 def unread_in_extensions(value: Any, is_extension: bool = False) -> bool:
     """Whether an extension of any element holds a text that `free_texts` does not find.
 
-    Pass a resource without its contained resources, which are resources of their own.
+    Pass a resource without its contained resources, which must be checked separately.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Texts and names that people type beside codes, references and extensions of a FHIR resource."""
+"""Texts and names that people type in addition to the codes, references and extensions of a FHIR resource."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False, place:
     """Marks of the texts and names of a resource, in the form that `find_marked` takes.
 
     The marked values are: the ``text`` of a concept or annotation, unless it repeats the display of one of its codes;
-    the ``display`` of a reference, and of a coding without a code of a standard terminology; the ``authorString`` of an
-    annotation; and strings of extensions, and codes of extensions that no standard defines. With ``place``, any other
-    text of several words is also marked where FHIR defines codes, numbers and identifiers, or nothing. Contained
-    resources are left out, because each is a resource of its own.
+    the ``display`` of a reference; the ``display`` of a coding without a code of a standard terminology; the
+    ``authorString`` of an annotation; strings of extensions; and codes of extensions that no standard defines. With
+    ``place``, texts of several words are also marked where FHIR defines codes, numbers and identifiers, or defines no
+    element. Contained resources are left out, because each contained resource is read separately.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def free_texts(value: Any, element: str = "", is_extension: bool = False, place:
     is_extension : bool, default=False
         Whether the part is an extension.
     place : str, optional
-        Type of the resource, and the names of the elements that lead to the part, as in `has_unknown_element`. None for
-        a type whose elements are not known.
+        Type of the resource, and the names of the elements on the path to the part, as in `has_unknown_element`. None
+        if the elements of the type are not known.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _mark(holder: Mapping[str, Any], key: str, value: str, element: str, is_exte
 
 
 def _is_unread(key: str, value: str, element: str, place: str | None) -> bool:
-    """Whether a value is a text in a place that is not searched for texts."""
+    """Whether a value is a text at a place that is not searched for texts."""
     if place is None or is_defined(place) or _is_read_elsewhere(key, element, place):
         return False
     words = value.split()

@@ -1,4 +1,4 @@
-"""HL7 version 2 messages: free text of named fields changes, and all other bytes are unchanged.
+"""HL7 version 2 messages: free text of the given fields changes, and all other bytes are unchanged.
 
 The separators are read from each message. Existing libraries (python-hl7, hl7apy) rebuild messages and do not report
 the position of a field in the bytes.
@@ -79,7 +79,7 @@ class _Group(NamedTuple):
 
 
 class _Message:
-    """Message with the places of its texts."""
+    """Message with the positions of its texts."""
 
     def __init__(self, data: bytes, fields: Mapping[str, Sequence[str]], encoding: str | None) -> None:
         self.fields = fields
@@ -167,7 +167,7 @@ class _Message:
         self._texts_of(name, fields, start)
 
     def _texts_of(self, name: str, fields: list[str], start: int) -> None:
-        """Add the texts of a segment, from left to right, independent of the order of the profile."""
+        """Add the texts of a segment, from left to right; the order in the profile does not matter."""
         named = {int(number): path for path in self.fields for of, _, number in [path.partition("-")] if of == name}
         # MSH-1 is the separator itself, so that its fields are counted from another place. It is no field of text.
         for at, value in enumerate(fields if name != "MSH" else ()):
@@ -203,7 +203,7 @@ class _Message:
         return status not in _STATUS if status else any((unit, reference, flags, chance, nature))
 
     def _is_shifted_note(self, fields: list[str]) -> bool:
-        """Whether the fields beside a text in NTE-3 cannot be codes (2, 4, 9), a person (5) and times (6 to 8)."""
+        """Whether the fields around a text in NTE-3 cannot be codes (2, 4, 9), a person (5) and times (6 to 8)."""
         if len(fields) > 2 and len(fields[2].split()) > 1:
             return True
         named = {int(path.partition("-")[2]) for path in self.fields if path.startswith("NTE-")}
@@ -214,7 +214,7 @@ class _Message:
         )
 
     def _is_coded(self, value: str) -> bool:
-        """Whether a value has components and begins with a code or an identifier, which has no blank."""
+        """Whether a value has components and begins with a code or an identifier, which contains no blank."""
         first, component, _ = value.partition(self.marks.component)
         return bool(component) and not any(map(str.isspace, first))
 
@@ -241,18 +241,18 @@ def _charset(data: bytes) -> str:
 
 
 def _split(new: str, n: int) -> list[str] | None:
-    """The n lines of a new text; None if the text has another number of lines, or cannot be written."""
+    """The n lines of a new text; None if the text has more or fewer lines, or cannot be written."""
     lines = new.split("\n")
     unsafe = any(c in "\r\x0b\x1c" or "\ud800" <= c <= "\udfff" for c in new)
     return None if len(lines) != n or unsafe else lines
 
 
 class Hl7Messages:
-    """File with messages of HL7 version 2, one after the other, also in batches and with the frames of MLLP.
+    """File of HL7 version 2 messages, one after another, also in batches and with the frames of MLLP.
 
-    Neighbouring texts, such as the lines of a report in one OBX segment each, are one note with a line for each field
-    and repetition. A message is left out and listed if it is malformed, if it holds an embedded document, if one of its
-    texts fails, or if a name reaches over two fields.
+    Neighbouring texts form one note, with a line for each field and repetition. An example are the lines of a report,
+    each in its own OBX segment. A message is left out and listed if it is malformed, if it contains an embedded
+    document, if one of its texts cannot be redacted, or if a name spans two fields.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class Hl7Messages:
     fields : mapping of str to sequence of str
         Fields with free text, such as `HL7_FIELDS`.
     encoding : str, optional
-        Encoding of all messages. None means the character set in MSH-18, and UTF-8 if MSH-18 is empty.
+        Encoding of all messages. With None, the encoding is the character set in MSH-18, or UTF-8 if MSH-18 is empty.
     """
 
     def __init__(
@@ -346,7 +346,10 @@ class Hl7Messages:
 
 
 def _is_envelope(data: bytes) -> bool:
-    """Whether the bytes are one segment of a batch. Segments behind it that belong to no message are not read."""
+    """Whether the bytes are a single segment of a batch.
+
+    Segments after this segment that belong to no message are not read.
+    """
     segments = [line for line in re.split(rb"[\r\n]", data) if line.strip(_FRAME.encode())]
     return len(segments) == 1 and data[:3].decode("ascii", "replace") in _ENVELOPE
 
@@ -358,7 +361,7 @@ def _is_header(fields: Sequence[str], component: str) -> bool:
 
 
 def _has_text(data: bytes) -> bool:
-    """Whether a segment of a batch has a comment, or a text in the place of its separators, time and numbers.
+    """Whether a segment of a batch has a comment, or a text in the fields for its separators, time and numbers.
 
     An end segment uses the separator of its header segment.
     """

@@ -1,4 +1,4 @@
-"""Text of HL7 version 2 with its escape sequences: how it reads, and how it is written with other words."""
+"""Text of HL7 version 2 with its escape sequences: reading the text, and writing other words."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class EscapedText:
         self.text = "".join(sign.text for sign in self._signs)
 
     def changed(self, new: str) -> str:
-        """Source with a new text. Words that are the same keep their escape sequences."""
+        """Source with a new text. Unchanged words keep their escape sequences."""
         if new == self.text:
             return self.source
         before, after = _words(self._signs), _WORD.findall(new)
@@ -116,7 +116,7 @@ class EscapedText:
 
 
 def _words(signs: Sequence[_Sign]) -> list[_Sign]:
-    """Words of a text with their source; an escape sequence is a word of its own."""
+    """Words of a text with their source; each escape sequence is a separate word."""
     words: list[_Sign] = []
     for sign in signs:
         is_letter = sign.source == sign.text and _LETTER.fullmatch(sign.text) is not None

@@ -1,4 +1,6 @@
-"""Free text in values of HL7 version 2 that are not typed as text: codes with their texts, and words for numbers."""
+"""Free text in values of HL7 version 2 that do not have the type of text: texts of codes, and words in place of
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def text_parts(kind: str, value: str, component: str, repetition: str, escape: s
     Parameters
     ----------
     kind : str
-        Type of the value. All of the value is text for types that this module does not know.
+        Type of the value. For types that this module does not know, the whole value is text.
     value : str
         Field of the message.
     component, repetition, escape : str

@@ -11,10 +11,10 @@ _DELIMITERS = re.compile(r"[,;|\t]")
 
 
 def names_columns(row: Sequence[str], header: Sequence[str]) -> bool:
-    """Whether a row is a header of its own: at least half of its cells are names of columns.
+    """Whether a row is a further header: at least half of its cells are names of columns.
 
-    A single name counts if it is not in the place of its column, or if there is a single column. Case, blanks around
-    the names and quotes are ignored, and a row with another number of cells may have another delimiter.
+    A single name counts only if it is not in its own column, or if there is a single column. Case, quotes, and blanks
+    around the names are ignored. A row with another number of cells may have another delimiter.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def names_columns(row: Sequence[str], header: Sequence[str]) -> bool:
 def holds_rows(cell: str, at: int, width: int, delimiter: str) -> bool:
     """Whether the lines of a cell look like the end of a row, whole rows, and the beginning of a row.
 
-    A quote that is not closed takes the rows up to the next quote into its cell.
+    If a quote is not closed, the rows up to the next quote become part of its cell.
 
     Parameters
     ----------

@@ -36,7 +36,8 @@ class TextField(NamedTuple):
     cell : Cell
         The text.
     written : callable
-        ``written(text)`` returns places and new values. None instead of a list leaves the whole line out.
+        ``written(text)`` returns places and new values. If the function returns None instead of a list, the whole line
+        is left out.
     """
 
     cell: Cell
@@ -72,7 +73,7 @@ class JsonLinesTable:
         Raises
         ------
         CorpusFormatError
-            If no line has one of the columns: with a wrong name, all texts would be copied unchanged, or each text
+            If no line has one of the columns: if a name were wrong, all texts would be copied unchanged, or each text
             would count as a separate patient.
         """
         self._check_columns()
@@ -134,9 +135,9 @@ class JsonLinesTable:
             raise SourceLocation(str(self.path)).error(f"No line of the table has the key {missing[0]!r}.")
 
     def _check_alike(self, name: str, content: dict[str, Any]) -> None:
-        """Refuse a line with a key similar to a column name, whose text would be copied unchanged.
+        """Refuse a line with a key similar to a column name, since the text of this key would be copied unchanged.
 
-        A line may lack a key: exports leave out nulls.
+        A line may lack a key, because exports leave out nulls.
         """
         if any(is_alike(key, name) and key not in self._named() for key in content):
             has = "a key" if name in content else f"no key {name!r}, but one"

@@ -1,4 +1,6 @@
-"""Places of values in the text of a JSON object, so that one value is replaced and all other bytes stay."""
+"""Positions of values in the text of a JSON object, so that a value can be replaced and all other bytes are
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ class JsonPlace(NamedTuple):
 
 
 def find_values(text: str, path: Sequence[str], start: int = 0) -> list[JsonPlace]:
-    """Find the values of a path of keys. Lists on the path are searched, too.
+    """Find the values of a path of keys. Lists on the path are also searched.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ def on_path(value: Any, path: Sequence[str]) -> Iterator[tuple[Any, str | None]]
     Parameters
     ----------
     value : object
-        Decoded JSON. Lists on the path are searched, too.
+        Decoded JSON. Lists on the path are also searched.
     path : sequence of str
         Keys, as for `find_values`.
 
@@ -111,7 +113,7 @@ def find_marked(text: str, marks: Mapping[Any, Any], start: int = 0) -> Iterator
     text : str
         Valid JSON, in which no object has a key twice.
     marks : mapping
-        Marks by key, or by position in a list. A mapping holds the marks of the parts of a value.
+        Marks by key, or by position in a list. A mapping contains the marks of the parts of a value.
     start : int, default=0
         Where a value begins.
 
@@ -161,7 +163,7 @@ def find_parts(text: str, start: int = 0) -> Iterator[tuple[str | None, JsonPlac
 
 
 def replace_values(text: str, values: Iterable[tuple[JsonPlace, Any]]) -> str:
-    """Write other values at some places of a JSON text.
+    """Write other values at some positions of a JSON text.
 
     Examples
     --------

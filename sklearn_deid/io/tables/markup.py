@@ -1,4 +1,4 @@
-"""Text of simple HTML as plain text with marks for the tags, and back."""
+"""Simple HTML as plain text with a mark for each tag, and conversion back to HTML."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class MarkedText(NamedTuple):
 def marked_text(markup: str) -> MarkedText | None:
     """Plain text of HTML, or None if parts of the HTML could hold text that is not read.
 
-    Such parts are comments, scripts, images, unknown elements, attributes such as ``title``, and a ``<`` that begins no
-    tag.
+    These parts are comments, scripts, images, unknown elements, attributes such as ``title``, and a ``<`` that begins
+    no tag.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _has_form(tag: str) -> bool:
 
 
 def _is_style(value: str) -> bool:
-    """Whether a style has declarations only, and no strings but names of common fonts."""
+    """Whether a style consists of declarations whose only strings are names of common fonts."""
     return all(map(CSS_RULE.fullmatch, value.split(";"))) and all(map(is_css_word, _NO_STYLE.findall(value)))
 
 
@@ -104,7 +104,7 @@ def _words(attribute: re.Match[str]) -> list[str]:
 
 
 def with_tags(text: str, tags: tuple[str, ...]) -> str | None:
-    """Put the tags back into a redacted text. None if a mark is missing, because a name reached over a tag.
+    """Put the tags back into a redacted text. None if a mark is missing, because a name spanned a tag.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Choice of the reader of a table by the endings of its name."""
+"""Selects the reader of a table by the suffixes of its name."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ _KINDS = {
 
 
 def table_kind(path: Path) -> str:
-    """Kind of a table by its name: "csv", "tsv", "jsonl", "hl7" or "parquet". All but "parquet" may be compressed.
+    """Kind of a table by its name: "csv", "tsv", "jsonl", "hl7" or "parquet".
+
+    All kinds except for "parquet" may be compressed.
 
     Raises
     ------
     DeidError
-        If the ending is unknown.
+        If the suffix is unknown.
 
     Examples
     --------
@@ -72,21 +74,21 @@ def open_table(
     output : Path
         Table to write, of the same kind. The compression may differ from the compression of the input.
     columns : Columns, optional
-        Columns of texts and identifiers. Needed without ``fhir`` and ``hl7``.
+        Columns of texts and identifiers. Required unless ``fhir`` or ``hl7`` is given.
     fhir : mapping of str to sequence of str, optional
         For NDJSON exports of FHIR, the text fields of each type of resource, such as `FHIR_FIELDS`.
     hl7 : mapping of str to sequence of str, optional
         For files of HL7 version 2 messages, the fields with free text, such as `HL7_FIELDS`.
     encoding : str, optional
-        Encoding of a text file. None means UTF-8; for messages, the character set that they name.
+        Encoding of a text file. With None, the encoding is UTF-8; for HL7 messages, the character set in the messages.
     delimiter : {",", ";", "|"}, optional
-        Character between the cells of a .csv file, also in the output. None means a comma. Cells of .tsv files are
+        Character between the cells of a .csv file, also used in the output. None means a comma. Cells of .tsv files are
         separated by tabs.
 
     Raises
     ------
     DeidError
-        If the kinds differ, if the file cannot be read, or if ``delimiter`` is not for this kind of table.
+        If the kinds differ, if the file cannot be read, or if ``delimiter`` is not allowed for this kind of table.
     """
     check_regular(SourceLocation(str(path)), path, follow_links=False)
     kind = table_kind(path)

@@ -22,13 +22,13 @@ from .table import CHUNK_ROWS, Cell, TableChunk
 class ParquetTable:
     """Parquet file. Row groups, types and the values of all other columns are unchanged; withheld cells are null.
 
-    Categories that occur in no row are left out. An enumeration of polars becomes a column of categories. Categories
-    inside of lists, structures and maps become their values.
+    Categories that occur in no row are left out. An enumeration of polars is written as a column of categories.
+    Categories inside of lists, structures and maps are replaced by their values.
 
-    Times of 96 bits, which older programs write, become times of 64 bits in nanoseconds, or in microseconds if a time
-    is out of the range of nanoseconds.
+    Times of 96 bits, which older programs write, are written as times of 64 bits: in nanoseconds, or in microseconds if
+    a time is out of the range of nanoseconds.
 
-    The metadata stay, except the metadata of text columns and entries of several words, which can quote a note.
+    The metadata are kept, except for the metadata of text columns and entries of several words, which can quote a note.
 
     A chunk is a part of a row group. The writer needs the memory of one row group.
 
@@ -43,7 +43,7 @@ class ParquetTable:
     ------
     CorpusFormatError
         If the file is not a parquet file, is damaged, lacks a column, has no strings in a text column, or has times of
-        96 bits that neither nanoseconds nor microseconds hold.
+        96 bits that neither nanoseconds nor microseconds can represent.
     MissingDependencyError
         If pyarrow is not installed.
     """
@@ -86,7 +86,7 @@ class ParquetTable:
                 writer.write_table(table, row_group_size=max(1, table.num_rows))
 
     def _used_categories(self) -> dict[str, Any]:
-        """Values in the rows of each column of categories: the list of categories can hold more."""
+        """Values in the rows of each column of categories, since the list of categories can contain further values."""
         names = [field.name for field in self._schema if self._pa.types.is_dictionary(field.type)]
         return _used_categories(self._pa, self._batches(columns=names)) if names else {}
 
@@ -120,7 +120,7 @@ class ParquetTable:
         return stream
 
     def _with_exact_times(self, fine: Any) -> Any:
-        """The file, or the file with times in microseconds: in nanoseconds, the year 9999 would become 1816."""
+        """The file, or the file with times in microseconds, since the year 9999 in nanoseconds would become 1816."""
         wide = self._pq.ParquetFile(self._stream(), coerce_int96_timestamp_unit="us")
         fields = zip(fine.schema_arrow, wide.schema_arrow, strict=True)
         names = [one.name for one, other in fields if one.type != other.type]
@@ -160,7 +160,7 @@ class ParquetTable:
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, cells, before, texts), group)
 
     def _check_names(self, kinds: Iterable[Any]) -> None:
-        """Refuse a field inside of a column that is copied, if its name resembles the name of a column of texts."""
+        """Refuse a field inside of a copied column if its name resembles the name of a column of texts."""
         inner = (name for kind in kinds for name in names_inside(kind))
         if (alike := resembled(inner, self.columns.texts, ())) is not None:
             raise SourceLocation(str(self.path)).error(INSIDE.format(alike))

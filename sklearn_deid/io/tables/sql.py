@@ -39,13 +39,13 @@ def connect(url: str) -> Any:
 
 
 def _keep_other_bytes(connection: Any, _: Any) -> None:
-    """Read a text that is not UTF-8, which SQLite accepts, as bytes: otherwise such a text ends the whole run."""
+    """Read a text that is not UTF-8, which SQLite accepts, as bytes, since otherwise such a text ends the whole run."""
     connection.text_factory = utf8_or_bytes
 
 
 @contextmanager
 def without_values() -> Iterator[None]:
-    """Turn errors of the database into a DeidError with the kind of the error: the original messages can quote rows."""
+    """Replace errors of the database by a DeidError of the same kind, since the original messages can quote rows."""
     sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
     name = None
     try:
@@ -62,8 +62,8 @@ def without_values() -> Iterator[None]:
 class SqlTable:
     """Rows of a query, read in the order of a key.
 
-    Each chunk is a query of its own, for the rows behind the last key. No connection stays open while texts are tagged,
-    and memory does not grow. The key needs an index in a large table.
+    Each chunk is read by a separate query, for the rows after the last key. No connection stays open while texts are
+    tagged, and memory does not grow. In a large table, the key needs an index.
 
     Parameters
     ----------

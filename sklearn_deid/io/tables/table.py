@@ -1,4 +1,4 @@
-"""`Table`: a file with texts in named places, read chunk by chunk and written chunk by chunk."""
+"""`Table`: a file with texts at known places, which is read and written chunk by chunk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHUNK_ROWS = 500
 
 
 class Cell(NamedTuple):
-    """Text in a row of a table. The repr shows its place and no text.
+    """Text in a row of a table. The repr shows the place, but no text.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Cell(NamedTuple):
     row_id, patient_id : str, optional
         Identifiers from other columns.
     label : str, optional
-        Label of the whole text, such as "DATE" for a structured date. None means that a model reads the text.
+        Label of the whole text, such as "DATE" for a structured date. With None, a model reads the text.
 
     Examples
     --------
@@ -66,16 +66,16 @@ class TableChunk:
     cells : sequence of Cell
         Texts of the rows. Empty cells have no entry.
     problems : sequence of (str, str)
-        Places and reasons of the parts that are withheld without being read.
+        Places and reasons of the parts that are withheld and not read.
     render : callable
-        ``render(texts)`` returns the rows, with one new text for each cell; None withholds a cell. Files return bytes,
-        and databases a list of dicts.
+        ``render(texts)`` returns the rows, with one new text for each cell; a text of None withholds the cell. For
+        files, the rows are bytes; for databases, a list of dicts.
     group : int, default=0
         Number of the row group of the file.
     check : callable, optional
         ``check(texts)`` returns the numbers of cells whose new text cannot be written, and the reasons.
     field_counts : mapping of str to int, optional
-        Number of texts in each field that a profile of the user names. A field without texts may be misspelt.
+        Number of texts in each field of the user's profile. A field without texts may be misspelt.
     n_without : int, default=0
         Number of rows that lack a text column.
     n_blank : int, default=0
@@ -97,7 +97,7 @@ class Table(Protocol):
     """Interface of the readers of tables: one class for each file format."""
 
     def chunks(self) -> Iterator[TableChunk]:
-        """Yield the rows, in memory that does not grow with the table."""
+        """Yield the rows; the memory does not grow with the size of the table."""
 
     def assemble(self, pieces: Iterable[tuple[int, Path]], stream: BinaryIO) -> None:
         """Write the whole table from the files of the rendered chunks, each with its row group."""
