@@ -1,4 +1,4 @@
-"""Run of ``tag`` and ``redact``: notes are read, tagged and written one by one; notes that fail are withheld."""
+"""Run of ``tag`` and ``redact``: notes are read, tagged and written one by one; notes with an error are withheld."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Account:
 
 
 def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> None:
-    """Add the arguments that both commands share."""
+    """Add the arguments that ``tag`` and ``redact`` share."""
     parser.add_argument("notes", metavar="NOTES", help="a file, a folder, or - for standard input (not on Windows)")
     parser.add_argument(
         "--model",
@@ -102,7 +102,7 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
 
 
 def _add_treatment(parser: ArgumentParser) -> None:
-    """Add the options for mails, for unlike notes, and for outputs of an earlier run."""
+    """Add the options for e-mails, for notes that are unlike the training notes, and for outputs of an earlier run."""
     parser.add_argument(
         "--transfer-encoding",
         choices=TRANSFER_ENCODINGS,
@@ -128,7 +128,10 @@ def _add_treatment(parser: ArgumentParser) -> None:
 
 
 def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
-    """All settings on which the outputs depend, besides the notes. ``--resume`` requires the same stamp."""
+    """All settings on which the outputs depend, except for the notes.
+
+    ``--resume`` requires that the stamp has not changed.
+    """
     model = None if arguments.model is None else bundle_digest(model_folder(arguments.model))
     names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
     names["on_unlike"] = "on_unlike"
@@ -140,7 +143,7 @@ def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
 
 
 def load_deidentifier(arguments: Namespace) -> Any:
-    """Load the model of ``--model``, set to withhold notes that cannot be processed."""
+    """Load the model of ``--model``; the model withholds notes that cannot be processed."""
     device = set_machine(arguments)
     with quick_imports():
         from ..tagging.note_deidentifier import NoteDeidentifier
@@ -171,9 +174,11 @@ def annotate_notes(
     quiet: bool,
     learn: Learn | None = None,
 ) -> int:
-    """Tag all notes and write the result of each note. Memory holds ids and digests of the notes, and no finished text.
+    """Tag all notes and write the result of each note.
 
-    With ``learn``, finished notes of known patients are tagged again, since later results depend on them.
+    Ids and digests of the notes are held in memory, but no finished text.
+
+    With ``learn``, finished notes of known patients are tagged again, because later results depend on these notes.
 
     Returns
     -------
@@ -213,10 +218,10 @@ def annotate_notes(
 
 
 class ReadAgain:
-    """Notes that an earlier run has finished, and that this run reads again because later notes depend on them.
+    """Notes that an earlier run has finished, and that this run reads again because later notes depend on these notes.
 
-    The rules for initials, typing errors, orders of dates and languages of surrogates use the earlier notes of a
-    patient. A resumed run that does not read these notes would give one person two surrogates.
+    Some rules of surrogates use the earlier notes of a patient: the rules for initials, typing errors, orders of dates
+    and languages. If a resumed run did not read these notes again, a person could have two surrogates.
 
     Parameters
     ----------
@@ -229,14 +234,17 @@ class ReadAgain:
         self._names: set[str] = set()
 
     def wants(self, document: Document) -> bool:
-        """Whether later notes can depend on this finished note. Such a note is awaited."""
+        """Whether later notes can depend on this finished note, so that the note must be read again.
+
+        If so, `take` expects the note.
+        """
         wanted = known_id(document.patient_id) is not None
         if wanted:
             self._names.add(document.doc_id)
         return wanted
 
     def take(self, document: Document, spans: tuple[Span, ...] | None) -> bool:
-        """Read a note if it is awaited; return whether the note was awaited."""
+        """Read a note if it is expected; return whether the note was expected."""
         if document.doc_id not in self._names:
             return False
         self._names.remove(document.doc_id)
@@ -302,14 +310,17 @@ def results_of(
 
 
 def check_system(error: Exception | None) -> None:
-    """Raise an error of the system, such as a full disk under ``--mapping``, which is not a failure of one note."""
+    """Raise a system error that is not the failure of a single note, such as a full disk under ``--mapping``."""
     if isinstance(error, OSError):
         raise error
 
 
 @contextmanager
 def _collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
-    """Collect why notes are withheld, by their ids. The report of the run shows the reasons; no warnings are raised."""
+    """Collect the reasons why notes are withheld, by the ids of the notes.
+
+    The report of the run shows the reasons; no warnings are raised.
+    """
     reasons: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("always", WithheldWarning)
@@ -330,7 +341,7 @@ def _collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
 
 
 def _report_unread(n: int) -> None:
-    """Report the number of outputs of an earlier run whose notes no longer exist, such as the notes of a patient."""
+    """Report the number of outputs of an earlier run whose notes no longer exist in the input."""
     if n:
         kept = counted(
             n, "output of the earlier run stays whose note is", "outputs of the earlier run stay whose notes are"

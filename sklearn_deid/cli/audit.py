@@ -167,7 +167,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def show_report(report: AuditReport) -> None:
-    """Print the score, the deciding attack, the verdicts, and the missing parts of the audit."""
+    """Print the score, the attack that determines the score, the verdicts, and the missing parts of the audit."""
     from ..audit.report_score import two_digits
 
     low, high = map(two_digits, report.score_interval)

@@ -1,4 +1,4 @@
-"""``sklearn-deid audit --redacted``: what attackers still find in redacted notes."""
+"""``sklearn-deid audit --redacted``: what PHI attackers still find in redacted notes."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def run_redacted(arguments: argparse.Namespace) -> int:
 
 
 def check_release(source: NoteSource) -> None:
-    """Refuse a release with other files, annotations, patients or metadata, which the audit does not read.
+    """Refuse a release with other files, annotations, patients or metadata, since the audit does not read these.
 
     Raises
     ------
     DeidError
-        If the release contains one of these, or a note cannot be read.
+        If the release contains other files, annotations, patients or metadata, or if a note cannot be read.
     """
     if source.left_aside():
         raise DeidError(

@@ -76,7 +76,7 @@ def _is_partly_annotated(arguments: argparse.Namespace) -> bool:
 
 
 def _skip(error: CorpusFormatError) -> None:
-    """Skip a broken note; the reading that follows reports it."""
+    """Skip a broken note, which is reported when the notes are read again."""
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Numbers in sentences for people: "1 note", "2 notes"."""
+"""Numbers in messages: "1 note", "2 notes"."""
 
 from __future__ import annotations
 

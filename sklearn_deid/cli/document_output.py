@@ -1,4 +1,4 @@
-"""Output of ``redact`` over Word, HTML and text files: each file becomes a file of the same kind."""
+"""Output of ``redact`` for Word, HTML and text files: each file is written as a file of the same kind."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .recorded_output import NoteState, RecordedOutput
 
 
 class DocumentOutput(RecordedOutput):
-    """Folder of redacted files, with the record of the run beside it.
+    """Folder of redacted files; the record of the run is next to the folder.
 
     Parameters
     ----------
     path : Path
         Folder.
     paths : mapping of str to Path
-        Original files by their names.
+        Original files, by name.
     resume, overwrite, numbers, stamp
         As in `RecordedOutput`.
 

@@ -60,14 +60,14 @@ class DocumentSource:
         return len(self.paths)
 
     def aside(self, verb: str) -> list[str]:
-        """Line with the number of the sub-folders, whose files are not read, and of hidden files, if there are any."""
+        """Line with the number of sub-folders and hidden files, which are not read; no line if there are none."""
         n = self._n_aside
         aside = counted(n, "sub-folder or hidden file was", "sub-folders and hidden files were")
         return [f"{aside} not read."] if n else []
 
 
 def is_document(written: str) -> bool:
-    """Whether NOTES is a single file that only `open_document` reads, or refuses with a reason."""
+    """Whether NOTES is a single file that only `open_document` can read, or refuses with a reason."""
     suffixes = {*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES} - {".txt"}
     return Path(written).suffix.lower() in suffixes and not Path(written).is_dir()
 

@@ -112,7 +112,7 @@ def _spans(corpus: Corpus) -> dict[str, list[tuple[int, int, str]]]:
 
 
 def _robustness(arguments: argparse.Namespace, gold: Corpus) -> int:
-    """Print the table of altered notes."""
+    """Print the table of scores on altered notes."""
     from ..metrics import robustness_table
 
     if arguments.predicted is not None or arguments.model is None or arguments.leaks:

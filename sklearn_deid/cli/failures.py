@@ -1,4 +1,4 @@
-"""Exit codes and error messages: one line or a traceback, and never text of a note."""
+"""Exit codes and error messages: a line or a traceback, and never text of a note."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OPTIONS = {"min_precision": "precision-at-least", "target_recall": "target-reca
 def show_error(error: Exception) -> None:
     """Print an error as one line on standard error.
 
-    Use this function for errors of the library and of the system only: their messages hold no text of notes.
+    Use this function only for errors of the library and of the system, whose messages contain no text of notes.
     """
     message = str(error)
     # The text of an OSError repeats its number. The reason and the file are sufficient.
@@ -34,7 +34,7 @@ def show_error(error: Exception) -> None:
 
 
 def one_line(message: str) -> str:
-    """Rewrite a message for the terminal: with options instead of parameters, without line breaks and control codes.
+    """Rewrite a message for the terminal: with options in place of parameters, without line breaks and control codes.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def show_warning(message: Warning | str, *place: Any, **named: Any) -> None:
 class CrashReport:
     """Context that reports an unexpected exception as a traceback without messages, with exit code 2.
 
-    The message and the local variables of an unexpected exception can hold text of a note. File names, line numbers
-    and the types of exceptions cannot hold such text. Python's own exit code for an unexpected exception is 1, which
-    has another meaning here.
+    The message and the local variables of an unexpected exception can hold text of a note. File names, line numbers and
+    the types of exceptions cannot contain text of a note. Python's own exit code for an unexpected exception is 1,
+    which has another meaning here.
     """
 
     def __enter__(self) -> None:
@@ -85,7 +85,7 @@ class CrashReport:
 
 @contextmanager
 def remember_interrupts() -> Iterator[list[int]]:
-    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt, and record the received signals.
+    """Raise KeyboardInterrupt on Ctrl-C and SIGTERM, and record the received signals.
 
     Training loops end on KeyboardInterrupt and return as after a complete training. The recorded signals show that the
     training was interrupted.

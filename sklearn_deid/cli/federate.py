@@ -101,7 +101,7 @@ training, and read the notes once to check them. The settings stay on this compu
 
 
 def site(arguments: argparse.Namespace) -> int:
-    """Harden a site's kit and check its notes."""
+    """Harden the file permissions of a site's kit and check its notes."""
     from ..federated import sites
     from ..federated.noise import SparseVectorUpload
     from ..federated.sites import FederationConfig, SiteSettings
@@ -125,7 +125,7 @@ def site(arguments: argparse.Namespace) -> int:
 
 
 def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corpus:
-    """Notes of the site, which fit the agreement."""
+    """Notes of the site, after a check against the agreement."""
     from ..federated.sites import check_masks, check_parts, check_robust, read_site_corpus
 
     corpus = read_site_corpus(settings)
@@ -146,7 +146,7 @@ def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corp
 
 
 def _seed_of(path: Path) -> int:
-    """Seed of earlier settings, with which a saved training keeps its held-out patients; else a new seed."""
+    """Seed of earlier settings, so that a saved training keeps its held-out patients; else a new seed."""
     from ..federated.sites import SiteSettings, read_settings
 
     try:
@@ -158,7 +158,7 @@ def _seed_of(path: Path) -> int:
 
 
 def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus: Any, promise: str) -> None:
-    """Print what the officer of the site reads before the first session."""
+    """Print the information that the officer of the site should read before the first session."""
     size = f"{counted(len(corpus), 'note')} of {counted(len(corpus.patients), 'patient')}"
     print(f"Site prepared: {size}, {counted(corpus.n_spans, 'annotation')}.")
     share = f"{100 * settings.upload_fraction:.3g}% of the parameters' updates"

@@ -69,7 +69,7 @@ def audit(arguments: argparse.Namespace) -> int:
 
 
 def _attacks_of_the_host(ensemble: Any, corpora: dict[str, Any], labels: tuple[str, ...]) -> list[str]:
-    """Lines with the AUC of the attacks with rebuilt models."""
+    """Lines with the AUC of the attacks that use rebuilt models."""
     from ..audit.site_models import name_attack, names_of, rebuilt_models, word_attack, words_of
 
     model = ensemble.global_estimator_

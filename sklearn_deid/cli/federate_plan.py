@@ -74,7 +74,7 @@ def plan(arguments: argparse.Namespace) -> int:
 
 
 def _how_updates_travel(agreement: FederationConfig) -> str:
-    """Text on the information that the server sees of each site, for the sites to read before they agree."""
+    """Text on what the server learns from the updates of each site, which the sites read before they agree."""
     rule = "adds each update on arrival"
     if agreement.has_rounds:
         against = ", without those that point against most others" if agreement.screened else ""
@@ -217,7 +217,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
 
 
 def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:
-    """Parameters of the tagger that all sites share. Parameters that no option sets follow from the number of sites."""
+    """Parameters of the tagger that all sites share. Parameters without an option depend on the number of sites."""
     from ..federated.derived_settings import averaging_rate, divided_batch_size
     from ..tagging import DeidTagger
 
@@ -237,7 +237,10 @@ def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) ->
 
 
 def _starts_from_starter(arguments: argparse.Namespace) -> bool:
-    """Whether the first weights are those of the starter. Options for another network mean random weights."""
+    """Whether the first weights are the weights of the starter.
+
+    With options for another network, the first weights are random.
+    """
     if arguments.start != "auto":
         return bool(arguments.start == _STARTER)
     return arguments.hidden_size is None and arguments.embeddings == "auto" and not arguments.set

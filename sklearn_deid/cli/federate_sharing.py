@@ -1,4 +1,4 @@
-"""Options of ``sklearn-deid federate``: how much a site shares, with which noise, and how updates are combined."""
+"""Options of ``sklearn-deid federate``: how much a site shares, with which noise, and how updates are aggregated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .options import add_number, count, fraction, not_negative, positive, share
 
 
 def add_aggregation(parser: argparse.ArgumentParser) -> None:
-    """Add options for the combination of the updates; they become a part of the agreement."""
+    """Add options for the aggregation of the updates, which become a part of the agreement."""
     parser.add_argument(
         "--aggregation",
         choices=("mean", "median", "trimmed_mean"),
@@ -38,7 +38,7 @@ def add_aggregation(parser: argparse.ArgumentParser) -> None:
 
 
 def add_sharing(parser: argparse.ArgumentParser) -> None:
-    """Add options for how much a site shares; they become settings of this site."""
+    """Add options for how much a site shares, which become settings of this site."""
     group = parser.add_argument_group("what this site shares")
     add_number(group, "--upload-fraction", fraction, "largest proportion of values sent (default: 1)", default=1.0)
     add_number(group, "--download-fraction", fraction, "proportion of values fetched (default: 1)", default=1.0)
@@ -80,7 +80,7 @@ def _tested_patients(written: str) -> float | str | None:
 
 
 def _add_noise(group: Any) -> None:
-    """Add options for noise on uploads, whose unit is the site."""
+    """Add options for noise on uploads, which protects the site as a whole."""
     add_number(group, "--epsilon", positive, "sparse-vector noise: total epsilon of this site over all epochs")
     add_number(group, "--noise-multiplier", positive, "Gaussian noise, with --norm-bound (default: none)")
     add_number(group, "--norm-bound", positive, "longest update before Gaussian noise")

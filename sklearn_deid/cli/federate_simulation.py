@@ -1,4 +1,4 @@
-"""``sklearn-deid federate simulate``: a training of several sites on this computer, before anybody sets up a site."""
+"""``sklearn-deid federate simulate``: a training of several sites on this computer, before any site is set up."""
 
 from __future__ import annotations
 

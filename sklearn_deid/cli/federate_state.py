@@ -94,7 +94,7 @@ def exclude(arguments: argparse.Namespace) -> int:
 
 
 def _shortened(versions: list[str]) -> str:
-    """Versions in a line; the middle of a long list is left out."""
+    """Versions as one line; the middle of a long list is left out."""
     if len(versions) > 12:
         versions = [*versions[:4], "...", *versions[-6:]]
     return ", ".join(versions) or "none"

@@ -1,4 +1,4 @@
-"""Labels that hold text of the notes, such as a name that somebody typed as a label."""
+"""Labels that contain text of the notes, such as a name that somebody typed as a label."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MOST_WORDS = 4  # of a name that is written as one word
 
 
 def check_labels(notes: Iterable[Document]) -> None:
-    """Refuse labels that could hold text and would be published with redacted notes, a model or a sign-off.
+    """Refuse labels that could contain text of the notes and would be published with notes, a model or a sign-off.
 
-    A word of a label may be in the text of a span if it is a word of a known label, such as HOSPITAL, or if the notes
-    hold the word in small letters outside of spans.
+    The text of a span may contain a word of a label in two cases: the word is a word of a known label, such as
+    HOSPITAL, or occurs in lower case outside of spans in the notes.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def _parts(label: str) -> set[str]:
 
 
 def _runs(text: str) -> set[str]:
-    """Words of a text, and neighbours as one word."""
+    """Words of a text, and neighbouring words joined to one word."""
     words = re.findall(r"[^\W_]+", text)
     return {"".join(words[at : at + n]) for at in range(len(words)) for n in range(1, _MOST_WORDS + 1)}
 
 
 def _is_ordinary(word: str, notes: Sequence[Document]) -> bool:
-    """Whether a word is in small letters outside of the spans, unlike a name."""
+    """Whether a word occurs in lower case outside of the spans, unlike a name."""
     pattern = re.compile(rf"\b{re.escape(word)}\b")
     return not word.isdecimal() and any(
         all(found.end() <= span.start or span.end <= found.start() for span in note.spans)

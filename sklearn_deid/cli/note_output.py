@@ -1,4 +1,4 @@
-"""Output of ``tag`` and ``redact``: which targets they refuse, and how an interrupted run continues."""
+"""Output of ``tag`` and ``redact``: which outputs are refused, and how an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class NoteOutput(RecordedOutput):
     Raises
     ------
     DeidError
-        If the output exists and is refused, if the format needs a folder and the path is a file (or the reverse), or
-        if ``resume`` is set and the format cannot be resumed.
+        If the output exists and neither option is set, if the format needs a folder and the path is a file (or the
+        reverse), or if ``resume`` is set and the format cannot be resumed.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class NoteOutput(RecordedOutput):
         self._refuse_used()
 
     def is_used(self) -> bool:
-        """Whether the output holds something already."""
+        """Whether the output already contains data."""
         if self.format.one_document:
             return self.path.is_dir() and any(not entry.name.startswith(".") for entry in self.path.iterdir())
         return any(file.exists() for file in self._one_file())
@@ -135,7 +135,7 @@ class NoteOutput(RecordedOutput):
     # ---- outputs of earlier runs
 
     def _one_file(self) -> tuple[Path, Path]:
-        """File of an output in one file, before and after it is finished."""
+        """File of an output in a single file: the unfinished or the finished file."""
         return self.path.with_name(f"{self.path.name}{PART}"), self.path
 
     def _files(self) -> list[tuple[Path, str | None]]:
@@ -193,8 +193,8 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
     Raises
     ------
     DeidError
-        If an output is the input, lies in the folder of the input, or is the folder that holds the input file, or if
-        the input is a file that the run writes beside an output.
+        If an output is the input, is inside the folder of the input, or is the folder that contains the input file, or
+        if the input is a file that the run writes next to an output.
     """
     source = notes.resolve()
     for output in outputs:
@@ -207,12 +207,12 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
 
 
 def check_no_work_file(path: Path, output: Path) -> None:
-    """Refuse a file of the user, such as notes or a key, in a place where a run keeps its unfinished output.
+    """Refuse a file of the user, such as notes or a key, where a run stores its unfinished output.
 
     Raises
     ------
     DeidError
-        If the path is, or lies in, ``OUTPUT.part`` or ``OUTPUT.pieces``: the run would remove the file.
+        If the path is, or is inside, ``OUTPUT.part`` or ``OUTPUT.pieces``, since the run would remove the file.
     """
     source, target = path.resolve(), output.resolve()
     if any(source.is_relative_to(target.with_name(f"{target.name}{ending}")) for ending in _WORK_ENDINGS):

@@ -1,4 +1,4 @@
-"""Input of ``tag`` and ``redact``: notes that are read one after the other."""
+"""Input of ``tag`` and ``redact``: notes that are read one after another."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class NoteSource:
     written : str
         Argument of the command line: a path, or ``"-"`` for standard input.
     format : str or None
-        Format of `io`. None means raw text for a folder, a ``.txt`` file and standard input, and the format of the file
-        ending for other files.
+        Format of `io`. With None, a folder, a ``.txt`` file and standard input are read as raw text, and other files in
+        the format of their suffix.
     encoding : str or None
-        Encoding of the files. None means UTF-8, or the encoding that an XML file declares.
+        Encoding of the files. With None, the encoding is UTF-8, or the encoding that an XML file declares.
     transfer_encoding : {"quoted-printable", "base64"} or None
-        Encoding of mails in which the texts are written. With ``transfer_encoding``, ``encoding`` is the encoding of
-        the decoded bytes.
+        Transfer encoding of e-mail in which the texts are written. With ``transfer_encoding``, ``encoding`` is the
+        encoding of the decoded bytes.
 
     Raises
     ------
     DeidError
-        If the path does not exist, or is a symbolic link to a file. A link to a folder may be named, but links inside
-        a folder are withheld.
+        If the path does not exist, or is a symbolic link to a file. The path may be a link to a folder, but links
+        inside a folder are withheld.
     """
 
     noun = "note"
@@ -97,11 +97,11 @@ class NoteSource:
         return [self.path / name for name in names] or [self.path]
 
     def left_aside(self) -> list[str]:
-        """Names of sub-folders, hidden files and files with other endings, which are in the folder but are not read."""
+        """Names of sub-folders, hidden files and files with other suffixes in the folder, which are not read."""
         return self._files(wanted=False) if self._is_folder_of_notes() else []
 
     def aside(self, verb: str) -> list[str]:
-        """Lines about `left_aside`. Such files may be notes, too: their number shows that a format was wrong."""
+        """Lines about `left_aside`. These files may also be notes: a large number shows that the format was wrong."""
         aside = self.left_aside()
         left = counted(len(aside), "other file or sub-folder", "other files and sub-folders")
         lines = [f"{left} of the input folder {'was' if len(aside) == 1 else 'were'} not read."] if aside else []

@@ -11,12 +11,12 @@ from ..text import known_id
 
 
 def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
-    """Read the columns ``patient_id`` and ``type`` of a CSV file with a column ``doc_id``: with commas or semicolons.
+    """Read the columns ``doc_id``, ``patient_id`` and ``type`` of a CSV file with commas or semicolons.
 
     Parameters
     ----------
     path : str or None
-        The file; None means no table.
+        The file; with None, there is no table.
     ids : list of str
         Ids of all notes of the release. Other rows are ignored.
 
@@ -28,7 +28,7 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     Raises
     ------
     DeidError
-        If the columns are missing, or a note has no complete row, or two rows.
+        If the columns are missing, or if a note has no complete row or two rows.
     DataNotFoundError
         If the file does not exist.
     """

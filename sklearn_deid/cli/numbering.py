@@ -1,4 +1,4 @@
-"""Random numbers instead of note ids, for outputs whose names must not identify patients."""
+"""Random numbers in place of note ids, for outputs whose names must not identify patients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIME = 946_684_800
 
 
 def hide_time(path: Path) -> None:
-    """Set a fixed file time: notes are read by name, so that times would reveal the rank of a name."""
+    """Set a fixed file time: notes are read by name, and file times would reveal the rank of a name."""
     os.utime(path, (_TIME, _TIME))
 
 
@@ -33,11 +33,11 @@ _ASIDE = ".sklearn-deid-order"
 
 
 def hide_order(folder: Path, names: Iterable[str]) -> None:
-    """Recreate the entries of the files of a folder in the order of their names.
+    """Make the directory entries of the files of a folder again, in the order of their names.
 
-    Many file systems, archives and copies of a folder list the files in the order in which they were made. The time of
-    change of the files cannot be set. The order of the files and their time of change would reveal the rank of a name,
-    as file times do.
+    Many file systems, archives and copies of a folder list the files in the order in which the files were made. The
+    time at which the status of a file changed (ctime) cannot be set. The order of the files and these times would
+    reveal the alphabetical rank of a name, like other file times.
     """
     put_back(folder)
     aside = folder / _ASIDE
@@ -49,7 +49,7 @@ def hide_order(folder: Path, names: Iterable[str]) -> None:
 
 
 def put_back(folder: Path) -> None:
-    """Put back, in the order of their names, the files that `hide_order` has set aside, also in a killed run.
+    """Move back the files that `hide_order` has set aside, in the order of their names, also after a killed run.
 
     Raises
     ------
@@ -74,16 +74,17 @@ class OutputNumbers:
     """Random names of outputs, and a key file that links each note to its output.
 
     The numbers are random, because consecutive numbers would reveal the rank of each id. Notes are read in the order of
-    their ids. If the ids are names of patients, the rank is nearly the position of the name in the alphabet.
+    their ids. If the ids are names of patients, this rank is nearly the position of the name in the alphabet.
 
-    The key file is extended by one line before the output of a note is written. An interrupted run therefore continues
-    with the same numbers. The key file is a CSV file with the columns ``output`` and ``note``. Only its owner can read
-    the file.
+    A line is added to the key file before the output of a note is written. An interrupted run therefore continues with
+    the same numbers. The key file is a CSV file with the columns ``output`` and ``note``. Only its owner can read the
+    file.
 
     Parameters
     ----------
     path : Path
-        Key file. Anyone who reads the key file can identify the notes, so do not pass the file on with the outputs.
+        Key file. A reader of the key file can identify the notes, so do not give the key file to the recipients of the
+        outputs.
 
     Examples
     --------
@@ -123,13 +124,13 @@ class OutputNumbers:
             self._append(_HEADER)
 
     def assign(self, doc_id: str) -> str:
-        """Return the output name of a note. A new name is written to the key file first.
+        """Return the output name of a note. A new name is first written to the key file.
 
         Raises
         ------
         CorpusFormatError
-            If the id holds a line break and therefore does not fit on a line of the key file, if a spreadsheet would
-            run the id as a formula, or if the id is a file name that is not UTF-8.
+            If the id contains a line break and does not fit on a line of the key file, if a spreadsheet would run the
+            id as a formula, or if the id is a file name that is not UTF-8.
         """
         if doc_id not in self._numbers:
             if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:
@@ -170,7 +171,7 @@ class OutputNumbers:
         self._stream.flush()
 
     def _complete_lines(self) -> int:
-        """Read the key file, cut off an incomplete last line of a killed run, and return the number of lines."""
+        """Read the key file, remove an incomplete last line of a killed run, and return the number of lines."""
         data = self.path.read_bytes()
         # A killed run can leave half of a line behind the last line feed.
         complete = data[: data.rfind(b"\n") + 1]

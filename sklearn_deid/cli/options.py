@@ -94,7 +94,7 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add ``--seed``: the random seed. The same seed gives the same result."""
+    """Add ``--seed``: the random seed. Equal seeds give equal results."""
     add_number(parser, "--seed", seed, "random seed; the same seed gives the same result (default: 0)", default=0)
 
 
@@ -123,7 +123,7 @@ def set_machine(arguments: argparse.Namespace) -> str:
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
-    """Import without garbage collection: module objects stay, and searching them takes a sixth of the start-up time."""
+    """Import without garbage collection, since searching module objects takes a sixth of the start-up time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -134,12 +134,12 @@ def quick_imports() -> Iterator[None]:
 
 
 def model_folder(written: str) -> Path:
-    """Folder of a model: a path, or the name of a model that comes with the package.
+    """Folder of a model: a path, or the name of a model that is a part of the package.
 
     Raises
     ------
     DeidError
-        If there is a folder with the name of such a model.
+        If a folder has the name of such a model.
     """
     with quick_imports():
         from ..tagging.warm_start import STARTERS, starter_folder
@@ -153,14 +153,14 @@ def model_folder(written: str) -> Path:
 
 
 def output_path(written: str) -> str:
-    """Path to write, for ``type=``. "-" would become a folder of this name, where standard output is expected."""
+    """Path to write, for ``type=``. "-" raises an error, since the command cannot write to standard output."""
     if written == "-":
         raise argparse.ArgumentTypeError("must be a folder or a file. Nothing is written to standard output")
     return written
 
 
 def _number(is_allowed: Callable[[float], bool], wanted: str) -> Callable[[str], float]:
-    """Return a parser of numbers for ``type=``. NaN is never allowed: all comparisons with NaN are false."""
+    """Return a parser of numbers for ``type=``. NaN is never allowed, since all comparisons with NaN are false."""
 
     def parsed(written: str) -> float:
         try:
@@ -202,12 +202,12 @@ _LETTERS = {share: "SHARE", fraction: "X", positive: "X", not_negative: "X"}
 def add_number(
     parser: argparse._ActionsContainer, name: str, kind: Callable[[str], float], help: str, *, default: Any = None
 ) -> None:
-    """Add an option with a number. The help shows a letter for it: N for whole numbers."""
+    """Add an option with a number. The help shows a letter in place of the number: N for whole numbers."""
     parser.add_argument(name, type=kind, default=default, metavar=_LETTERS.get(kind, "N"), help=help)
 
 
 def named_value(wanted: str) -> Callable[[str], tuple[str, str]]:
-    """Return a parser of a name and a value with "=" between them for ``type=``; ``wanted`` shows the form."""
+    """Return a parser for ``type=`` of a name and a value with "=" between them; ``wanted`` describes the form."""
 
     def parsed(written: str) -> tuple[str, str]:
         name, equals, value = written.partition("=")
@@ -219,7 +219,7 @@ def named_value(wanted: str) -> Callable[[str], tuple[str, str]]:
 
 
 def settings_of(arguments: argparse.Namespace, kind: type) -> dict[str, Any]:
-    """Values of the options that have the name of a field of a dataclass."""
+    """Values of the options whose names are fields of a dataclass."""
     given = vars(arguments)
     return {field.name: given[field.name] for field in fields(kind) if field.name in given}
 

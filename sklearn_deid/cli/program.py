@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments without the name of the program. None means the arguments of the process.
+        Arguments without the name of the program. With None, the arguments of the process are used.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Output of a run with the record of the run beside it: which earlier outputs a run refuses, removes and continues."""
+"""Output of a run and the record of the run: which earlier outputs a run refuses, removes or continues."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PART = ".part"
 
 
 class NoteState(Enum):
-    """State of an output: nothing, the result of this note, or the result of another note with the same id."""
+    """State of an output: no output, the result of this note, or the result of another note with the same id."""
 
     NEW, DONE, CHANGED = range(3)
 
 
 class RecordedOutput:
-    """Output of a run. A record beside the output (`RunRecord`) holds the source of each output.
+    """Output of a run. A record next to the output (`RunRecord`) contains the source of each output.
 
     An output that is not in the record never counts as the result of a run.
 
@@ -61,7 +61,7 @@ class RecordedOutput:
         return len(self._unread)
 
     def is_used(self) -> bool:
-        """Whether the output holds something already."""
+        """Whether the output already contains data."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class RecordedOutput:
             self._close()
 
     def _refuse_used(self) -> None:
-        """Refuse an output that is there already, if no option says whether to replace or to continue it."""
+        """Refuse an existing output if no option requests to replace or to continue the output."""
         if self.is_used() and not self.resume and not self.overwrite:
             raise DeidError(
                 "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
@@ -94,17 +94,20 @@ class RecordedOutput:
             )
 
     def _remove_earlier(self) -> None:
-        """Remove the output of the run that is to be overwritten. Files of other origin are refused, not removed."""
+        """Remove the output of the earlier run, which is overwritten.
+
+        Files that the earlier run has not written are refused, not removed.
+        """
         earlier, files = self.record.earlier(), self._files()
         self._check_files(earlier, files)
         for file, _ in files:
             file.unlink()
 
     def _begin(self) -> None:
-        """Check the existing output, with the record open, and prepare to write."""
+        """Check the existing output while the record is open, and prepare to write."""
 
     def _end(self, kind: type[BaseException] | None) -> None:
-        """Finish the output, if no exception has ended the run."""
+        """Finish the output, unless an exception has ended the run."""
 
     def _files(self) -> list[tuple[Path, str | None]]:
         """Visible files of an output folder, with the names of the outputs; None for a file of another kind."""
@@ -129,7 +132,7 @@ class RecordedOutput:
                 )
 
     def _check_recorded(self, *paths: Path) -> None:
-        """Refuse to overwrite an existing output that no record describes."""
+        """Refuse to overwrite an existing output that is in no record."""
         for path in paths:
             if path.exists() and self.record.stamp() is None:
                 raise DeidError(

@@ -139,7 +139,7 @@ def _run_notes(arguments: argparse.Namespace) -> int:
 
 
 def _handling(arguments: argparse.Namespace) -> dict[str, bool]:
-    """What to do with the output of an earlier run."""
+    """How the output of an earlier run is handled."""
     return {"resume": arguments.resume, "overwrite": arguments.overwrite}
 
 
@@ -169,7 +169,7 @@ def _run_documents(arguments: argparse.Namespace) -> int:
 
 
 def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str) -> None:
-    """Raise DeidError for an option that would be ignored, and for a missing model."""
+    """Raise DeidError if an option would be ignored or if the model is missing."""
     for option in refused:
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option.replace('_', '-')} is not for {kind}.")
@@ -278,7 +278,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_kinds(kinds: Any) -> None:
-    """Add the options that name the texts of known kinds of tables."""
+    """Add the options that select the texts of known kinds of tables."""
     kinds.add_argument(
         "--omop",
         action="store_true",

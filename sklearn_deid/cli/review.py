@@ -1,4 +1,4 @@
-"""``sklearn-deid review``: one page in which a reader corrects what a model finds."""
+"""``sklearn-deid review``: a page on which a reader corrects the spans that a model finds."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def readable(notes: list[Document], withheld: list[CorpusFormatError]) -> list[Document]:
-    """Notes whose text a browser shows. Other notes, such as base64, are left out and added to ``withheld``."""
+    """Notes whose text a browser can show. Other notes, such as base64, are left out and added to ``withheld``."""
     reasons = {note.doc_id: unreadable_reason(note.text) for note in notes}
     withheld += [CorpusFormatError(reason, doc_id=name) for name, reason in reasons.items() if reason is not None]
     return [note for note in notes if reasons[note.doc_id] is None]

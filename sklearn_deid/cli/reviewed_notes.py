@@ -1,4 +1,4 @@
-"""``redact --reviewed``: notes that a reader has finished keep the spans of the reader."""
+"""``redact --reviewed``: notes that a reader has finished are redacted with the spans of the reader."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ReviewedNotes:
     Parameters
     ----------
     path : str
-        File of finished notes that the review page has saved, or any other annotated corpus. Notes in which nobody has
+        File of finished notes that the review page has saved, or another annotated corpus. Notes in which nobody has
         marked spans, such as tasks of Label Studio without an annotation, count as not reviewed.
 
     Raises
@@ -35,8 +35,8 @@ class ReviewedNotes:
     CorpusFormatError, DataNotFoundError
         If the file is missing or broken.
     DeidError
-        If no note of the file has a span: raw notes would otherwise be written unchanged. If a label is not a plain
-        word, or the text of a span.
+        If no note of the file has a span, since raw notes would otherwise be written unchanged. If a label is not a
+        plain word, or if a label is the text of a span.
     """
 
     def __init__(self, path: str) -> None:
@@ -63,9 +63,10 @@ class ReviewedNotes:
         return set(self._notes)
 
     def report(self) -> None:
-        """Print how many notes were written unchanged because nobody has marked a span, or with spans of a model.
+        """Print the number of notes that were written unchanged because nobody has marked a span, or with a model's
+        spans.
 
-        Most formats do not record whether somebody has read a note.
+        Most formats do not store whether somebody has read a note.
         """
         if self._predicted:
             line = (
@@ -84,7 +85,7 @@ class ReviewedNotes:
             print(one_line(line), file=sys.stderr)
 
     def beside(self, model: Any) -> ReviewedNotes:
-        """Return self, with a model for the notes that are not in the file; None withholds these notes."""
+        """Return self, with a model for the notes that are not in the file; with None, these notes are withheld."""
         self._model = model
         return self
 

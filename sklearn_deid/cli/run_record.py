@@ -1,4 +1,4 @@
-"""Record of a run beside its output: the lock, the stamp of the run, and the digests of the notes that are finished."""
+"""Record of a run next to its output: the lock, the stamp of the run, and the digests of the finished notes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _KIND = "sklearn-deid run 1"
 class RunRecord:
     """Record in the file ``OUTPUT.run``, which only its owner can read.
 
-    The record has a line with the stamp of the run (tool, model, options), and a line for each finished note. The line
-    of a note is written before its output: a digest of the name of the output, a digest of the note, and the digests of
-    the output. A killed run therefore never leaves an output without a line.
+    The record contains a line with the stamp of the run (tool, model, options), and a line for each finished note. The
+    line of a note is written before its output. The line contains a digest of the name of the output, a digest of the
+    note, and the digests of the output. A killed run therefore never leaves an output without a line in the record.
 
-    Digests of names and notes are keyed, and the key is in the record. With the key, short notes could be found by
-    trying, so do not hand out the record with the outputs.
+    Digests of names and notes are keyed, and the key is in the record. With the key, an attacker could find short notes
+    by trying, so do not share the record with the outputs.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class RunRecord:
         self._append({"kind": _KIND, "stamp": dict(stamp), "key": self._key.hex()})
 
     def earlier(self) -> RunRecord | None:
-        """Content of the record of an earlier run, with the lock held; None if there is no record."""
+        """Content of the record of an earlier run, while the lock is held; None without a record."""
         self._lock()
         before = self._beside()
         try:
@@ -92,7 +92,7 @@ class RunRecord:
         return before
 
     def stamp(self) -> dict[str, Any] | None:
-        """Model and options of the recorded run; None if there is no readable record."""
+        """Model and options of the recorded run; None without a readable record."""
         if not self.path.is_file():
             return None
         try:
@@ -169,7 +169,7 @@ class RunRecord:
             self._stream = None
 
     def _check_own(self, content: bytes) -> None:
-        """Refuse to overwrite a file that is not a record, such as notes or a key with this name."""
+        """Refuse to overwrite a file with this name that is not a record, such as notes or a key."""
         head = json.dumps({"kind": _KIND})[:-1].encode("ascii")
         # A run that was killed at once leaves a part of the head.
         if not content.startswith(head[: len(content)]):
@@ -252,7 +252,7 @@ def _told(note: Document) -> str:
 
 
 def _lock_file(stream: IO[bytes]) -> None:
-    """Lock a file. The system releases the lock when the process ends, also when it is killed."""
+    """Lock a file. The system releases the lock when the process ends, even if the process is killed."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -1,7 +1,7 @@
 """Training and scoring with held-out patients, for ``train`` and ``demo``.
 
 This module imports skorch, and skorch imports torch. Commands therefore import this module only when they run, so that
-``--help`` stays quick.
+``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ADVISED_ON = 50
 
 
 def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
-    """Split a corpus by patients. A note without patient id counts as a separate patient.
+    """Split a corpus by patients. A note without a patient id counts as a patient of its own.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ def fit_deidentifier(
     raw : sequence of Document, optional
         Raw notes for additional training without annotations.
     start : "default", path or None, default="default"
-        Model from which the training starts; None means random weights. The default is the start of a
+        Model from which the training starts; with None, the weights are random. The default is the start of a
         `NoteDeidentifier`.
     around : callable, optional
-        Function that returns the estimator to train around a `DeidTagger`.
+        Function from a `DeidTagger` to the estimator that is trained, which contains the tagger.
     labels : {"all", "hipaa"}, default="all"
         Parameter of `NoteDeidentifier`.
     quiet, verbose : bool, default=False
-        Whether to print no progress, or a line for each epoch instead of a progress bar.
+        Whether to print no progress (``quiet``), or a line for each epoch instead of a progress bar (``verbose``).
     **parameters
         Parameters of `DeidTagger`.
 
@@ -125,7 +125,7 @@ def fit_deidentifier(
 
 
 def _advise_labels(corpus: Corpus, start: str) -> None:
-    """Say that notes seem to be marked by the Safe Harbor rule: a network would learn that ages are not PHI."""
+    """Report notes that seem to be marked by the Safe Harbor rule: a network would learn that ages are not PHI."""
     from ..tagging.safe_harbor import is_marked_by_rule
     from ..tagging.warm_start import loaded_start
 
@@ -166,7 +166,7 @@ class EpochProgress(Callback):
     Parameters
     ----------
     lines : bool, default=False
-        Whether to print lines, which stay readable in a log file.
+        Whether to print lines, which are readable in a log file.
     """
 
     def __init__(self, lines: bool = False) -> None:

@@ -80,7 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until a signal arrives."""
+    """Serve until the process receives a signal."""
     uvicorn = import_optional("uvicorn", extra="serve", purpose="the service")
     from ..integrations.service.worker import log_to_standard_error, read_token
 
@@ -120,7 +120,7 @@ def _settings(arguments: argparse.Namespace) -> ServiceSettings:
 
 
 def _connections(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Settings of uvicorn for connections: no logs of its own, and no connections that avoid the guard."""
+    """Settings of uvicorn for connections: no logs, and no connections that bypass the guard."""
     from ..integrations.service.connection import PatientConnection
 
     # uvicorn's default is to believe the header of any program on this computer.
@@ -135,7 +135,7 @@ def _connections(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run_workers(uvicorn: Any, settings: ServiceSettings, listener: socket.socket, quiet: dict[str, Any]) -> int:
-    """Share the listening socket among processes, which uvicorn starts, replaces and ends. Return the exit code."""
+    """Share the listening socket among processes that uvicorn starts, replaces and ends. Return the exit code."""
     from ..integrations.service.worker import CANNOT_START
 
     os.environ.update(settings.to_environment())
@@ -182,7 +182,7 @@ def _is_address(host: str) -> bool:
 
 
 def _is_left_over(path: Path) -> bool:
-    """Whether a file is a socket on which nobody listens, as a killed service leaves it."""
+    """Whether a file is a socket to which no process listens, as a killed service leaves behind."""
     if not path.is_socket():
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
@@ -194,7 +194,7 @@ def _is_left_over(path: Path) -> bool:
 
 
 def _in_brackets(host: str) -> str:
-    """Host as in a URL."""
+    """Host in the form that a URL needs."""
     return f"[{host}]" if ":" in host else host
 
 

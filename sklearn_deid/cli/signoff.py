@@ -1,4 +1,4 @@
-"""``sklearn-deid signoff``: bound the leaks of a release by a random sample that a person reads."""
+"""``sklearn-deid signoff``: bound the leaks of a release by means of a random sample that a person reads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draw the sample, or assess the notes that were read."""
+    """Draw the sample, or assess the notes of the sample that a person has read."""
     source = NoteSource(arguments.release, None, arguments.encoding)
     work = Path(arguments.output)
     check_apart(source.path, [work / _PAGE])
@@ -134,7 +134,7 @@ def _records(work: Path) -> tuple[Path, Path]:
 
 
 def _described(source: NoteSource, listed: _Release) -> dict[str, Any]:
-    """Description of the release, and of the run that wrote the release, for the plan."""
+    """Description of the release, and of the run that wrote it, for the plan."""
     record = RunRecord(source.path)
     stamp = record.stamp()
     if stamp is not None and stamp.get("mode") == SURROGATE:
@@ -203,7 +203,7 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
 
 
 def _drawn_again(plan: Mapping[str, Any], source: NoteSource, work: Path) -> tuple[SignOff, Any]:
-    """Sign-off that has drawn the sample of the plan, and the number of notes of the release, or of each type."""
+    """Sign-off that draws the sample of the plan again, and the number of notes of the release, or of each type."""
     from ..review import SignOff
 
     ids, digest, *_ = _listed(source)
@@ -219,7 +219,7 @@ def _drawn_again(plan: Mapping[str, Any], source: NoteSource, work: Path) -> tup
 
 
 def _hidden(read: list[Document], mode: str | None) -> dict[str, int] | None:
-    """Number of hidden items in each note; None if it is not known."""
+    """Number of hidden items in each note; None if the number is not known."""
     from ..review.sign_off import count_hidden
 
     # The text of a note can hold what another mode writes, such as a line of asterisks. Only what the mode writes
@@ -274,7 +274,7 @@ def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Docume
 
 
 class _Release(NamedTuple):
-    """Ids of all notes, the digest of the release, and the numbers of notes without a word and with a repeated text."""
+    """Ids of all notes, digest of the release, and numbers of notes without a word or with a repeated text."""
 
     ids: list[str]
     digest: str
@@ -323,7 +323,7 @@ def _plan(path: Path) -> dict[str, Any]:
 
 
 def _is_plan(plan: object) -> bool:
-    """Whether a value has the form that `_draw` writes: the file may be cut off or edited."""
+    """Whether a value has the form that `_draw` writes, since the file may be truncated or edited."""
     if not isinstance(plan, dict) or not _PLANNED <= plan.keys():
         return False
     settings, release, table, sample = (plan[name] for name in ("settings", "release", "table", "sample"))

@@ -1,4 +1,4 @@
-"""Output of ``redact`` into a table of a database: a transaction for each chunk."""
+"""Output of ``redact`` into a table of a database, with one transaction for each chunk."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _FEWEST_TEXTS = 8  # a digest of fewer texts can be found by trying
 
 
 class SqlOutput:
-    """Existing table that takes the redacted rows.
+    """Existing table into which the redacted rows are written.
 
-    A second table, ``NAME_run``, records model and options, and each finished chunk with a digest of all rows up to its
-    end. The rows of a chunk and its record are one transaction. A killed run, or a killed server, therefore leaves
-    whole chunks, and no row is written twice.
+    A second table, ``NAME_run``, records the model, the options, and each finished chunk with a digest of all rows up
+    to its end. The rows of a chunk and the record of the chunk are written in one transaction. After a run or a server
+    was killed, the table therefore contains only whole chunks, and no row is written twice.
 
-    A recipient of the table can test guesses of the original rows against a digest. The digest is therefore left out
-    until the eighth text, because the rows behind a digest of few texts could be guessed. Drop ``NAME_run`` before you
-    hand out the database.
+    A recipient of the table can check guesses of the original rows against a digest. The digest is therefore left out
+    before the eighth text, since the rows of a digest of few texts could be guessed. Delete the table ``NAME_run``
+    before you share the database.
 
     Parameters
     ----------
     engine : sqlalchemy.Engine
         Database to write.
     name : str
-        Name of the table, with the schema if it needs one.
+        Name of the table, with the schema if needed.
     resume : bool
         Whether to continue an earlier run. If False, the table must be empty.
     stamp : mapping

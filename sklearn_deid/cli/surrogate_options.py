@@ -55,19 +55,19 @@ def add_surrogate_options(parser: ArgumentParser) -> None:
 
 
 class PhiReplacements:
-    """Replacements of PHI that the options name.
+    """Replacements of PHI that the options select.
 
     Parameters
     ----------
     arguments : Namespace
         Options of ``redact``.
     has_files : bool, default=True
-        Whether notes and outputs are files. Key and mapping must be apart from them.
+        Whether notes and outputs are files. The key and the mapping must then be outside of the notes and the outputs.
 
     Raises
     ------
     DeidError
-        If options contradict each other, or if the key or the mapping is among the notes or the outputs.
+        If options contradict each other, or if the key or the mapping is inside of the notes or the outputs.
     """
 
     def __init__(self, arguments: Namespace, *, has_files: bool = True) -> None:
@@ -79,7 +79,7 @@ class PhiReplacements:
             self.key = read_or_make_key(Path(arguments.key_file))
 
     def stamp(self) -> dict[str, Any]:
-        """Options in the stamp of a run, with a digest of the key, which does not reveal a key of 256 bits."""
+        """Options for the stamp of a run, with a digest of the key; the digest does not reveal a key of 256 bits."""
         if self.arguments.mode != SURROGATE:
             return {}
         digest = None if self.key is None else sha256(self.key).hexdigest()
@@ -88,7 +88,7 @@ class PhiReplacements:
         return {**given, "rules": RULES, "faker": version("faker")}
 
     def result(self, stack: ExitStack) -> tuple[Result, Learn | None]:
-        """Function that redacts a note, and a function that only reads a note; the stack closes further outputs."""
+        """Function that redacts a note, and function that only reads a note; the stack closes further outputs."""
         replacements, learn = self.of_notes(stack)
 
         def redacted(document: Document, spans: tuple[Span, ...]) -> Document:
@@ -100,7 +100,7 @@ class PhiReplacements:
     def of_notes(
         self, stack: ExitStack
     ) -> tuple[Callable[[Document, tuple[Span, ...]], list[Replacement]], Learn | None]:
-        """Function from a note and its spans to replacements; for surrogates, also one that only reads a note."""
+        """Function from a note and its spans to replacements; for surrogates, also a function that only reads."""
         if self.arguments.mode != SURROGATE:
             replacements = note_replacements(self.arguments.mode)
             return lambda document, spans: replacements(replace(document, spans=spans)), None
@@ -140,7 +140,10 @@ def _check_files(arguments: Namespace) -> None:
 
 
 def _write(mapping: MappingFile, note: Document, replacements: Sequence[Replacement]) -> None:
-    """Write a line of the mapping. A mapping that cannot be written ends the run: later notes would fail, too."""
+    """Write a line of the mapping.
+
+    If a line of the mapping cannot be written, the run ends, since later lines could not be written, either.
+    """
     reason = None
     with naming(mapping.path):
         try:

@@ -1,4 +1,4 @@
-"""Output of ``redact`` for a table: finished pieces beside the output, which become the output at the end."""
+"""Output of ``redact`` for a table: finished pieces next to the output, which are joined at the end."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _WHOLE = "whole table"
 class TableOutput(RecordedOutput):
     """Table that is written in pieces.
 
-    Each finished chunk is a file in the folder ``OUTPUT.pieces``, which only its owner can read. The whole table
-    appears under its name when the last chunk is finished. A run that is killed at any moment therefore repeats one
-    chunk at most, and no row is written twice.
+    Each finished chunk is a file in the folder ``OUTPUT.pieces``, which only its owner can read. When the last chunk is
+    finished, the whole table is written under its name. If a run is killed at any moment, at most one chunk is
+    therefore repeated, and no row is written twice.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class TableOutput(RecordedOutput):
     Raises
     ------
     DeidError
-        If there is an earlier output and neither option is set, if the path is a folder, or if a link has the name of
-        the folder for the pieces.
+        If an earlier output exists and neither option is set, if the path is a folder, or if a link has the name of the
+        folder for the pieces.
     """
 
     def __init__(self, path: Path, *, resume: bool, overwrite: bool, stamp: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ class TableOutput(RecordedOutput):
         self._refuse_used()
 
     def is_used(self) -> bool:
-        """Whether there is a table or a piece of a table."""
+        """Whether a table or a piece of a table exists."""
         return self.path.exists() or self.pieces.exists()
 
     def _remove_earlier(self) -> None:
@@ -100,7 +100,7 @@ class TableOutput(RecordedOutput):
     def finish(self, table: Table, unused_fields: Sequence[str] = ()) -> None:
         """Write the whole table from its pieces, under its name, and remove the pieces.
 
-        The record also stores the profile fields without text.
+        The record also contains the fields of the profile without text.
         """
         if self._is_complete:
             # An earlier output may have had more rows than the table has now.

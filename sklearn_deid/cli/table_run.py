@@ -1,4 +1,4 @@
-"""Run of ``redact`` over a table: its texts are tagged in a stream, and its rows are written chunk by chunk."""
+"""Run of ``redact`` on a table: its texts are tagged in a stream, and its rows are written chunk by chunk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_TEXT = "The cell holds no text."
 
 
 def columns_of(arguments: Namespace) -> Columns | None:
-    """Columns that the options name; None if the options name no columns.
+    """Columns that the options select; None if the options select no columns.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def columns_of(arguments: Namespace) -> Columns | None:
 
 
 def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
-    """Text fields of FHIR resources that the options name; None without ``--fhir``.
+    """Text fields of FHIR resources that the options select; None without ``--fhir``.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
 
 
 def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
-    """Text fields of HL7 messages that the options name; None without ``--hl7``.
+    """Text fields of HL7 messages that the options select; None without ``--hl7``.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
 def _fields(
     written: str | None, usual: Mapping[str, Sequence[str]] | None, reason: str, pattern: re.Pattern[str]
 ) -> dict[str, list[str]] | None:
-    """Fields of the profile in a file, whose values match a pattern; without a file, the usual ones."""
+    """Fields of the profile in a file, whose values match a pattern; without a file, the default fields."""
     if written is None:
         return None if usual is None else {name: list(values) for name, values in usual.items()}
     try:
@@ -111,7 +111,7 @@ def redact_table(
 ) -> int:
     """Redact the texts of a table.
 
-    With ``learn``, finished texts of known patients are tagged again, since later results depend on them.
+    With ``learn``, finished texts of known patients are tagged again, because later results depend on these texts.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def redact_table(
 
 
 class _Work:
-    """Chunk that waits for the results of its texts."""
+    """Chunk whose texts have no results yet."""
 
     def __init__(self, number: int, chunk: TableChunk) -> None:
         self.number, self.chunk = number, chunk
@@ -201,7 +201,7 @@ class _TableRun:
                     self.again.take(document, (Span(0, len(cell.text), cell.label),))  # type: ignore[union-attr]
 
     def _rewrite(self, document: Document, label: str) -> None:
-        """Rewrite a structured value, which no model needs to read."""
+        """Rewrite a structured value, for which no model is needed."""
         text = None
         with TaggerFailure() as failure:
             text = self.result(document, (Span(0, len(document.text), label),)).text
@@ -212,7 +212,7 @@ class _TableRun:
             self.fill(document, text)
 
     def fill(self, document: Document, text: str) -> None:
-        """Take the result of a text."""
+        """Store the result of a text."""
         work, n = self._taken(document.doc_id)
         if has_surrogate(text):
             work.reasons[n] = LONE_SURROGATE
@@ -221,13 +221,13 @@ class _TableRun:
         self.write_finished()
 
     def withhold(self, error: CorpusFormatError) -> None:
-        """Take the failure of a text."""
+        """Store the failure of a text."""
         work, n = self._taken(str(error.doc_id))
         work.reasons[n] = error.message
         self.write_finished()
 
     def write_finished(self) -> None:
-        """Write the chunks whose texts all have results."""
+        """Write the chunks in which each text has a result."""
         while self.works and not self.works[0].n_waiting:
             work = self.works.popleft()
             for n, reason in work.chunk.check(work.texts) if work.chunk.check else ():
@@ -238,11 +238,11 @@ class _TableRun:
             self._list(work.chunk, failed)
 
     def unused_fields(self) -> list[str]:
-        """Fields of the profile that hold no text in the whole table."""
+        """Fields of the profile that contain no text in the whole table."""
         return [name for name, n in self.field_counts.items() if not n]
 
     def report(self) -> None:
-        """Print the account of the run."""
+        """Print the report of the run."""
         lines = self.account.lines("text")
         if self.is_complete:
             lines += [

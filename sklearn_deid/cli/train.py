@@ -98,7 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the kind of model, and for the amount of hidden text."""
+    """Add the options for the kind of model, and for the trade-off between recall and precision."""
     add_number(
         parser,
         "--target-recall",
@@ -173,7 +173,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _start(written: str | None) -> Any:
-    """Model from which the training starts; None means random weights."""
+    """Model from which the training starts; None for random weights."""
     from .scoring import DEFAULT_START
 
     if written is None:
@@ -214,7 +214,7 @@ def _encoder(written: str) -> Any:
 
 
 def _around(tagger: Any, arguments: argparse.Namespace) -> Any:
-    """Estimator around the tagger, with a tuned threshold and with rules if the options request these."""
+    """Estimator that contains the tagger, with a tuned threshold and with rules if the options request these."""
     from ..tagging.hybrid_tagger import HybridTagger
     from ..tagging.recall_tuned_tagger import RecallTunedTagger
 
@@ -239,7 +239,7 @@ def _show_decision(estimator: Any) -> None:
 
 
 def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
-    """Save the model. If the path was created since the start, save the model beside the path and raise an error."""
+    """Save the model. If the path was created after the start, save the model next to the path and raise an error."""
     from ..saving import save
 
     try:
@@ -255,7 +255,7 @@ def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
 
 
 def _raw_notes(arguments: argparse.Namespace, corpus: Corpus) -> tuple[list[Document] | None, list[Any]]:
-    """Notes of ``--unlabelled`` and the errors of notes that cannot be read; None without the option."""
+    """Notes of ``--unlabelled``, and errors of notes that cannot be read; None without the option."""
     if arguments.unlabelled is None:
         return None, []
     errors: list[Any] = []
