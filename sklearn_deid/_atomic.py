@@ -1,4 +1,4 @@
-"""Atomic writing of files and folders: after a crash either the old or the new version exists, never a part."""
+"""Atomic writing of files and folders: after a crash, either the old or the new version exists, never a part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uuid import uuid4
 
 @contextmanager
 def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path | None = None) -> Iterator[BinaryIO]:
-    """Stream to a temporary file that replaces ``path`` if the block ends without an error, and is deleted otherwise.
+    """Stream to a temporary file that replaces ``path`` if the block ends without an error, and is otherwise deleted.
 
     The stream is flushed and synchronised before the file is renamed. All bytes are therefore on the disk when the
     final name appears.
@@ -23,10 +23,11 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
     path : path
         Final name of the file.
     private : bool, default=False
-        Whether only the owner can read the file (mode 0600), from the first byte on. With False the umask decides.
+        Whether only the owner can read the file (mode 0600), from the first byte on. With False, the umask determines
+        the mode.
     work : Path, optional
-        Temporary name in the folder of ``path``. A file of an interrupted run with this name is removed. By default a
-        unique hidden name.
+        Temporary name in the folder of ``path``. If an interrupted run has left a file with this name, the file is
+        removed. By default, the name is unique and hidden.
 
     Examples
     --------
@@ -59,14 +60,14 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
 def write_file(
     path: str | os.PathLike[str], content: bytes, *, private: bool = False, work: Path | None = None
 ) -> None:
-    """Write a whole file atomically. The parameters are the same as in `new_file`."""
+    """Write a whole file atomically. As for `new_file`."""
     with naming(path), new_file(path, private=private, work=work) as stream:
         stream.write(content)
 
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Add the file name to write errors that lack one, such as the error of a full disk."""
+    """Add the file name to write errors without a file name, such as the error of a full disk."""
     try:
         yield
     except OSError as error:
@@ -85,8 +86,8 @@ def new_folder(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
     path : path
         Final name of the folder. Missing parent folders are created.
     replace : bool, default=True
-        Whether to replace an existing folder. Use False for content that is the same in all processes: the folder of a
-        faster process is kept.
+        Whether to replace an existing folder. Use False for content that is equal in all processes: the folder of a
+        faster process is then kept.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def new_folder(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
 
 
 def hidden_name(target: Path) -> Path:
-    """Unique hidden name beside a file or folder."""
+    """Unique hidden name in the folder of a file or folder."""
     return target.with_name(f".{target.name}-{uuid4().hex}")
 
 

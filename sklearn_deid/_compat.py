@@ -61,9 +61,9 @@ def unfitted_if_failed(estimator: Any) -> Iterator[None]:
 def with_objects(
     estimator: Any, parameters: Mapping[str, Any], long_forms: Mapping[str, Callable[[Any], Any]]
 ) -> dict[str, Any]:
-    """Return parameters for ``set_params``; a short form becomes a settings object if a nested parameter is set.
+    """Return parameters for ``set_params``; if a nested parameter is set, a short form becomes a settings object.
 
-    For example, ``dropout__input=0.1`` needs a `Dropout` object, also if the tagger has ``dropout="auto"``.
+    For example, ``dropout__input=0.1`` needs a `Dropout` object, even if the tagger has ``dropout="auto"``.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ def with_objects(
     parameters : mapping of str to object
         Parameters to set.
     long_forms : mapping of str to callable
-        For each parameter that takes objects: returns the object of a short form, and any other value unchanged.
+        For each parameter that accepts settings objects: function that returns the object of a short form, and any
+        other value unchanged.
 
     Raises
     ------

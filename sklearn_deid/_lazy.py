@@ -1,4 +1,4 @@
-"""Public names of a package that import their file on first use (PEP 562)."""
+"""Public names of a package, whose files are imported on first use (PEP 562)."""
 
 from __future__ import annotations
 

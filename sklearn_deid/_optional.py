@@ -1,4 +1,4 @@
-"""Import of optional packages, with an error that names the extra to install."""
+"""Import of optional packages, with an error that states the extra to install."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .exceptions import MissingDependencyError
 
 
 def import_optional(name: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import the optional module ``name``, or raise an error that names the extra to install.
+    """Import the optional module ``name``, or raise an error that states the extra to install.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _BLOCK = 2**16
 
 
 def own_generator(random_state: Any) -> np.random.Generator:
-    """Separate random generator. The global generator of NumPy is never used.
+    """Separate random generator. NumPy's global generator is never used.
 
     With an integer, each call returns a generator with the same numbers. With None, the operating system seeds the
     generator. With a RandomState, each call returns a different generator, seeded from the RandomState.
@@ -37,13 +37,13 @@ def own_generator(random_state: Any) -> np.random.Generator:
 def own_torch_stream(rng: np.random.Generator, device: torch.device, bits: int = 31) -> Iterator[None]:
     """Seed PyTorch's global generator from ``rng`` inside the block, and restore its state afterwards.
 
-    Initial weights and dropout use the global generator. Without this function, a training would depend on the code
-    that ran before.
+    Initial weights and dropout use the global generator. Without this function, the result of a training would depend
+    on the code that ran before the training.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        Generator of the seed. The function draws a single number.
+        Generator of the seed. The function draws a single number from ``rng``.
     device : torch.device
         Device on which dropout draws its random numbers.
     bits : int, default=31
@@ -73,7 +73,7 @@ def release_generator(random_state: Any = None) -> np.random.Generator:
 
     Without ``random_state`` the generator is ChaCha20 with a key of 256 bits. The operating system draws a new key at
     every call. Use the generator for a single release and do not store it. An object with a stored generator could be
-    copied, pickled or forked, and the copies would produce the same noise.
+    copied, pickled or forked, and each copy would then draw the same noise.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def grid_step(std: Any, finest: float = FINEST_STEP) -> float:
 def to_grid(values: np.ndarray, step: float) -> np.ndarray:
     """Round values to multiples of a power of two, as float64, and clip them at 2^24 - 1 steps to fit float32.
 
-    Zeros have no sign: the sign would reveal from which side a value was rounded.
+    Zeros have no sign, since the sign would reveal whether a value was rounded up or down.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """The only file that uses private names of skorch and torch.
 
 `SkorchEstimator` is a `skorch.NeuralNet` that behaves like a scikit-learn estimator with named, flat parameters.
-``get_params`` lists only the parameters of ``__init__`` and the dunder parameters that you set. ``device="auto"``
-stays in ``get_params``, while skorch works with a real device. Importing torch and skorch takes two seconds, so that
-files without a network import `_compat` alone.
+``get_params`` lists only the parameters of ``__init__`` and the dunder parameters that you set. ``get_params`` returns
+``device="auto"`` unchanged, although skorch works with a real device. Importing torch and skorch takes two seconds.
+Files without a network therefore import only `_compat`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SKORCH_PREFIXES = ("optimizer", "callbacks", "iterator_train", "iterator_valid"
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
-    """Device for a name: ``"auto"`` is CUDA if available, else the CPU; any other name is used unchanged."""
+    """Device for a name: ``"auto"`` selects CUDA if available, else the CPU; any other name is used unchanged."""
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -36,7 +36,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
 
 
 def check_bfloat16(device: torch.device) -> None:
-    """Raise ValueError if an LSTM cannot compute in bfloat16 on the device: oneDNN needs a processor with AVX-512.
+    """Raise ValueError if the device cannot compute an LSTM in bfloat16: oneDNN needs a processor with AVX-512.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_bfloat16(device: torch.device) -> None:
 
 
 def is_fast_in_bfloat16(device: torch.device) -> bool:
-    """Whether the processor computes an LSTM in bfloat16 with instructions of its own, not by conversion.
+    """Whether the processor computes an LSTM in bfloat16 with native instructions, not by conversion.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def is_fast_in_bfloat16(device: torch.device) -> bool:
 class SkorchEstimator(NeuralNet):
     """`skorch.NeuralNet` with the parameter conventions of scikit-learn.
 
-    A subclass names its parameters in ``__init__``, passes the parameters of skorch on to skorch, and declares the
+    A subclass lists its parameters in ``__init__``, passes the parameters of skorch on to skorch, and declares the
     constraints of all parameters in ``_parameter_constraints``.
     """
 

@@ -57,16 +57,17 @@ def write_bundle(
     overwrite : bool, default=False
         Whether an existing bundle may be replaced. A folder that is not a bundle is never replaced.
     whole_day : bool, default=False
-        Whether folder and files have the time of the last midnight (UTC), see `has_possible_times`. For bundles that
-        are published: their times reveal only the day. Models keep their times, from which programs for copies and
-        backups see that a model changed.
+        Whether folder and files have the time of the last midnight (UTC), see `has_possible_times`. Use True for
+        bundles that are published, so that their times reveal only the day. Models keep their times, so that programs
+        for copies and backups detect that a model changed.
     others : mapping of str to bytes, optional
         Content of further files by name, such as a card.
 
     Raises
     ------
     BundleError
-        If ``path`` exists and must not be replaced, or ``manifest`` holds NaN or infinity, which `read_bundle` refuses.
+        If ``path`` exists and must not be replaced, or if ``manifest`` holds NaN or infinity, which `read_bundle`
+        refuses.
     """
     from safetensors.numpy import save
 
@@ -93,8 +94,8 @@ def write_bundle(
 def has_possible_times(path: str | os.PathLike[str]) -> bool:
     """Whether folder and files of a bundle have times at which they can have been written or copied.
 
-    A time before this library, or in the future, is a message, or the date of a note. Times between cannot be judged:
-    each copy has its own.
+    A time before the first version of this library, or in the future, may be a hidden message or the date of a note.
+    All other times are accepted, since each copy has its own time.
     """
     times = [item.stat().st_mtime_ns for item in _with_times(Path(path))]
     return _FIRST_DAY <= min(times) and max(times) <= time.time_ns() + _DAY
@@ -106,7 +107,7 @@ def _with_times(folder: Path) -> tuple[Path, ...]:
 
 
 def manifest_bytes(content: dict[str, Any]) -> bytes:
-    """Return the bytes of a manifest in the only form that `write_bundle` writes, so that they reveal only the entries.
+    """Return the bytes of a manifest in the only form that `write_bundle` writes; they reveal only the entries.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def manifest_bytes(content: dict[str, Any]) -> bytes:
 
 
 def bundle_text(path: str | os.PathLike[str]) -> tuple[bytes, bytes]:
-    """Bytes of the JSON of a bundle: the manifest, and the header of the file of arrays without its length.
+    """Bytes of the JSON of a bundle: the manifest, and the header (without its length) of the file of arrays.
 
     Call `read_manifest` first, which checks both files.
     """
@@ -160,7 +161,7 @@ def _check_folder(target: Path) -> None:
 
 
 def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read a bundle and check that the bundle is complete.
+    """Read a bundle and check that it is complete.
 
     Reading executes no code from the bundle: JSON and safetensors contain data only.
 
@@ -178,7 +179,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     Raises
     ------
     BundleError
-        If the file is missing, no regular file, or no file of arrays.
+        If the file is missing, is not a regular file, or is not a file of arrays.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -197,7 +198,8 @@ def array_stand_ins(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     Raises
     ------
     BundleError
-        If the file is missing, no regular file, or no file of arrays, or holds too many arrays or an unknown type.
+        If the file is missing, is not a regular file or not a file of arrays, contains too many arrays, or has an
+        unknown type.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -260,7 +262,7 @@ def bundle_digest(path: str | os.PathLike[str]) -> str:
 
 
 def check_nothing_else(path: str | os.PathLike[str]) -> None:
-    """Raise BundleError if the folder of a bundle holds anything but the manifest and the arrays, or a link.
+    """Raise BundleError if the folder of a bundle contains a link, or a file other than the manifest and the arrays.
 
     A recipient receives all files of the folder, and the digests cover only the manifest and the arrays.
     """
@@ -276,7 +278,7 @@ def check_nothing_else(path: str | os.PathLike[str]) -> None:
 
 
 def saved_class(path: str | os.PathLike[str]) -> str | None:
-    """Class name of a saved object, read from the manifest only; None if the manifest names no class.
+    """Class name of a saved object, read only from the manifest; None if the manifest contains no class name.
 
     Raises
     ------
@@ -288,13 +290,13 @@ def saved_class(path: str | os.PathLike[str]) -> str | None:
 
 
 def plain_json(value: Any, name: str) -> Any:
-    """Copy of a value after a round trip through JSON: tuples become lists, and keys become strings.
+    """Copy of a value after conversion to JSON and back: tuples become lists, and keys become strings.
 
     Raises
     ------
     BundleError
-        If the value contains anything except JSON values. NaN and infinity are not JSON values. The message does not
-        show the value.
+        If the value contains anything other than JSON values. NaN and infinity are not JSON values. The message does
+        not show the value.
 
     Examples
     --------
@@ -346,7 +348,7 @@ def _left_beside(folder: Path) -> str:
 
 
 def _manifest_digest(manifest: Any) -> str:
-    """Digest of a manifest. The digest detects damage, not forgery: an attacker can compute a new digest."""
+    """Digest of a manifest. The digest detects damage, but no forgery, since an attacker can compute a new digest."""
     return sha256(json.dumps(manifest, sort_keys=True).encode("utf-8")).hexdigest()
 
 

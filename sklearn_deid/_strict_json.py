@@ -8,10 +8,10 @@ from typing import Any
 
 
 def load_strict(content: str | bytes) -> Any:
-    """Read a JSON value. A repeated key, NaN and infinity are a ValueError.
+    """Read a JSON value. A repeated key, NaN and infinity raise a ValueError.
 
-    Python's parser keeps the last value of a repeated key. In an annotated note, the annotations under the first key
-    would be lost. In a request, an empty second list of spans would replace the first list.
+    Python's parser keeps only the last value of a repeated key. In an annotated note, the annotations under the first
+    key would be lost. In a request, an empty second list of spans would replace the first list.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def load_strict(content: str | bytes) -> Any:
 
 
 def each_key_once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """Dictionary of the pairs of a parser; a repeated key is a ValueError."""
+    """Dictionary of the pairs from a parser; a repeated key raises a ValueError."""
     out = dict(pairs)
     if len(out) != len(pairs):
         raise ValueError("a key twice")

@@ -1,7 +1,8 @@
 """Errors and warnings of the library.
 
-An error message names the place of a problem (document id, annotation id, character offsets) and never contains note
-text. Each error also inherits from the matching built-in error, so ``except ValueError`` keeps working.
+An error message states the location of a problem (document id, annotation id, character offsets) and never contains
+note text. Each error also inherits from the matching built-in error, so that ``except ValueError`` also catches the
+error.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class DeidError(Exception):
 
 
 class SpanError(DeidError, ValueError):
-    """A span is invalid: outside of the text, empty, reversed, or overlapping although overlaps are not allowed."""
+    """A span is invalid: outside of the text, empty, reversed, or overlapping where overlaps are not allowed."""
 
 
 class SequenceError(DeidError, ValueError):
@@ -94,13 +95,13 @@ class SequenceError(DeidError, ValueError):
 
 
 class TargetError(DeidError, ValueError):
-    """The held-out patients cannot prove the target recall, or prove it only at a precision below ``min_precision``."""
+    """The held-out patients do not prove the target recall, or only at a precision below ``min_precision``."""
 
 
 class TrainingDivergedError(DeidError, ValueError):
     """The parameters of a training became infinite or NaN.
 
-    The tagger would find nothing. The message names the setting to change.
+    The tagger would then find no PHI. The message states the setting to change.
     """
 
 
@@ -117,7 +118,7 @@ class EmbeddingsFormatError(DeidError, ValueError):
 
 
 class ExchangeError(DeidError, ValueError):
-    """A message between workers is damaged, belongs to another model or version, or contains values out of bounds."""
+    """A message between workers is damaged, belongs to another model or version, or has values out of range."""
 
 
 class AttackError(DeidError, ValueError):
@@ -129,11 +130,11 @@ class DataNotFoundError(DeidError, FileNotFoundError):
 
 
 class MissingDependencyError(DeidError, ImportError):
-    """An optional package is not installed. The message names the extra that installs the package."""
+    """An optional package is not installed. The message states the extra that installs the package."""
 
 
 class AlignmentWarning(UserWarning):
-    """Tokens cannot express some annotated spans exactly. The alignment report counts these spans."""
+    """Tokens cannot express the borders of some annotated spans exactly. The alignment report counts these spans."""
 
 
 class PartlyAnnotatedWarning(UserWarning):
@@ -145,7 +146,7 @@ class UnsafeToShareWarning(UserWarning):
 
 
 class InsecureReleaseWarning(UserWarning):
-    """An attacker can remove the noise of a release. The release protects no better than vectors without noise."""
+    """An attacker can remove the noise of a release. The release then protects no better than vectors without noise."""
 
 
 class FewNotesWarning(UserWarning):
@@ -167,11 +168,11 @@ class UnlikeNoteWarning(UserWarning):
 
 
 class TrainingInterruptedWarning(UserWarning):
-    """Ctrl-C ended a training before its end. The tagger finds less PHI than after the whole training."""
+    """Ctrl-C interrupted a training. The tagger finds less PHI than after the whole training."""
 
 
 class LowPrecisionWarning(UserWarning):
-    """A target recall is reached only at a precision below ``min_precision``."""
+    """The target recall is reached only at a precision below ``min_precision``."""
 
 
 class WithheldWarning(UserWarning):

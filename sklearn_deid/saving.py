@@ -48,8 +48,8 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **o
     """Save a fitted tagger, `NoteDeidentifier` or representer as a folder of JSON and safetensors.
 
     The folder of a tagger holds weights, settings and tag names. The folder of the default tagger holds no word of the
-    training notes. Parameters that matter only for training are not saved: splitters, numbers of jobs, random seeds and
-    dropped taggers. Use `save_representation` to save private representations.
+    training notes. Parameters that are needed only for training are not saved: splitters, numbers of jobs, random seeds
+    and dropped taggers. Use `save_representation` to save private representations.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **o
     overwrite : bool, default=False
         Whether a saved object at ``path`` may be replaced.
     **options
-        Further options of the class. Taggers have the option ``compact``: True rounds the weights, to a third of the
-        size. A `PrivateRepresenter` has the options ``audit`` and ``utility``: results of an audit, and F1 of taggers,
-        for its privacy card.
+        Further options of the class. Taggers have the option ``compact``: with True, the weights are rounded, which
+        reduces the size to a third. A `PrivateRepresenter` has the options ``audit`` and ``utility``: results of an
+        audit, and F1 of taggers, for its privacy card.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, **options: 
     path : path
         Folder of the saved object.
     device : str, optional
-        Device of the model: "auto", "cpu", "cuda", ... None means the device of the training.
+        Device of the model: "auto", "cpu", "cuda", ... With None, the device of the training is used.
     **options
         Further options of the class. A `PrivateRepresenter` and a `WordClassRepresenter` have the option
         ``embeddings``: the public word vectors of `fit`. The option is not needed for "glove-6b-50d".
@@ -152,7 +152,7 @@ def instead_of(obj: Any) -> str:
 
 
 def _unwrapped(obj: Any) -> Any:
-    """The estimator inside scikit-learn's `FrozenEstimator`. The wrapper holds nothing that must be saved."""
+    """The estimator inside scikit-learn's `FrozenEstimator`. The wrapper contains nothing that must be saved."""
     while type(obj).__name__ == "FrozenEstimator":
         obj = obj.estimator
     return obj

@@ -63,8 +63,7 @@ class ReviewedNotes:
         return set(self._notes)
 
     def report(self) -> None:
-        """Print the number of notes that were written unchanged because nobody has marked a span, or with a model's
-        spans.
+        """Print how many notes were written unchanged because nobody has marked a span, or with spans of a model.
 
         Most formats do not store whether somebody has read a note.
         """

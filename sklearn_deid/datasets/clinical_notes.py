@@ -19,24 +19,25 @@ def make_clinical_notes(
     Use generated notes for tutorials, tests and benchmarks that cannot use real notes. Templates produce admission
     notes, discharge summaries, nursing notes, radiology reports, letters and messages about invented patients.
 
-    Three properties make the notes hard. The same word can be PHI in one place and an ordinary word in the next
-    (Parkinson, Hope, May, Reading, OR, 12/3). Names are assembled from syllables, so that other patients have other
-    names. Some PHI touches other text (``MRN88213pt``). A list of the words that were PHI in training therefore has a
-    token F1 below 0.75 on the notes of other patients.
+    Three properties make PHI in the notes hard to find. First, the same word can be PHI in one sentence and an ordinary
+    word in the next sentence (Parkinson, Hope, May, Reading, OR, 12/3). Second, names are assembled from syllables, so
+    that the names of other patients differ. Third, some PHI touches other text (``MRN88213pt``). A tagger that only
+    looks words up in a list of the training PHI therefore has a token F1 below 0.75 on the notes of other patients.
 
-    Do not use generated notes for claims about real notes. The templates repeat, and a tagger that sees enough notes
-    learns the templates. Scores on generated notes are therefore higher than on the notes of a hospital.
+    Do not use generated notes for claims about real notes. The templates repeat, and a tagger learns the templates from
+    enough notes. Scores on generated notes are therefore higher than on the notes of a hospital.
 
     Parameters
     ----------
     n_notes : int, default=200
         Number of notes, at least 1.
     n_patients : int, default=None
-        Number of patients, from 1 to ``n_notes``. None means ``max(1, n_notes // 3)``. The notes of a patient are
-        consecutive and agree in names, birth date, record number, address, doctors and ages.
+        Number of patients, from 1 to ``n_notes``. With None, the number is ``max(1, n_notes // 3)``. The notes of a
+        patient are consecutive and agree in names, birth date, record number, address, doctors and ages.
     random_state : int, numpy.random.Generator or None, default=None
-        Random seed. An int gives the same notes on every machine. From a generator, one number is drawn as the seed.
-        None gives new notes at each call. A larger corpus does not begin with the notes of a smaller corpus.
+        Random seed. With an int, the notes are equal on every machine. With a generator, the seed is drawn as one
+        number from the generator. With None, each call returns new notes. The first notes of a larger corpus differ
+        from the notes of a smaller corpus.
 
     Returns
     -------
@@ -56,12 +57,12 @@ def make_clinical_notes(
     Notes
     -----
     Labels follow the annotation guidelines of the i2b2 2014 challenge (Stubbs and Uzuner, 2015). Titles ("Dr.") and
-    credentials ("MD") lie outside of the span. Relatives are PATIENT. Every age is AGE. Weekdays, months, seasons,
+    credentials ("MD") are outside of the span. Relatives are PATIENT. Every age is AGE. Weekdays, months, seasons,
     holidays and years are DATE. Times of day are not PHI.
 
     Identifiers come from ranges that are assigned to nobody. Social security numbers have area numbers that are not
-    issued, and telephone numbers are 555-01xx. Domains are below example.org, example.com and example.net, and IP
-    addresses come from the blocks for documentation.
+    issued, and telephone numbers are 555-01xx. Domains are subdomains of example.org, example.com and example.net, and
+    IP addresses come from the blocks for documentation.
 
     Examples
     --------
@@ -80,8 +81,8 @@ def iter_clinical_notes(
 ) -> Iterator[Document]:
     """Generate the notes of `make_clinical_notes` one by one.
 
-    The generator keeps one number for each patient and no notes in memory. Parameters are checked when you call the
-    function, not when you take the first note.
+    The generator holds one number for each patient in memory, and no notes. Parameters are checked when you call the
+    function, not when the first note is generated.
 
     Parameters
     ----------

@@ -41,30 +41,30 @@ def fetch_meddocan(
     subset : {"train", "dev", "test"}, default="train"
         Split of the task. The splits hold 500, 250 and 250 cases.
     data_home : path-like, default=None
-        Folder that holds ``meddocan/<subset>/brat``, or receives the download. None means the folder named by the
-        environment variable ``SKLEARN_DEID_DATA``, or ``~/sklearn_deid_data`` if the variable is not set.
+        Folder that holds ``meddocan/<subset>/brat``, or receives the download. With None, the folder in the environment
+        variable ``SKLEARN_DEID_DATA`` is used, or ``~/sklearn_deid_data`` if the variable is not set.
     download_if_missing : bool, default=True
         Whether to download the archive if the split is missing. The archive holds all three splits.
 
     Returns
     -------
     Corpus
-        Cases with labels of the MEDDOCAN scheme and their categories. The corpus names no patients. Each case is about
-        another patient, so ``patient_id`` is the document id.
+        Cases with labels of the MEDDOCAN scheme and their categories. The corpus contains no patient ids. Each case is
+        about a different patient, so ``patient_id`` is the document id.
 
     Raises
     ------
     DataNotFoundError
-        If the split is missing and the download is not allowed or fails. The message tells you how to proceed.
+        If the split is missing and the download is not allowed or fails. The message states how to proceed.
     CorpusFormatError
         If the archive or a file does not have the expected content or format.
 
     Notes
     -----
-    The whole download is checked before any file is stored. The files of ``train`` and ``dev`` must have known SHA-256
-    digests. This library does not know the digest of ``test`` and checks only the number of its files. The split
-    ``test`` comes in the same archive of the same commit as the other two splits. Files that are already in the folder
-    are read without these checks.
+    The whole download is checked before any file is stored. The files of ``train`` and ``dev`` must have the SHA-256
+    digests that this library contains. For ``test``, this library contains no digest and checks only the number of
+    files. The split ``test`` is in the same archive of the same commit as the other two splits. Files that are already
+    in the folder are read without these checks.
 
     The corpus is licensed under CC BY 4.0; copyright (c) 2019 Secretaria de Estado para el Avance Digital (SEAD).
 

@@ -1,7 +1,7 @@
 """Public corpora in zip archives: download, check and unpack the required files.
 
-An archive comes from outside and is not trusted. No file is written before all files are checked, no path inside the
-archive is used as a target, and no member is read beyond a limit.
+An archive is downloaded from the internet and is not trusted. No file is written before all files are checked, no path
+inside the archive is used as a target, and no member is read beyond a limit.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Part:
     source : str
         Folder inside the archive, below its single top folder, such as ``"corpus/train/brat"``.
     target : str
-        Folder for the files, below the data folder, such as ``"meddocan/train/brat"``.
+        Target folder of the files, below the data folder, such as ``"meddocan/train/brat"``.
     n_files : int
         Expected number of .txt and .ann files.
     digest : str or None
-        Expected `content_digest` of the files. With None, the number of files is the only check.
+        Expected `content_digest` of the files. With None, only the number of files is checked.
     """
 
     source: str
@@ -65,7 +65,7 @@ def content_digest(files: Mapping[str, bytes]) -> str:
     """SHA-256 of the names and contents of files, in the order of the names.
 
     A web site may create an archive on demand, so the bytes of the archive can change from day to day. The digest
-    therefore covers the files, whose bytes must not change.
+    therefore covers the files, which must not change.
 
     Examples
     --------
@@ -87,16 +87,16 @@ def install(release: Release, home: Path, opener: Callable[..., Any] = urlopen) 
     release : Release
         Archive and its parts.
     home : Path
-        Data folder, created if missing. Files appear there folder by folder, after all files are checked.
+        Data folder, created if missing. Each folder is renamed to its final name after all files were checked.
     opener : callable, default=urllib.request.urlopen
-        Function whose call ``opener(url, timeout=seconds)`` returns a readable, closable stream.
+        Function that opens a URL: ``opener(url, timeout=seconds)`` returns a readable, closable stream.
 
     Raises
     ------
     DataNotFoundError
         If the archive cannot be fetched or the folder cannot be written.
     CorpusFormatError
-        If the archive is damaged, too large, or does not hold the expected files.
+        If the archive is damaged, is too large, or does not contain the expected files.
     """
     try:
         home.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 """Randomised maps of PHI tokens to surrogates, and the estimators that apply them.
 
-A mechanism determines which tokens are replaced, by which words, and with which probability. Since a mechanism knows
-its probabilities, an audit can compute the information that a release reveals.
+A mechanism determines which tokens are replaced, by which words, and with which probability. A mechanism has known
+probabilities, so that an audit can compute the information that a release reveals.
 
-Names are resolved on first use (PEP 562): Python loads a file when you first use one of its names.
+Names are resolved on first use (PEP 562): Python loads a file of the package when you first use a name from this file.
 """
 
 from __future__ import annotations

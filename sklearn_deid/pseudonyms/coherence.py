@@ -1,4 +1,4 @@
-"""Tokens that share one draw, so that a person keeps the same surrogate name throughout a note."""
+"""Tokens that share a random draw, so that a person keeps the same surrogate name throughout a note."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def shared_draws(
     Parameters
     ----------
     groups : ndarray of int, shape (n_tokens,), or None
-        Group of each token; None gives every token a draw of its own.
+        Group of each token; with None, each token has a separate draw.
     word_ids : ndarray of int, shape (n_tokens,)
         Index of each token in ``words``.
     words : sequence of str
         Distinct words.
     replaceable : ndarray of bool, shape (n_words,)
-        Whether each word can be replaced through its vector. Other words take the surrogate of a replaceable word where
-        possible, and never the reverse.
+        Whether each word can be replaced through its vector. If possible, other words take the surrogate of a
+        replaceable word, and never the reverse.
 
     Returns
     -------
@@ -109,10 +109,10 @@ def _leaders(word_ids: np.ndarray, folded: np.ndarray, keys: list[str], replacea
 
 
 def _misspelling_of(word: str, keys: list[str], near: dict[str, list[int]]) -> int | None:
-    """Return the first leading word within one edit, or None.
+    """Return the first correctly spelled word within one edit, or None.
 
-    Two words within one edit share a form in which each has at most one letter left out. A table of the forms of all
-    words therefore finds all candidates without comparing every pair of words.
+    If two words are within one edit, leaving out at most one letter of each word gives the same form. A table of these
+    forms of all words therefore finds all candidates, without a comparison of every pair of words.
     """
     if not _may_be_misspelt(word):
         return None

@@ -18,7 +18,7 @@ _EPSILON: dict[str, list] = {"epsilon": [Interval(Real, 0, None, closed="neither
 
 
 class _EpsilonPseudonymizer(TokenPerturber):
-    """Parameters of the mechanisms that may reach any word of the vocabulary."""
+    """Parameters of the mechanisms that may draw any word of the vocabulary."""
 
     _parameter_constraints: dict[str, list] = {**TOKEN_CONSTRAINTS, **_EPSILON}
 
@@ -45,19 +45,19 @@ class _EpsilonPseudonymizer(TokenPerturber):
 class MadlibPseudonymizer(_EpsilonPseudonymizer):
     """Add noise to the vector of each PHI token and take the nearest word (MADLIB).
 
-    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length. The density of the noise therefore falls as
-    ``exp(-epsilon |z|)``.
+    The noise has a uniform random direction and a length with the distribution Gamma(dim, 1 / epsilon). The density of
+    the noise therefore falls as ``exp(-epsilon |z|)``.
 
     Parameters
     ----------
     epsilon : float, default=10.0
         Privacy parameter. Vectors have length 1, so the distance between two words is at most 2. The typical length of
-        the noise is ``dim / epsilon``. With 50 dimensions, an epsilon of 10 replaces nearly every word, and 100
-        replaces few words.
+        the noise is ``dim / epsilon``. With 50 dimensions, an epsilon of 10 replaces nearly every word, and an epsilon
+        of 100 replaces few words.
     digits : {"same", "random"}, default="same"
         "same" treats all-digit tokens like other tokens. "random" replaces all-digit tokens by any all-digit word.
     embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
-        Same parameters as for `NeighborPseudonymizer`.
+        As for `NeighborPseudonymizer`.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
     **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each replaced token, for the Euclidean distance
     between unit vectors: for words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. The
     guarantee covers one release of one token that has a vector. The guarantee does not cover the choice of the replaced
-    tokens, the casing (``keep_casing``), kept tokens, tokens replaced by digits="random", and unknown words. The
-    guarantee is for one release of a word: the epsilons of several releases add up.
+    tokens, the casing (``keep_casing``), kept tokens, tokens replaced by digits="random", and unknown words. If a word
+    is released several times, the epsilons add up.
 
     References
     ----------
@@ -103,12 +103,12 @@ class SanTextPseudonymizer(_EpsilonPseudonymizer):
     Parameters
     ----------
     epsilon : float, default=10.0
-        Privacy parameter. With 400,000 words, the summed probability of far words is large. The word itself has a
-        noticeable probability only from an epsilon of about 15.
+        Privacy parameter. With 400,000 words, the summed probability of distant words is large. The word itself has a
+        noticeable probability only if epsilon is at least about 15.
     digits : {"same", "random"}, default="same"
         "same" treats all-digit tokens like other tokens. "random" replaces all-digit tokens by any all-digit word.
     embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
-        Same parameters as for `NeighborPseudonymizer`.
+        As for `NeighborPseudonymizer`.
 
     Attributes
     ----------
@@ -155,9 +155,9 @@ class CusTextPseudonymizer(TokenPerturber):
     epsilon : float, default=2.0
         Privacy parameter. The word itself is ``exp(epsilon / 2)`` times as likely as the farthest of the N words.
     embeddings, labels, max_replacements, exclude, digits, unknown, coherence, keep_casing, random_state
-        Same parameters as for `NeighborPseudonymizer`.
+        As for `NeighborPseudonymizer`.
     cache_dir, n_jobs, verbose
-        Same parameters as for `NeighborPseudonymizer`.
+        As for `NeighborPseudonymizer`.
 
     Attributes
     ----------
@@ -168,10 +168,10 @@ class CusTextPseudonymizer(TokenPerturber):
 
     Notes
     -----
-    **Guarantee.** Local differential privacy with epsilon, between words with the same output set. CusText makes the
-    output sets disjoint, so that the guarantee covers many pairs of words. In this library, each word has its own N
-    nearest neighbours. Two words with different output sets have no guarantee at all: a surrogate in only one of the
-    two sets distinguishes the words.
+    **Guarantee.** Local differential privacy with epsilon, between words with the same output set. In the original
+    CusText, the output sets are disjoint, so that the guarantee covers many pairs of words. In this library, each word
+    has its own N nearest neighbours. Two words with different output sets have no guarantee at all: a surrogate that is
+    in only one of the two sets distinguishes the words.
 
     References
     ----------

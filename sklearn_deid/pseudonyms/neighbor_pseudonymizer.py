@@ -17,78 +17,79 @@ class NeighborPseudonymizer(TokenPerturber):
     """Replace each PHI token by one of the N nearest words in an embedding, all with equal probability.
 
     ``fit_transform(X, y)`` replaces tokens, and ``transform(X)`` returns X unchanged. In a Pipeline, a tagger is
-    therefore trained on pseudonymised sentences, and then tags untouched sentences.
+    therefore trained on pseudonymised sentences, and then tags unchanged sentences.
 
     Parameters
     ----------
     embeddings : "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Word vectors in which neighbours are searched. "auto" means the installed public vectors. Without installed
+        Word vectors in which neighbours are searched. "auto" selects the installed public vectors. Without installed
         vectors, "auto" trains word vectors on X and raises an `UnsafeToShareWarning`, since every surrogate is then a
         word of the notes.
     n_neighbors : int, default=100
-        N of the paper. The word itself is the first of its neighbours, so ``n_neighbors=1`` changes nothing. With the
-        size of the vocabulary, all words have equal probability.
+        N of the paper. The word itself is the first of its neighbours, so with ``n_neighbors=1`` nothing is changed. If
+        ``n_neighbors`` is the size of the vocabulary, all words have equal probability.
     labels : collection of str or None, default=None
         Labels of the tokens to replace. None means all labels.
     max_replacements : int or None, default=None
-        Largest number of tokens that are replaced in a sentence. The tokens are chosen at random. The value 1 gives
-        pairs of sentences that differ in one token, as in the adversarial training of `PrivateRepresenter`.
+        Largest number of tokens that are replaced in a sentence. The tokens are chosen at random. With 1, each sentence
+        and its copy differ in one token, as in the adversarial training of `PrivateRepresenter`.
     exclude : str, collection of str or None, default="en"
         Words that are kept: your own words, or a language code for the stop words of spaCy. Excluded words are kept
-        only if they are written in lower case, since May and Will are names and dates. Tokens without letter and digit
-        are always kept. With ``coherence``, a stop word is replaced if the same word in another casing is replaced.
+        only if they are written in lower case, since May and Will may be dates and names. Tokens without a letter or
+        digit are always kept. With ``coherence``, a stop word is replaced if the same word in another casing is
+        replaced.
     digits : {"near", "same", "random"}, default="near"
-        Replacement of all-digit tokens. "near": one of the N nearest all-digit words (all of them if there are fewer).
-        "same": the same words as for other tokens, as in the paper; a year may be replaced by a month or a word.
-        "random": any all-digit word.
+        Replacement of all-digit tokens. "near": one of the N nearest all-digit words (one of all all-digit words if
+        there are fewer). "same": one of the N nearest words, as for other tokens and in the paper; a year may be
+        replaced by a month or another word. "random": any all-digit word.
     unknown : {"shape", "random", "keep", "raise"}, default="shape"
         Treatment of tokens without a vector, which are mostly rare names and numbers. "shape" replaces each letter and
         digit by a random letter or digit. "random" draws any word of the vocabulary. "keep" releases the token
         unchanged, as in the paper. "raise" raises an error.
     coherence : {"token", "sentence", "document", "patient"}, default="token"
-        Range within which the same word has the same surrogate. "token" draws a surrogate for each occurrence.
-        "sentence" shares surrogates within a sentence. "document" and "patient" share surrogates within one of the
+        Range within which equal words have the same surrogate. "token" draws a surrogate for each occurrence.
+        "sentence" shares surrogates within a sentence. "document" and "patient" share surrogates within each of the
         ``groups`` of `fit`. Words that differ only in case count as the same word. Words of four or more letters within
         one edit also count as the same word, so that a misspelt name has the surrogate of the name.
     keep_casing : bool, default=True
-        Whether a surrogate takes the casing of its token: lower case, capitalised or capitals. A word that draws itself
-        is written in the same way, and not in the spelling of its token.
+        Whether a surrogate takes the casing of its token: lower case, capitalised or capitals. If the drawn word is the
+        word itself, the surrogate is also written in this casing, not in the spelling of its token.
     guard_substring : bool, default=False
         Whether to leave out words that contain the source word, words inside the source word, and the source word
-        itself. The next nearest words take their places. With n_neighbors=1, the surrogate is the nearest of the
-        remaining words.
+        itself. The next nearest words replace the words that are left out. With n_neighbors=1, the surrogate is the
+        nearest of the remaining words.
     cache_dir : path or None, default=None
-        Folder that stores the neighbours that the search has found. The folder reveals words of the notes: protect the
-        folder like the notes.
+        Folder in which found neighbours are stored. The folder reveals words of the notes: protect the folder like the
+        notes.
     n_jobs : int or None, default=None
         Threads of the search.
     verbose : int, default=0
-        Above 0, the search shows its progress.
+        Above 0, the progress of the neighbour search is shown.
     random_state : int, RandomState or None, default=None
-        Random seed. None draws from ChaCha20 with a new key of 256 bits from the operating system at each call. An
-        integer gives the same draw at each call; attackers who know the integer can repeat the draws.
+        Random seed. With None, each call draws from ChaCha20 with a new key of 256 bits from the operating system. With
+        an integer, each call returns the same draw; attackers who know the integer can repeat the draws.
 
     Attributes
     ----------
     mechanism_ : ExactTokenMechanism
-        Randomised map that `sklearn_deid.audit.bayes.bayes_reidentification` attacks. The mechanism holds the word
+        Randomised map that `sklearn_deid.audit.bayes.bayes_reidentification` attacks. The mechanism contains the word
         vectors and no word of X.
     statistics_ : dict
-        Counts for each label: ``tokens``, ``moved`` (replaced tokens), the kept tokens by reason (``kept_excluded``,
-        ``kept_unknown``, ``kept_limit``), and ``drew_itself``, the replaced tokens whose surrogate is their own word.
-        ``mean_rank`` is the mean similarity rank of the surrogates.
+        Counts for each label: ``tokens``, ``moved`` (replaced tokens), and the kept tokens by reason
+        (``kept_excluded``, ``kept_unknown``, ``kept_limit``). ``drew_itself`` counts the replaced tokens whose
+        surrogate is their own word. ``mean_rank`` is the mean similarity rank of the surrogates.
 
     Notes
     -----
-    **Protection.** An attacker who knows only the vectors and ``n_neighbors=N`` learns about a replaced token that the
-    original is one of the words with the surrogate among their N neighbours. An attacker who also knows word
-    frequencies can do better; `sklearn_deid.audit.bayes.bayes_reidentification` computes exactly how often such an
-    attacker names the original.
+    **Protection.** Take an attacker who knows only the vectors and ``n_neighbors=N``. About a replaced token, this
+    attacker learns that the original is a word with the surrogate among its N neighbours. An attacker who also knows
+    word frequencies is more accurate; `sklearn_deid.audit.bayes.bayes_reidentification` computes exactly how often this
+    attacker finds the original.
 
     **Limits.** The mechanism is neither differentially private nor metric-differentially private: an attacker can
     exclude with certainty every word that lacks the surrogate among its N neighbours. Tokens are drawn independently,
-    and the untouched surrounding text may reveal the rest. Each further release of a word excludes candidates for the
-    original. PHI without a label is not replaced. In one of N cases the surrogate of a word is the word itself.
+    and the unchanged surrounding text may reveal the original. Each further release of a word excludes candidates for
+    the original. PHI without a label is not replaced. In one of N cases the surrogate of a word is the word itself.
 
     See Also
     --------

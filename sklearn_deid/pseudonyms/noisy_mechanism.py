@@ -1,4 +1,6 @@
-"""Bounds for a mechanism whose probabilities have no closed form: a release that reveals more, and an actual attack."""
+"""Bounds for a mechanism whose probabilities have no closed form, from a release that reveals more and from an actual
+attack.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ class NoisyTokenMechanism(TokenMechanism):
     def bracket(self) -> tuple[NoisyVectors, WordsTakenForVectors]:
         """Return a mechanism that reveals more than this mechanism, and an attack on this mechanism.
 
-        The best attack on this mechanism is no better than the best attack on the returned mechanism, and no worse than
-        the returned attack.
+        The accuracy of the best attack on this mechanism is between the accuracy of the returned attack and the
+        accuracy of the best attack on the returned mechanism.
         """
         return NoisyVectors(self), WordsTakenForVectors(self)
 
@@ -37,11 +39,11 @@ class NoisyTokenMechanism(TokenMechanism):
 
 
 class NoisyVectors:
-    """Release of the noisy vector before the nearest word is taken, beside a code for all other information.
+    """Release of the noisy vector instead of its nearest word, together with a code for all other information.
 
-    The code names the casing of a replaced token. For a kept token, the code names the string. The release of the
-    original mechanism can be computed from the noisy vector and the code, so the original mechanism reveals at most as
-    much.
+    For a replaced token, the code contains the casing. For a kept token, the code contains the string. The release of
+    the original mechanism can be computed from the noisy vector and the code, so the original mechanism reveals at most
+    as much.
     """
 
     def __init__(self, mechanism: NoisyTokenMechanism) -> None:
@@ -79,7 +81,7 @@ class NoisyVectors:
 
 
 class WordsTakenForVectors:
-    """Releases of the mechanism itself, with a likelihood that uses the vector of the released word as noisy vector.
+    """Releases of the mechanism itself; the likelihood treats the vector of the released word as the noisy vector.
 
     The likelihood is only approximate. An attacker with an approximate likelihood is at most as accurate as the best
     attacker.

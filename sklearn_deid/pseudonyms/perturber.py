@@ -1,8 +1,8 @@
 """Base classes of the transformers that perturb PHI tokens: `PhiPerturber`, and `TokenPerturber` for words to words.
 
-To add a perturbation, write a subclass in a file of its own, and add a line to the table of ``__init__``. The subclass
-stores its parameters, states their constraints, and returns a mechanism from ``_make_mechanism``. The base classes do
-all other work.
+To add a perturbation, write a subclass in a new file, and add a line to the table of ``__init__``. The subclass stores
+its parameters, states their constraints, and returns a mechanism from ``_make_mechanism``. The base classes do all
+other work.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OF_A_DRAW = frozenset(
 
 
 class Moves(NamedTuple):
-    """Actions for the PHI tokens of X in one draw.
+    """Actions for the PHI tokens of X in one random draw.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Moves(NamedTuple):
 
 
 class PhiPerturber(SentenceTransformer):
-    """Base of the transformers that perturb PHI tokens while fitting and leave X unchanged afterwards.
+    """Base of the transformers that perturb PHI tokens during fitting and leave X unchanged afterwards.
 
     A subclass has at least the parameters ``embeddings``, ``labels``, ``max_replacements``, ``exclude``, ``unknown``
     and ``random_state``. The subclass makes ``mechanism_`` in ``_make_mechanism`` and perturbs X in ``_perturbed``.
@@ -90,7 +90,7 @@ class PhiPerturber(SentenceTransformer):
             If y is missing or does not match X, or if X contains vectors.
         ValueError
             If a parameter does not fit the word vectors, or if a token has no possible surrogate. The message never
-            names a word.
+            contains a word.
         """
         self._fit_and_draw(X, y, groups)
         return self
@@ -98,14 +98,14 @@ class PhiPerturber(SentenceTransformer):
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
         """Fit, and return X with perturbed PHI tokens; ``transform`` perturbs no tokens.
 
-        As with scikit-learn's `TargetEncoder`, ``fit(X, y).transform(X)`` has another result than
-        ``fit_transform(X, y)``. A Pipeline therefore trains its later steps on perturbed sentences, and these steps
-        predict on untouched sentences.
+        As with scikit-learn's `TargetEncoder`, the results of ``fit(X, y).transform(X)`` and ``fit_transform(X, y)``
+        differ. A Pipeline therefore trains its later steps on perturbed sentences, and these steps predict on unchanged
+        sentences.
 
         Parameters
         ----------
         X, y, groups
-            Sentences, tags and groups as for `fit`.
+            As for `fit`.
         """
         return self._fit_and_draw(X, y, groups)
 
@@ -131,7 +131,7 @@ class PhiPerturber(SentenceTransformer):
         Parameters
         ----------
         X, y, groups
-            Sentences, tags and groups as for `fit`. The sentences may differ from the sentences of `fit`.
+            As for `fit`. The sentences may differ from the sentences of `fit`.
 
         Raises
         ------
@@ -148,12 +148,12 @@ class PhiPerturber(SentenceTransformer):
         """Fit, and return the sentences of X together with their perturbed versions, in random order.
 
         Use this method to train on twice the data inside a hospital, or in a Pipeline of imbalanced-learn. The result
-        holds the sentences of X and is as sensitive as X.
+        contains the sentences of X and is as sensitive as X.
 
         Returns
         -------
         X, y
-            2 n sentences and their tags. With ``groups``, the groups of the returned sentences follow as a third array.
+            2 n sentences and their tags. With ``groups``, the groups of the returned sentences are a third array.
         """
         perturbed = self._fit_and_draw(X, y, groups)
         # The second call returns the checked containers, which `_fit_and_draw` does not return.
@@ -200,7 +200,7 @@ class PhiPerturber(SentenceTransformer):
         return perturbed
 
     def _mechanism_parameters(self) -> dict[str, Any]:
-        """Parameters that `fit` has put into the mechanism."""
+        """Parameters that `fit` has passed to the mechanism."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in _OF_A_DRAW}
 
     def _check_unchanged(self) -> None:
@@ -261,7 +261,7 @@ def _is_same(old: Any, new: Any) -> bool:
 
 
 def _statistics(moves: Moves, ranks: np.ndarray) -> dict[str, dict[str, float]]:
-    """Count the tokens of each label by their action; the counts name no word."""
+    """Count the tokens of each label by their action; the counts contain no word."""
     out: dict[str, dict[str, float]] = {}
     all_ranks = np.zeros(len(moves.phi), dtype=np.int64)
     all_ranks[moves.chosen] = ranks
@@ -302,10 +302,11 @@ NEIGHBOR_CONSTRAINTS: dict[str, list] = {
 class TokenPerturber(PhiPerturber):
     """Base of the transformers that replace words by words.
 
-    Surrogates are drawn for words, shared within a group, and written in the casing of each token. A subclass has the
-    parameters of `PhiPerturber`, and ``digits``, ``coherence`` and ``keep_casing``. The method ``_make_mechanism`` of a
-    subclass returns a `TokenMechanism` over a map between words (`WordMoves`). If the map knows its ``probabilities``,
-    the mechanism is an `ExactTokenMechanism`, and an audit can compute the information that a release reveals.
+    Surrogates are drawn for words, are shared within a group, and are written in the casing of each token. A subclass
+    has the parameters of `PhiPerturber`, and also ``digits``, ``coherence`` and ``keep_casing``. The method
+    ``_make_mechanism`` of a subclass returns a `TokenMechanism` over a map between words (`WordMoves`). If the map has
+    known ``probabilities``, the mechanism is an `ExactTokenMechanism`, and an audit can compute the information that a
+    release reveals.
     """
 
     _releases = "words"  # for audits: the result of `fit_transform` is shared

@@ -48,7 +48,7 @@ class PhiTokens:
 
 
 def check_some_labels(transformer: Any) -> None:
-    """Refuse a transformer with an empty collection of labels, which would return the notes as they are.
+    """Refuse a transformer with an empty collection of labels, which would return the notes unchanged.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def check_some_labels(transformer: Any) -> None:
 
 
 def warn_of_absent_labels(labels: Collection[str] | None, tags: TokenSequences, stacklevel: int) -> None:
-    """Warn if no token has one of the labels; ``stacklevel`` counts from the caller of this function."""
+    """Warn if no token has a label of the collection; ``stacklevel`` counts from the caller of this function."""
     occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
     absent = sorted(set(() if labels is None else labels) - occurring)
     if absent:

@@ -1,4 +1,4 @@
-"""Decision which PHI words are replaced, which are kept, and why."""
+"""Decision which PHI words are replaced and which words are kept, with the reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class WordPolicy:
     digits : {"same", "random"}
         "random" replaces all-digit words by a random all-digit word. "same" treats all-digit words like other words.
     unknown : {"shape", "random", "keep", "raise"}
-        Treatment of unknown words. With "raise", the caller raises the error, since the caller knows the labels.
+        Treatment of unknown words. With "raise", the caller raises the error, since the labels are known only to the
+        caller.
     """
 
     def __init__(self, vectors: WordVectors, exclude: frozenset[str], digits: str, unknown: str) -> None:
@@ -50,7 +51,7 @@ class WordPolicy:
 
 
 def words_to_exclude(exclude: Any) -> frozenset[str]:
-    """Return the words that an ``exclude`` parameter names.
+    """Return the words that an ``exclude`` parameter selects.
 
     Parameters
     ----------

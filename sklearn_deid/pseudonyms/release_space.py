@@ -1,4 +1,4 @@
-"""Numbers for the strings that a mechanism can release; equal strings have equal numbers, different strings do not."""
+"""Numbers for the strings that a mechanism can release; two strings have the same number only if they are equal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ReleaseSpace:
 
     @property
     def n_columns(self) -> int:
-        """Size of the space: one more than the largest number."""
+        """Size of the space: the largest number plus one."""
         return self._n_columns
 
     def of_rows(self, rows: np.ndarray, pattern: int) -> np.ndarray:
@@ -50,7 +50,7 @@ class ReleaseSpace:
         return self._column[self._form_of[rows], pattern - 1] if pattern else self._stored[rows]
 
     def rows_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the first word of the table that has each string in some casing pattern; -1 without such a word."""
+        """Return the first word of the table that equals each string in some casing pattern; -1 without such a word."""
         if self._first_row is None:
             self._first_row = np.unique(self._form_of, return_index=True)[1]
         regular = numbers < len(_PATTERNS) * len(self._form)
@@ -61,7 +61,7 @@ class ReleaseSpace:
         return np.fromiter(map(self._of_token, tokens), dtype=np.int64, count=len(tokens))
 
     def other(self, name: str) -> int:
-        """Return the number of a string that is not a word of the table in a casing pattern; the same at every call."""
+        """Return the number of a string that is no word of the table in a casing pattern; equal at every call."""
         number = self._other.get(name)
         if number is None:
             number = len(_PATTERNS) * len(self._form) + len(self._other)

@@ -18,7 +18,7 @@ _COUNTS = {
 
 
 def surrogate_card(settings: Mapping[str, Any], statistics: Mapping[str, Mapping[str, int]]) -> str:
-    """Describe sentences with surrogates in plain words, as Markdown. No word of the sentences is in the card.
+    """Describe sentences with surrogates in plain words, as Markdown. The card contains no word of the sentences.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _written(value: Any) -> str:
 
 
 def _told(settings: Mapping[str, Any]) -> list[str]:
-    """Information that these settings reveal in addition to the information in every surrogate."""
+    """Information that a release with these settings reveals, in addition to the information in every surrogate."""
     told = []
     if settings.get("ages") == "keep":
         told.append("Ages up to 89 years stay as they are.")

@@ -39,13 +39,13 @@ class SurrogatePseudonymizer(SentenceTransformer):
     """Replace PHI by invented names, places, dates and numbers that do not depend on the letters of the originals.
 
     ``fit_transform(X, y)`` replaces PHI, and ``transform(X)`` returns X unchanged. In a Pipeline, a tagger is therefore
-    trained on surrogates, and then tags untouched sentences. Each span keeps its number of tokens, so the tags of X are
-    the tags of the result. No word vectors and no training notes are needed.
+    trained on surrogates, and then tags unchanged sentences. Each span keeps its number of tokens, so the tags of X are
+    also the tags of the result. No word vectors and no training notes are needed.
 
-    Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
-    surrogate, and all dates of a patient move by the same number of days. Two calls have different shifts: a recipient
-    of both results can exclude possible dates. A Pipeline with ``memory=...`` writes the result to the disk. When the
-    Pipeline runs again, it reads this result from the disk instead of drawing new surrogates.
+    Each call draws a new secret key. Within one call, equal names, places or numbers of a patient have equal
+    surrogates, and all dates of a patient move by the same number of days. The shifts of two calls differ, so that a
+    recipient of both results can exclude possible dates. A Pipeline with ``memory=...`` writes the result to the disk.
+    When the Pipeline runs again, it reads this result from the disk and draws no new surrogates.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     keep_seasons : bool, default=False
         Whether dates move by whole years, plus or minus two weeks.
     ages : {"keep", "shift"}, default="keep"
-        Treatment of ages up to 89 years: unchanged, or moved by one to three years for each patient.
+        Treatment of ages up to 89 years: unchanged, or increased by one to three years for each patient.
     keep_gender : bool, default=True
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"
@@ -70,24 +70,24 @@ class SurrogatePseudonymizer(SentenceTransformer):
     avoid_originals : bool, default=False
         Whether to avoid surrogates that are words of spans of X. The surrogates then reveal which words are not in X.
     random_state : int, RandomState or None, default=None
-        Random seed. None draws a key of 256 bits from the operating system at each call. An integer gives the same
-        surrogates at each call; anyone who knows the integer can repeat the draws and check guesses.
+        Random seed. With None, each call draws a key of 256 bits from the operating system. With an integer, each call
+        returns the same surrogates; anyone who knows the integer can repeat the draws and check guesses.
 
     Attributes
     ----------
     statistics_ : dict
-        Counts for each label: ``spans``, ``tokens``, ``no_rule`` (spans that became their label, since no rule knows
-        their form), ``no_fit`` (spans whose tokens were drawn one by one, since no surrogate has as many tokens) and
-        ``drew_itself`` (spans whose surrogate is the original, by chance or because ages and sexes stay).
+        Counts for each label: ``spans``; ``tokens``; ``no_rule`` (spans of unknown form, which were replaced by their
+        label); ``no_fit`` (spans whose tokens were drawn one by one, since no surrogate has as many tokens); and
+        ``drew_itself`` (spans whose surrogate is the original, by chance or because ages and sexes are kept).
 
     Notes
     -----
     **Protected.** Spans with a label. Without the key, the surrogates are independent of the letters of the originals,
     given label and written form; see `sklearn_deid.surrogates.SurrogateEngine`.
 
-    **Not protected.** PHI without a label remains in the sentences. The written form, the sex of given names,
-    recurrence, intervals between dates and, by default, ages up to 89 remain visible. All other text also remains
-    visible.
+    **Not protected.** PHI without a label remains in the sentences. These properties remain visible: the written form,
+    the sex of given names, repetitions, intervals between dates and, by default, ages up to 89. All other text also
+    remains visible.
 
     See Also
     --------
@@ -141,7 +141,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         self.avoid_originals, self.random_state = avoid_originals, random_state
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> SurrogatePseudonymizer:
-        """Count the spans and their rules; nothing else is learned.
+        """Count the spans and their rules; `fit` learns nothing else.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         Parameters
         ----------
         X, y, groups
-            Sentences, tags and groups as for `fit`.
+            As for `fit`.
         """
         check_constraints(self)
         data = self._checked(X, y, groups)
@@ -189,12 +189,14 @@ class SurrogatePseudonymizer(SentenceTransformer):
         return self._words(X)
 
     def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
-        """Draw again, and return X with new surrogates. With an integer ``random_state``, every call is the same draw.
+        """Draw again, and return X with new surrogates.
+
+        With an integer ``random_state``, every call returns the same draw.
 
         Parameters
         ----------
         X, y, groups
-            Sentences, tags and groups as for `fit`. The sentences may differ from the sentences of `fit`.
+            As for `fit`. The sentences may differ from the sentences of `fit`.
         """
         check_is_fitted(self)
         check_constraints(self)
@@ -203,21 +205,23 @@ class SurrogatePseudonymizer(SentenceTransformer):
     def fit_resample(self, X: Any, y: Any = None, groups: Any = None, *, n_copies: int | str = "auto") -> tuple:
         """Fit, and return copies of X with different surrogates, in random order; X is not part of the result.
 
-        Sentences without annotated PHI are the same in X and in all copies. The dates of a patient move by the same
-        number of days in all copies: several shifts would exclude possible dates.
+        Sentences without annotated PHI are equal in X and in all copies. The dates of a patient move by the same number
+        of days in all copies, since several shifts would exclude possible dates.
 
         Parameters
         ----------
         X, y, groups
-            Sentences, tags and groups as for `fit`.
+            As for `fit`.
         n_copies : int or "auto", default="auto"
-            Number of copies. "auto" means one copy, or up to five copies if all copies together have at most 100,000
-            tokens. A `DeidTagger` takes nearly as long for so many tokens as for one copy, and finds more PHI.
+            Number of copies. "auto" makes one copy, or up to five copies if all copies together have at most 100,000
+            tokens. For so few tokens, a `DeidTagger` takes nearly as long with several copies as with one copy, and
+            finds more PHI.
 
         Returns
         -------
         X, y
-            ``n_copies`` times n sentences and their tags. With ``groups``, the groups of the returned sentences follow.
+            ``n_copies`` times n sentences and their tags. With ``groups``, the groups of the returned sentences are a
+            third array.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Randomised maps from tokens to tokens: a map between words selects a word, which is then written in a casing."""
+"""Randomised maps from tokens to tokens: a map between words draws a word, which is then written in a casing."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class TokenMechanism:
         return Replacements(new, ranks, action)
 
     def write(self, new: str, token: str) -> str:
-        """Write the surrogate of a token. The spelling does not depend on whether the word drew itself."""
+        """Write the surrogate of a token. The spelling does not depend on whether the word was replaced by itself."""
         return apply_casing(new, casing_pattern(token)) if self.keep_casing else new
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
@@ -122,7 +122,7 @@ class TokenMechanism:
 
 
 class ExactTokenMechanism(TokenMechanism):
-    """A mechanism that knows the probability of each release."""
+    """Mechanism with a known probability of each release."""
 
     def probabilities(self, tokens: Sequence[str]) -> csr_array:
         """Compute the probability of each release of each token, shape (n_tokens, n_releases)."""
@@ -186,5 +186,5 @@ _DRAWN_FROM = {"X": ascii_uppercase, "x": ascii_lowercase, "d": "0123456789"}
 
 
 def _shape(word: str) -> str:
-    """Return the kind of each character: X, x or d; characters that are neither letter nor digit are kept."""
+    """Return the kind of each character: X, x or d; characters other than letters and digits are kept."""
     return "".join("d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)

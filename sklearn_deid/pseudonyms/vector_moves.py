@@ -69,7 +69,7 @@ class VectorMechanism:
 
 
 class RandomVectors(VectorMechanism):
-    """Release of a random direction, independent of the word."""
+    """Release of a vector with random direction, independent of the word."""
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw uniformly on the unit sphere."""

@@ -19,15 +19,15 @@ from .vector_moves import AddedNoise, RandomVectors, VectorMechanism, ZeroVector
 class VectorPerturber(PhiPerturber):
     """Base of the transformers that turn words into a `TokenVectors` and perturb the vectors of PHI tokens.
 
-    The casing is released beside the vectors. A subclass returns a `VectorMechanism` from ``_make_mechanism``.
+    The casing is released together with the vectors. A subclass returns a `VectorMechanism` from ``_make_mechanism``.
 
     Parameters
     ----------
     embeddings, labels, max_replacements, exclude, random_state
-        Same parameters as for `NeighborPseudonymizer`.
+        As for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" perturbs unknown tokens like other tokens. "keep" leaves their
-        vectors zero. "raise" raises an error.
+        Treatment of tokens without a vector. "random" perturbs unknown tokens like other tokens. "keep" releases a zero
+        vector for these tokens. "raise" raises an error.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
     """
@@ -85,10 +85,10 @@ class RandomVectorPerturber(VectorPerturber):
     Parameters
     ----------
     embeddings, labels, max_replacements, exclude, random_state
-        Same parameters as for `NeighborPseudonymizer`.
+        As for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" also draws a random vector for unknown tokens. "keep" leaves the
-        vectors of these tokens zero ("GloVe/UNK" in the thesis). "raise" raises an error.
+        Treatment of tokens without a vector. "random" also draws a random vector for unknown tokens. "keep" releases a
+        zero vector for these tokens ("GloVe/UNK" in the thesis). "raise" raises an error.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
 
@@ -129,7 +129,7 @@ class ZeroVectorPerturber(VectorPerturber):
     Parameters
     ----------
     embeddings, labels, max_replacements, exclude, unknown, casing, random_state
-        Same parameters as for `RandomVectorPerturber`.
+        As for `RandomVectorPerturber`.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class GaussianNoisePerturber(VectorPerturber):
         Standard deviation of the noise in each dimension. The vectors have length 1, and the noise has a length of
         about ``scale * sqrt(dim)``.
     embeddings, labels, max_replacements, exclude, unknown, casing, random_state
-        Same parameters as for `RandomVectorPerturber`. An unknown word that is perturbed becomes a random unit vector.
+        As for `RandomVectorPerturber`. An unknown word that is perturbed is released as a random unit vector.
 
     Attributes
     ----------
@@ -176,11 +176,12 @@ class GaussianNoisePerturber(VectorPerturber):
 
     Notes
     -----
-    **Guarantee.** The release of one perturbed token is Gaussian before scaling, and scaling only loses information.
-    Take two equally likely words at Euclidean distance d. An attacker distinguishes these words with probability Phi(d
-    / (2 scale)) at most. The mechanism has Gaussian differential privacy with mu = d / scale, and mu is at most 2 /
-    scale. The small scales that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly
-    always the nearest word (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
+    **Guarantee.** The release of one perturbed token is Gaussian before scaling, and scaling can only lower the
+    accuracy of an attacker. Take two equally likely words at Euclidean distance d. An attacker distinguishes these
+    words with probability Phi(d / (2 scale)) at most. The mechanism has Gaussian differential privacy with mu = d /
+    scale, and mu is at most 2 / scale. Scales that are small enough for a useful tagger give no protection: up to a
+    scale of 0.1, the original is nearly always the nearest word (thesis, Fig. 6.2;
+    `sklearn_deid.embeddings.noise_study`).
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Randomised maps from a word of a table to a word of the same table; input and output are rows of the table.
 
-Each class knows its probabilities, so that an audit can compute the information in a release
+The probabilities of each class are known, so that an audit can compute the information in a release
 (`audit.bayes.bayes_reidentification`). The exception is `NoisyNearest`, whose probabilities have no closed form.
 """
 
@@ -19,7 +19,7 @@ _CELLS = 2**25
 
 
 class WordMoves(Protocol):
-    """Interface of a map between words, used by `TokenMechanism`."""
+    """Interface of a map between words, which `TokenMechanism` uses."""
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw new rows and their similarity ranks (1 is the word itself, -1 is unknown), both of shape (n,)."""
@@ -37,7 +37,7 @@ class UniformNeighbors:
         N, number of words to choose from.
     guard_substring : bool
         Whether to leave out words that contain the source word, and words inside the source word. The source word
-        itself is also left out. The next nearest words take their places.
+        itself is also left out. The next nearest words replace the words that are left out.
     """
 
     def __init__(self, index: NeighborIndex, n_neighbors: int, guard_substring: bool = False) -> None:
@@ -95,7 +95,7 @@ class UniformNeighbors:
         return [self._guarded[row] for row in rows.tolist()]
 
     def _free_of_substrings(self, row: int, neighbors: np.ndarray) -> np.ndarray:
-        """Return the columns of the first N neighbours that neither contain the word nor lie inside the word."""
+        """Return the columns of the first N neighbours that neither contain the word nor are inside the word."""
         words = self._folded_words()
         source = words[row]
         free = []
@@ -159,7 +159,7 @@ class ExponentialNeighbors(UniformNeighbors):
 
 
 class DigitsApart:
-    """Pair of maps: all-digit words are replaced by all-digit words, and all other words use the other map."""
+    """Pair of maps: all-digit words are replaced by all-digit words, and other words through the other map."""
 
     def __init__(self, others: UniformNeighbors, digits: UniformNeighbors, is_digits: np.ndarray) -> None:
         self.others, self.digits, self._is_digits = others, digits, is_digits
@@ -206,7 +206,7 @@ class DigitsApart:
 
 
 class _WholeTable:
-    """Maps whose target may be any word of the table."""
+    """Maps that may draw any word of the table."""
 
     def __init__(self, vectors: WordVectors, candidates: np.ndarray, epsilon: float) -> None:
         if not candidates.any():
@@ -248,7 +248,7 @@ class ExponentialVocabulary(_WholeTable):
         return targets, ranks
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
-        """Compute the probability of each word of the table, shape (n, n_words). Pass at most some hundred rows."""
+        """Compute the probability of each word of the table, shape (n, n_words). Pass at most a few hundred rows."""
         # In float32, two words with equal vectors would be 0.0003 apart: the guarantee is about the exact distance.
         table = self._table().astype(np.float64)
         squares = np.einsum("ij,ij->i", table, table)
@@ -260,7 +260,7 @@ class ExponentialVocabulary(_WholeTable):
 
 
 class NoisyNearest(_WholeTable):
-    """MADLIB: add a noise vector z with density falling as ``exp(-epsilon |z|)``, and take the nearest word.
+    """MADLIB: add a noise vector z whose density falls as ``exp(-epsilon |z|)``, and take the nearest word.
 
     The probabilities of the words have no closed form.
     """
@@ -294,7 +294,7 @@ def _sparse_rows(columns: np.ndarray, values: np.ndarray, width: int) -> csr_arr
 
 
 def _columns_drawn(weights: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a column for each of ``rows`` of ``weights``, with the weights of the row."""
+    """Draw a column for each of ``rows`` of ``weights``, with the weights of the row as probabilities."""
     # Inverse transform sampling: the drawn column is where the cumulative sum passes a uniform number.
     cumulative = weights.cumsum(axis=1)
     # Rounding leaves the last sum below or above 1, and a point beyond it would have no column.

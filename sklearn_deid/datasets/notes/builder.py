@@ -1,4 +1,4 @@
-"""Builder that writes text and gold spans together, so that the offsets are correct by construction."""
+"""Builder that writes text and gold spans together, so that the offsets are always correct."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...text import I2B2_2014, Document, Span
 class NoteBuilder:
     """Builder that collects the pieces of a note: plain text and PHI.
 
-    The text of a note exists only once, as a list of pieces. The offsets are computed when the note is finished. A
-    change of the whole note (line ends, capitals, wrapped lines) therefore changes the pieces, and no offset must be
+    The text of a note exists only as a list of pieces. The offsets are computed when the note is finished. A change of
+    the whole note (line ends, capitals, wrapped lines) therefore changes only the pieces, and no offset must be
     corrected.
 
     Examples
@@ -36,7 +36,7 @@ class NoteBuilder:
         return self
 
     def phi(self, value: str, label: str) -> NoteBuilder:
-        """Append PHI; two consecutive calls make two spans that touch, as in ``0412SMITH``."""
+        """Append PHI; two consecutive calls append two spans that touch, as in ``0412SMITH``."""
         # Neither annotated spans nor tokens include surrounding white space.
         if value != value.strip() or not value:
             raise ValueError(f"A span of type {label} must neither be empty nor begin or end with white space.")
@@ -49,11 +49,11 @@ class NoteBuilder:
         self.pieces = [(value if label else change(value), label) for value, label in self.pieces]
 
     def change_all(self, change: Callable[[str], str]) -> None:
-        """Rewrite all pieces including PHI, for example in capitals."""
+        """Rewrite all pieces, including PHI, for example in capitals."""
         self.pieces = [(change(value), label) for value, label in self.pieces]
 
     def wrap(self, width: int) -> None:
-        """Break lines longer than ``width`` at spaces, as old record systems do, inside of PHI too."""
+        """Break lines longer than ``width`` at spaces, also inside of PHI, as old record systems do."""
         whole = "".join(value for value, _ in self.pieces)
         # A space becomes a line feed, so that no offset changes.
         wrapped = "\n".join(_wrap_line(line, width) for line in whole.split("\n"))
@@ -65,7 +65,7 @@ class NoteBuilder:
         self.pieces = pieces
 
     def build(self, doc_id: str, *, patient_id: str, meta: dict | None = None) -> Document:
-        """Count the offsets and fill in the i2b2 2014 categories."""
+        """Compute the offsets and set the i2b2 2014 categories."""
         start = 0
         spans = []
         for value, label in self.pieces:

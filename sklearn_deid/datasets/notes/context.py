@@ -1,4 +1,4 @@
-"""Context of a note: all facts of the note, and the writer that fills in the templates."""
+"""Context of a note: all facts of the note, and the writer that replaces the names in templates."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def make_style(chance: Chance) -> Style:
 
 
 class NoteContext:
-    """Writer of a single note.
+    """Writes a single note.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class NoteContext:
     day : date
         Day on which the note is written.
     words : mapping of str to Word
-        Names in templates that are replaced by exactly one text, PHI or not.
+        Names in templates that are replaced by exactly one text, which is PHI or other text.
     library : TemplateLibrary
-        Phrases, which are replaced by one of several templates. Phrases of the case come first.
+        Phrases, each of which is replaced by a random template. Phrases of the case have priority.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class NoteContext:
         self._case = "as is"
 
     def write(self, template: str) -> None:
-        """Fill in a template and append it to the note."""
+        """Replace the names in a template and append the text to the note."""
         self._write_nodes(compile_template(template))
 
     def _write_nodes(self, nodes: tuple[Node, ...]) -> None:

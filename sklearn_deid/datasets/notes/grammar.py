@@ -9,7 +9,8 @@
 ``<a|b|c>``             one of the alternatives, which may be empty and may be nested
 ======================  ==========================================================================================
 
-All other characters are literal text. A template never holds ``<`` or ``{`` of its own; the word ``{lt}`` writes ``<``.
+All other characters are literal text. A template must not contain ``<`` or ``{`` as literal text; the word ``{lt}``
+writes ``<``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import NamedTuple
 
 
 class Slot(NamedTuple):
-    """A name to be filled in; ``low`` to ``high`` alternatives, joined by ``joiner``."""
+    """Name that is replaced; ``low`` to ``high`` alternatives are drawn and joined by ``joiner``."""
 
     name: str
     case: str = "as is"
@@ -67,7 +68,7 @@ def compile_template(template: str) -> tuple[Node, ...]:
     Raises
     ------
     ValueError
-        If a bracket is not closed, or a slot is not written as in the table of this module.
+        If a bracket is not closed, or if a slot is not written as in the table of this module.
 
     Examples
     --------

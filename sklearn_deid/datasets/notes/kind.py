@@ -14,7 +14,7 @@ class Section(NamedTuple):
     Parameters
     ----------
     titles : tuple of str
-        Alternative headings. An empty title leaves out the heading.
+        Alternative headings. With an empty title, the section has no heading.
     bodies : tuple of str
         Alternative templates of the text.
     share : float, default=1.0

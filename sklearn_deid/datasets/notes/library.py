@@ -25,7 +25,7 @@ class TemplateLibrary:
     cases : tuple of Case
         Cases. The order of the cases must not change, because the random draws depend on the order.
     phrases, child_phrases, elder_phrases : mapping of str to tuple of str
-        Alternatives by name for adults, children and people over 66.
+        Alternatives for each name, for adults, children and people over 66.
     problems, child_problems : tuple of (problem, drug)
         Further problems of patients, each with its drug.
     allergies : tuple of (allergy, reaction)

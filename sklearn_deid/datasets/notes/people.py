@@ -66,7 +66,7 @@ class Hospital:
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """Patient with all facts that are the same in all notes of this patient."""
+    """Patient with all facts that are equal in all notes of this patient."""
 
     person: Person
     birth: date
@@ -149,7 +149,10 @@ def make_hospital(chance: Chance, n_doctors: int = 0, name: str | None = None) -
 
 
 def make_patient(chance: Chance, hospital: Hospital) -> Patient:
-    """Draw a patient of ``hospital``. One patient in eight is a child at the first stay, one in twelve is over 89."""
+    """Draw a patient of ``hospital``.
+
+    One patient in eight is a child at the first stay, and one in twelve is over 89.
+    """
     # First stays lie in the 31 years from 1993.
     first = shift(date(1993, 1, 1), chance.number(0, 11400))
     age = chance.number(*chance.weighted((((2, 17), 12), ((18, 64), 42), ((65, 89), 38), ((90, 103), 8))))

@@ -106,7 +106,7 @@ def _side(slot: Slot, side: str) -> str:
 
 
 def _settle(template: str, side: str, chance: Chance) -> str:
-    """Fill in a template without PHI once, so that all notes of a stay hold the same text."""
+    """Replace the names in a template without PHI once, so that all notes of a stay contain the same text."""
 
     def write(nodes: tuple[Node, ...]) -> str:
         out = ""

@@ -1,4 +1,4 @@
-"""Reading of a folder of template files into a library. Errors name the file and the line.
+"""Reading of a folder of template files into a library. Errors contain the file and the line.
 
 =====================  ===========================================================================================
 ``kinds/*.txt``        a kind of note: ``[head]``, ``[section]`` as often as needed, ``[foot]``, its own phrases
@@ -47,8 +47,8 @@ def read_library(folder: Path, words: Collection[str]) -> TemplateLibrary:
     Raises
     ------
     CorpusFormatError
-        If a file is missing, if a line cannot be read, if a slot has no meaning, or if a phrase contains itself. The
-        error names the file and the line.
+        If a file is missing, if a line cannot be read, if a slot has an unknown name, or if a phrase contains itself.
+        The error contains the file and the line.
     """
     order = _read(folder / "cases" / "order.txt", ())
     kinds = {name: _read(folder / "kinds" / f"{name}.txt", ("headed",)) for name in KINDS}
@@ -94,7 +94,7 @@ def _stem(name: str) -> str:
 
 
 def _case_names(folder: Path, order: DataFile) -> list[str]:
-    """Names of the cases in their order. The list and the files must agree."""
+    """Names of the cases in their order. The list and the files must contain the same names."""
     entries = [entry for block in order.blocks for entry in block.entries]
     names = [entry.text for entry in entries]
     for i, entry in enumerate(entries):
@@ -112,7 +112,7 @@ def _phrases_of(files: list[DataFile]) -> dict[str, tuple[str, ...]]:
 
 
 def _templates(file: DataFile, block: Block) -> tuple[str, ...]:
-    """Templates of a block, and of the blocks of the same file that its setting ``with`` names."""
+    """Templates of a block, and of the blocks of the same file that are listed in its setting ``with``."""
     file.check_settings(("titles", "share") if block.name == "section" else ("with",), block)
     found = [template_of(file, entry) for entry in block.entries]
     if "with" in block.settings:
@@ -128,7 +128,7 @@ def _templates(file: DataFile, block: Block) -> tuple[str, ...]:
 
 
 def _exactly(file: DataFile, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Phrases of a file. The file must have exactly these blocks."""
+    """Phrases of a file. Check that the file has exactly these blocks."""
     found: dict[str, tuple[str, ...]] = {}
     for block in file.blocks:
         if block.name not in names or block.name in found:
@@ -240,7 +240,7 @@ def slots_of(nodes: tuple[Node, ...]) -> Iterator[Slot]:
 def check_phrases(
     files: Sequence[DataFile], replacing: Sequence[DataFile], taken: Collection[str], parts: Collection[str]
 ) -> None:
-    """Raise an error for a phrase with a used name, and for a replacing phrase that replaces no other phrase.
+    """Raise an error for a phrase whose name is already used, and for a replacing phrase that replaces no other phrase.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def check_phrases(
 
 
 def check_slots(files: Sequence[DataFile], words: Collection[str], phrases: Collection[str]) -> None:
-    """Raise an error for slots without meaning, repeated words, PHI in facts, and phrases that contain themselves."""
+    """Raise an error for unknown slots, repeated words, PHI in facts, and phrases that contain themselves."""
     uses: dict[str, set[str]] = {}
     for file in files:
         for block in file.blocks:

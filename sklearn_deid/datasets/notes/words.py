@@ -1,7 +1,7 @@
 """Words of a context: names in templates that are replaced by exactly one text.
 
-The labels follow the guidelines of the i2b2 2014 challenge. Titles and credentials ("Dr.", "MD") lie outside of the
-span. Relatives are PATIENT. Nursing homes and practices are HOSPITAL. Every age is AGE, also under 90, and "yo" lies
+The labels follow the guidelines of the i2b2 2014 challenge. Titles and credentials ("Dr.", "MD") are outside of the
+span. Relatives are PATIENT. Nursing homes and practices are HOSPITAL. Every age is AGE, also under 90, and "yo" is
 outside of the span. Years, months, seasons, weekdays and holidays are DATE, and times of day are not PHI. Pagers and
 extensions are PHONE. Accession, specimen and dictation numbers are IDNUM.
 """
@@ -45,7 +45,7 @@ def header_name(context: NoteContext, person: Person) -> str:
 
 
 def hospital_name(context: NoteContext, hospital: Hospital) -> str:
-    """Return the name of a hospital in full, shortened, or as initials; practices and homes have no initials."""
+    """Return the name of a hospital: in full, shortened, or as initials; practices and homes have no initials."""
     kind = context.chance.uniform()
     if kind < 0.25:
         return hospital.short
@@ -71,7 +71,7 @@ def told_day(context: NoteContext, day: date, *, month: float = 0.0, weekday: fl
 
 
 def earlier(context: NoteContext, low: int, high: int, since_age: int = 0) -> date:
-    """A day ``low`` to ``high`` days before admission, within the patient's life (adults: after ``since_age``)."""
+    """Return a day ``low`` to ``high`` days before admission, in the patient's life (adults: after ``since_age``)."""
     life = (context.stay.admitted - context.patient.birth).days
     if age_of(context) > 17:
         life -= 365 * since_age
@@ -101,7 +101,7 @@ def age_in_words(context: NoteContext) -> str:
 
 
 def weight_of(context: NoteContext) -> float:
-    """Weight in kg, about the same in all notes of a patient."""
+    """Weight in kg; the weights in the notes of a patient differ little."""
     age, build = age_of(context), context.patient.allergy % 100 / 100
     adult = 52 + 55 * build
     grown = adult if age > 17 else min(adult, (8 + 2.6 * age) * (0.85 + 0.4 * build))
@@ -132,7 +132,7 @@ def time_of_day(context: NoteContext) -> str:
 
 
 def next_entry(context: NoteContext) -> str:
-    """Draw the time of the next entry of a log. Times of a log increase."""
+    """Draw the time of the next entry of a log. The times of a log increase."""
     if context.minutes is None:
         context.minutes = 60 * context.chance.pick((7, 7, 8, 15, 19, 23))
     context.minutes += context.chance.number(15, 140)
@@ -181,7 +181,10 @@ def _fact(name: str) -> Word:
 
 
 def _problem(number: int, part: int) -> Word:
-    """Problem (part 0) of the patient, or its drug (part 1). The numbers of a patient are the same in all notes."""
+    """Return a problem (part 0) of the patient, or the drug for the problem (part 1).
+
+    In all notes of a patient, each number gives the same problem.
+    """
 
     def find(context: NoteContext) -> str:
         known = context.library.child_problems if age_of(context) < 18 else context.library.problems

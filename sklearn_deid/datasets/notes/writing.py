@@ -37,11 +37,11 @@ def shipped_library() -> TemplateLibrary:
 def write_notes(
     n_notes: int, n_patients: int, entropy: int, library: TemplateLibrary | None = None
 ) -> Iterator[Document]:
-    """Write the notes of one corpus, one patient after the other, holding one patient in memory at a time.
+    """Write the notes of a corpus, one patient after another; only one patient is held in memory at a time.
 
-    Every patient has a separate stream of random numbers. A third of the patients are treated in hospitals that the
-    corpus shares, with the same doctors. The other patients have their own hospitals and doctors. A ``library`` of None
-    means the templates of this package.
+    Every patient has a separate stream of random numbers. A third of the patients are treated in hospitals that occur
+    several times in the corpus, with the same doctors. The other patients have their own hospitals and doctors. If
+    ``library`` is None, the templates of this package are used.
     """
     library = shipped_library() if library is None else library
     shared = [make_hospital(chance, _N_DOCTORS) for chance in _chances(entropy, 0, _N_SHARED_HOSPITALS)]
@@ -93,7 +93,7 @@ def _notes_of_patient(
 def write_kind(context: NoteContext, kind: Kind) -> None:
     """Write one note of a kind into the context.
 
-    Sections mostly keep their usual order. Sometimes a section is swapped with the next section, because real writers
+    Sections are usually in their usual order. Sometimes a section is swapped with the next section, because clinicians
     differ in their order of sections.
     """
     chance = context.chance
