@@ -95,7 +95,7 @@ class SequenceError(DeidError, ValueError):
 
 
 class TargetError(DeidError, ValueError):
-    """The held-out patients do not prove the target recall, or only at a precision below ``min_precision``."""
+    """The target recall cannot be shown on the held-out patients, or only at a precision below ``min_precision``."""
 
 
 class TrainingDivergedError(DeidError, ValueError):
