@@ -68,7 +68,7 @@ def with_objects(
     Parameters
     ----------
     estimator : estimator
-        Estimator whose present values are used for all parameters that ``parameters`` does not set.
+        Estimator whose current values are used for all parameters that ``parameters`` does not set.
     parameters : mapping of str to object
         Parameters to set.
     long_forms : mapping of str to callable

@@ -19,8 +19,8 @@ _MOST_WORDS = 4  # of a name that is written as one word
 def check_labels(notes: Iterable[Document]) -> None:
     """Refuse labels that could contain text of the notes and would be published with notes, a model or a sign-off.
 
-    The text of a span may contain a word of a label in two cases: the word is a word of a known label, such as
-    HOSPITAL, or occurs in lower case outside of spans in the notes.
+    A word of a label may occur in the text of a span in two cases: the word is a word of a known label, such as
+    HOSPITAL, or the word occurs in lower case outside of spans.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ class NoteOutput(RecordedOutput):
     Raises
     ------
     DeidError
-        If the output exists and neither option is set, if the format needs a folder and the path is a file (or the
-        reverse), or if ``resume`` is set and the format cannot be resumed.
+        If the output exists and neither option is set, or if the format needs a folder and the path is a file (or the
+        reverse). Also if ``resume`` is set and the format cannot be resumed.
     """
 
     def __init__(
@@ -193,8 +193,8 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
     Raises
     ------
     DeidError
-        If an output is the input, is inside the folder of the input, or is the folder that contains the input file, or
-        if the input is a file that the run writes next to an output.
+        If an output is the input, is inside the folder of the input, or is the folder that contains the input file.
+        Also if the input is a file that the run writes next to an output.
     """
     source = notes.resolve()
     for output in outputs:

@@ -37,7 +37,7 @@ class Format:
         ``write(document, lossy)`` returns the content for each suffix. The function raises CorpusFormatError if the
         format cannot store the document and ``lossy`` does not allow the writer to drop information.
     also_read : tuple of str, default=()
-        Further suffixes that only the reader accepts. A file with such a suffix is a document of its own.
+        Further suffixes that only the reader accepts. Each file with a further suffix is a separate document.
     one_document : bool, default=True
         Whether each document has separate files, whose names are its id. With False, all documents are in one file.
     resumable : bool, default=True

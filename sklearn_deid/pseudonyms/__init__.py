@@ -1,7 +1,7 @@
 """Randomised maps of PHI tokens to surrogates, and the estimators that apply them.
 
-A mechanism determines which tokens are replaced, by which words, and with which probability. A mechanism has known
-probabilities, so that an audit can compute the information that a release reveals.
+A mechanism determines which tokens are replaced, by which words, and with which probability. The probabilities are
+known or bounded, so that an audit can compute or bound the information that a release reveals.
 
 Names are resolved on first use (PEP 562): Python loads a file of the package when you first use a name from this file.
 """

@@ -69,8 +69,8 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
 
     Notes
     -----
-    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each replaced token, for the Euclidean distance
-    between unit vectors: for words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. The
+    **Guarantee.** Each replaced token has epsilon-metric differential privacy (d_x-privacy), for the Euclidean distance
+    between unit vectors. For words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. The
     guarantee covers one release of one token that has a vector. The guarantee does not cover the choice of the replaced
     tokens, the casing (``keep_casing``), kept tokens, tokens replaced by digits="random", and unknown words. If a word
     is released several times, the epsilons add up.

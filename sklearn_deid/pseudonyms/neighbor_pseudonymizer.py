@@ -59,8 +59,8 @@ class NeighborPseudonymizer(TokenPerturber):
         itself. The next nearest words replace the words that are left out. With n_neighbors=1, the surrogate is the
         nearest of the remaining words.
     cache_dir : path or None, default=None
-        Folder in which found neighbours are stored. The folder reveals words of the notes: protect the folder like the
-        notes.
+        Folder in which the neighbours of words are stored. The folder reveals words of the notes: protect the folder
+        like the notes.
     n_jobs : int or None, default=None
         Threads of the search.
     verbose : int, default=0

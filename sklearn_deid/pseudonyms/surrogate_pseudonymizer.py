@@ -76,9 +76,10 @@ class SurrogatePseudonymizer(SentenceTransformer):
     Attributes
     ----------
     statistics_ : dict
-        Counts for each label: ``spans``; ``tokens``; ``no_rule`` (spans of unknown form, which were replaced by their
-        label); ``no_fit`` (spans whose tokens were drawn one by one, since no surrogate has as many tokens); and
-        ``drew_itself`` (spans whose surrogate is the original, by chance or because ages and sexes are kept).
+        Counts for each label: ``spans``, ``tokens``, ``no_rule``, ``no_fit`` and ``drew_itself``. ``no_rule`` counts
+        spans of unknown form, which were replaced by their label. ``no_fit`` counts spans whose tokens were drawn one
+        by one, since no surrogate has as many tokens. ``drew_itself`` counts spans whose surrogate is the original, by
+        chance or because ages and sexes are kept.
 
     Notes
     -----

@@ -140,9 +140,9 @@ class AddedNoise(VectorMechanism):
 def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
     """Compute the log density of the direction of a unit vector plus Gaussian noise, on a grid of cosines.
 
-    The density at a direction u is the integral over r > 0 of ``r**(dim - 1) exp(-(r**2 - 2 r c) / (2 scale**2))``
-    times a constant, where c is the cosine of u with the vector. The result is the density of the projected, or
-    angular, Gaussian distribution.
+    Let c be the cosine of a direction u with the vector. The density at u is the integral over r > 0 of ``r**(dim - 1)
+    exp(-(r**2 - 2 r c) / (2 scale**2))``, times a constant. The result is the density of the projected, or angular,
+    Gaussian distribution.
 
     Returns
     -------

@@ -26,8 +26,8 @@ What the bound does not cover
 * The worst case is not covered. A mean or a quantile over cases gives no information about the other cases. A maximum
   is a guarantee (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur.
   As d' depends on the input noise, the maximum must also run over all draws of the input noise.
-* Data that are released beside the vectors without noise are not covered: labels, the number of tokens, which sentences
-  are equal, and the casing, unless it is randomised. Metrics "with casing" include the released casing.
+* Data that are released together with the vectors, but without noise, are not covered: labels, the number of tokens,
+  which sentences are equal, and casing that is not randomised. Metrics "with casing" include the released casing.
 * Several releases of a sentence are covered only if their number is stated (`released_r_times`).
 * Prior knowledge is not covered. If one candidate is more likely before the release, guessing this candidate is right
   more than half of the time even without the release, and more often with the release.
@@ -262,7 +262,7 @@ class PrivacyBound:
     coverage : PhiCoverage or None
         PHI tokens that the bound covers and does not cover.
     casing : CasingDisclosure or None
-        Casing that is released beside the vectors.
+        Casing that is released together with the vectors.
     has_patients : bool or None
         Whether the patients of the sentences were known. If the patients are unknown, each sentence counts as a patient
         of its own, and the metrics of patients are too small.
@@ -409,7 +409,7 @@ def privacy_bound(
     n_releases : int, default=1
         r, number of releases of each sentence; d' grows by the square root of r.
     quantile : float in (0, 1), default=0.95
-        Quantile of the accuracy that is reported beside the mean.
+        Quantile of the accuracy that is reported in addition to the mean.
     slack : float, default=0.0
         Accuracy that is added for each release, because sampled noise differs from Gaussian noise
         (`representations.sampling_slack`).

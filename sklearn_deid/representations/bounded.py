@@ -96,8 +96,8 @@ def train_bounded(
     Raises
     ------
     ValueError
-        If the representer has no output noise, if no sentence has a token that can be replaced, or if a bound on
-        patients is requested and only one patient with such a token is held out.
+        If the representer has no output noise, or if no sentence has a token that can be replaced. Also if a bound on
+        patients is requested, and only one patient with such a token is held out.
     TrainingDivergedError
         If the trained weights are not finite.
 

@@ -80,7 +80,8 @@ def privacy_card(
     Raises
     ------
     ValueError
-        If a metric is not a number, True, False or None. The message names the metric and does not show its value.
+        If a metric is not a number, True, False or None. The message contains the name of the metric, but not its
+        value.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class Certificate:
     n_releases : int, default=1
         r, number of releases of each sentence.
     quantile : float, default=0.95
-        Quantile of the accuracies that is reported beside the means.
+        Quantile of the accuracies that is reported in addition to the means.
     max_sentences : int or None, default=100
         Number of sentences that are sampled for the attacker who picks token and neighbour. With None, all sentences
         are taken. With 0, the part on the attacker who picks token and neighbour is left out.

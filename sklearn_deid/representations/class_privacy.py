@@ -13,9 +13,9 @@ class ClassPrivacy:
     Attributes
     ----------
     class_size : int
-        k, number of words of the smallest class. If all words of a class are written in the same casing class, the
-        release of a sentence does not depend on which word of the class was written. No attacker can then distinguish
-        the words of a class. This holds for any number of tokens, releases and attackers.
+        k, number of words of the smallest class. If two words of a class are written in the same casing class, the
+        release of a sentence is equal for the two words. No attacker can then distinguish the two words. The
+        indistinguishability holds for any number of tokens, releases and attackers.
     n_tokens : int
         Number of PHI tokens.
     share_without_vector : float
@@ -24,9 +24,9 @@ class ClassPrivacy:
     mean_class_size : float
         Mean size of the class of a PHI token with a vector.
     top_accuracy : float
-        Probability that the best attacker names the word of a PHI token with a vector, if all words of a class are
-        equally likely beforehand: the mean of 1 / size. An attacker who knows more about the patients is right more
-        often: with the largest probability of a word within the class.
+        Probability that the best attacker guesses the word of a PHI token with a vector: the mean of 1 / size. Before
+        the release, all words of a class are assumed to be equally likely. An attacker who knows more about the
+        patients is right more often: with the largest probability of a word within the class.
     n_neighbors : int
         Number of nearest words N that are paired with each PHI token.
     pair_accuracy : float

@@ -53,10 +53,10 @@ def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
 
     Notes
     -----
-    The method is Clopper and Pearson's limit for the number of independent events that have the measured standard
-    error, corrected for the degrees of freedom (Korn & Graubard 1998, Confidence intervals for proportions with small
-    expected number of positive counts estimated from survey data, Survey Methodology 24). A limit from the normal
-    distribution is too small for rare events.
+    The method is Clopper and Pearson's limit, corrected for the degrees of freedom (Korn & Graubard 1998, Confidence
+    intervals for proportions with small expected number of positive counts estimated from survey data, Survey
+    Methodology 24). The number of events is the number of independent events that have the measured standard error. A
+    limit from the normal distribution is too small for rare events.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def encode_sentences(
     Parameters
     ----------
     representer : Representer
-        Representer on the device that computes.
+        Representer, on the device of the computation.
     vectors : WordVectors
         Word vectors that the representer reads.
     X : TokenSequences

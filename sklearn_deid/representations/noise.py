@@ -24,8 +24,8 @@ class GaussianNoise(nn.Module):
     derivative of the output by std is eps, so the noise can be learned together with the other weights.
 
     With the tagger's loss alone, the noise shrinks to almost nothing, and the gradient of an adversary at chance does
-    not prevent this shrinking. Three settings keep the noise large: a floor, a large initial value (0.3 to 0.8 for
-    features of about unit scale), and a separate learning rate, about ten times the rate of the other weights
+    not prevent this shrinking. Three settings keep the noise large. They are a floor, a large initial value (0.3 to 0.8
+    for features of about unit scale), and a separate learning rate, about ten times the rate of the other weights
     (`noise_parameters` returns the optimizer group).
 
     Parameters
@@ -33,7 +33,7 @@ class GaussianNoise(nn.Module):
     size : int
         Number of dimensions d.
     kind : {"trainable", "fixed", "none"}, default="trainable"
-        "trainable" learns w. "fixed" has equal initial weights w, but does not learn w. "none" returns its input and
+        "trainable" learns w. "fixed" has the same initial weights w, but does not learn w. "none" returns its input and
         has no w.
     init : float or "normal", default=0.3
         Initial value of each w, in units of the features, not negative. A w of exactly 0 has no gradient and stays 0.

@@ -52,7 +52,7 @@ def pool_representations(
     ------
     BundleError
         If a file is damaged. If two files come from different representers, differ in d, N, casing, tag scheme or label
-        scheme, or hold the same release. The message names the files by position, from 1, and path.
+        scheme, or hold the same release. The message contains the position (from 1) and the path of the files.
 
     Warns
     -----

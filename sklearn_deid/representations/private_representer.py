@@ -161,10 +161,10 @@ class PrivateRepresenter(SentenceTransformer):
     adversaries_ : PairAdversaries or None
         Adversaries of three-part training or DANN, with the weights of the selected round.
     bound_ : PrivacyBound or None
-        Bound on the accuracy of the best attacker on held-out patients, for three kinds of cases: random pairs that
-        differ in one token, all PHI of a patient, and an attacker who picks token and neighbour. The bound also lists
-        the PHI tokens that it does not cover, and states how the casing changes the accuracy. None if there is no
-        output noise or no held-out PHI.
+        Bound on the accuracy of the best attacker on held-out patients. The bound covers three kinds of cases: random
+        pairs that differ in one token, all PHI of a patient, and an attacker who picks token and neighbour. The bound
+        also lists the PHI tokens that it does not cover, and states how the casing changes the accuracy. None if there
+        is no output noise or no held-out PHI.
     control_accuracy_ : float or None
         Three-part training and DANN: accuracy of the adversary T2 before the representer hides PHI words. Below 0.9,
         the adversary is too weak, and its failure is no evidence of privacy.
@@ -324,8 +324,8 @@ class PrivateRepresenter(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If y is missing or does not match X, if X holds vectors, if no PHI token has a word vector, or if patients
-            must be held out and there are fewer than two patients.
+            If y is missing or does not match X, if X holds vectors, or if no PHI token has a word vector. Also if
+            patients must be held out and there are fewer than two patients.
         ValueError
             If a parameter does not fit the word vectors or the training.
 
@@ -435,7 +435,7 @@ class PrivateRepresenter(SentenceTransformer):
         n_releases : int, default=1
             r, number of releases of each sentence.
         quantile : float in (0, 1), default=0.95
-            Quantile of the accuracy that is reported beside the mean.
+            Quantile of the accuracy that is reported in addition to the mean.
         max_sentences : int or None, default=100
             Number of sentences that are sampled for the attacker who picks token and neighbour. Each sentence has about
             500 counterfactuals. With None, all sentences are compared. With 0, the part on the attacker who picks token

@@ -88,7 +88,7 @@ def wrong_classes(
     k : int
         Size of the smallest class that is allowed.
     kinds : ndarray of int, shape (n_words,), optional
-        Kind of each word (`casing_kinds`), if the casing of tokens is released beside their classes.
+        Kind of each word (`casing_kinds`), if the casing of tokens is released together with their classes.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class DataFile(NamedTuple):
     blocks: list[Block]
 
     def error(self, message: str, line: int | None = None) -> CorpusFormatError:
-        """Create an error that names the file and the line."""
+        """Create an error that contains the file and the line."""
         return CorpusFormatError(message if line is None else f"Line {line}: {message}", path=str(self.path))
 
     def check_settings(self, allowed: tuple[str, ...], block: Block | None = None) -> None:
@@ -76,7 +76,7 @@ def read_data_file(path: Path) -> DataFile:
     Raises
     ------
     CorpusFormatError
-        If a line does not follow the format. The error names the file and the line.
+        If a line does not follow the format. The error contains the file and the line.
 
     Examples
     --------

@@ -64,10 +64,10 @@ def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_se
 class DateSurrogates:
     """Moved dates for one patient, each in the written form of the date in the note.
 
-    Intervals between full dates of the patient stay exact. A date without a year is read with the year of the full
-    dates of its note. A birth date moves with all other dates, and additionally by ``birth_years`` whole years. Some
-    full dates move to the age of 90: birth dates of patients over 89, and all other full dates that are as long before
-    the last date of the note.
+    Intervals between full dates of the patient are kept exactly. A date without a year is read with the year of the
+    full dates of its note. A birth date moves with all other dates, and additionally by ``birth_years`` whole years.
+    Some full dates move to the age of 90: birth dates of patients over 89, and all other full dates that are as long
+    before the last date of the note.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ class KnownNames:
 
     1. They are equal without case and accents (Alder, ALDER), if one letter is written as two letters (M\u00fcller,
        Mueller), or without the s of a genitive in German and Norwegian (M\u00fcllers).
-    2. One typing error turns one word into the other (Adler, Aldder), both words have at least five letters and the
-       same first letter, and at most one word is a name of the locale (Marina and Martina are two names).
+    2. One typing error turns one word into the other (Adler, Aldder), and both words have at least five letters and the
+       same first letter. At most one word is a name of the locale: Marina and Martina are two names.
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
        is known (J. Alder, John Alder).
     4. Capitals without a name are the initials of a known person (JA), also with a further letter between them that

@@ -46,13 +46,13 @@ class SurrogateEngine:
     """Replace annotated PHI by invented PHI that does not depend on the letters of the original.
 
     A surrogate is computed with HMAC-SHA256 from a secret key, the patient, the entity, the label and the written form.
-    The written form consists of the number of words, casing, punctuation, number of digits, public words (such as
-    titles, street types and units), and the number of letters of codes, initials and words of up to three letters. The
-    written form also shows whether an institution is named after a listed town. Surrogates also agree with words next
-    to them in the note: articles, titles such as "Mr.", and fields such as "First name:". In all notes of a patient,
-    the same name, place or number has the same surrogate. All dates of a patient move by one secret number of days. A
-    span of unknown form is replaced by its label in brackets, never by the original. A note with a missing patient id
-    (None, empty, NaN, NULL) is treated as a patient of its own.
+    The written form consists of the number of words, casing, punctuation, number of digits, and public words (such as
+    titles, street types and units). The written form also contains the number of letters of codes, initials and words
+    of up to three letters. The written form also shows whether an institution is named after a listed town. Surrogates
+    also agree with words next to them in the note: articles, titles such as "Mr.", and fields such as "First name:". In
+    all notes of a patient, the same name, place or number has the same surrogate. All dates of a patient move by one
+    secret number of days. A span of unknown form is replaced by its label in brackets, never by the original. A note
+    with a missing patient id (None, empty, NaN, NULL) is treated as a patient of its own.
 
     Parameters
     ----------

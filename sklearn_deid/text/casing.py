@@ -23,8 +23,8 @@ CASING_PATTERNS: tuple[str, ...] = ("stored", "lower", "capitalised", "upper")
 def casing_class(token: str) -> int:
     """Index of the casing class of one token in `CASING_CLASSES`.
 
-    The function applies these tests in order, and the first test that is true determines the class: all digits; more
-    than half digits; all lower case; all upper case; initial upper case; contains a digit; other.
+    The first of these tests that is true determines the class: all digits; more than half digits; all lower case; all
+    upper case; initial upper case; contains a digit; other.
 
     Parameters
     ----------

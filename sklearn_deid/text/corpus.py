@@ -33,7 +33,7 @@ class Corpus(Sequence[Document]):
     Raises
     ------
     SequenceError
-        If two documents have the same id. The message names the first repeated id.
+        If two documents have the same id. The message contains the first repeated id.
     TypeError
         If an item is not a Document.
 

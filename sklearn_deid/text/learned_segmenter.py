@@ -45,13 +45,13 @@ class LearnedSegmenter:
     """Split notes into tokens and sentences, with full stops that were learned from unannotated notes.
 
     A full stop ends a sentence only if two conditions hold. First, the word before the full stop is not an
-    abbreviation: a full stop does not follow this word far more often than other words (Kiss & Strunk 2006). Second,
-    inside sentences, the word after the full stop is written more often in lower case than with a capital. The second
-    condition does not hold for names, German nouns, and the months after ordinal numbers. A full stop after an initial
-    or after a number of up to three digits never ends a sentence. In scripts without case and in notes in capitals, a
-    capital is no evidence for the start of a sentence. In these scripts and notes, the second condition is that the
-    word before the full stop also occurs without a full stop. Question marks and exclamation marks end sentences as in
-    `split_sentences`.
+    abbreviation, which is a word that a full stop follows far more often than other words (Kiss & Strunk 2006). Second,
+    the notes contain the word after the full stop more often in lower case than with a capital inside a sentence. The
+    second condition does not hold for names, German nouns, and the months after ordinal numbers. A full stop after an
+    initial or after a number of up to three digits never ends a sentence. In scripts without case and in notes in
+    capitals, a capital is no evidence for the start of a sentence. In these scripts and notes, the second condition is
+    that the word before the full stop also occurs without a full stop. Question marks and exclamation marks end
+    sentences as in `split_sentences`.
 
     Line ends also end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of
     `fit`. A line break is bare if no final punctuation, colon or blank line precedes the break, and no list item or
@@ -74,10 +74,10 @@ class LearnedSegmenter:
     full_stop_rate_ : float
         Proportion of words with a full stop.
     bare_break_limit_ : float
-        Highest proportion of bare line breaks in a note of which each line end is read as the end of a sentence. The
-        proportion in a further note like the notes of `fit` is higher with a probability of at most 1 %, or of at most
-        1 / (n + 1) with 20 to 98 notes (split conformal prediction). With fewer notes, the value is 1, which no note
-        can exceed.
+        Highest proportion of bare line breaks in a note of which each line end is read as the end of a sentence. A
+        further note like the notes of `fit` has a higher proportion with a probability of at most 1 % (split conformal
+        prediction). With 20 to 98 notes, this probability is at most 1 / (n + 1). With fewer notes, the value is 1,
+        which no note can exceed.
 
     References
     ----------

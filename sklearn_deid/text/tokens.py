@@ -173,9 +173,9 @@ def tokenize(text: str) -> Tokens:
       ``McCoy`` is Mc, Coy). Combining marks belong to their letter, so a decomposed accent does not split a name.
       Ordinal signs are lower case letters, as in Unicode (``PerezNºCol`` is Perez, Nº, Col and ``3ºA`` is 3, º, A).
     - A run of decimal digits (``25yo`` is 25, yo).
-    - Any other single character: punctuation (including the underscore), symbols, an emoji with skin tone and joined
-      emoji, a flag, and every character of scripts without spaces around names (Chinese, Japanese, Korean, Thai, Lao,
-      Khmer, Burmese).
+    - Any other single character: punctuation (including the underscore), symbols, a flag, or an emoji with skin tone
+      and joined emoji. Also every character of scripts without spaces around names (Chinese, Japanese, Korean, Thai,
+      Lao, Khmer, Burmese).
     - An HTML entity such as ``&lt;`` or ``&#39;``. The token text is the unescaped character.
 
     White space separates tokens and belongs to no token. Control characters, zero-width spaces, direction marks, the

@@ -82,10 +82,10 @@ class HtmlFile(DocumentFile):
 
     Comments, scripts, images, the targets of links, and unknown attributes that could hold text are removed. A
     ``class`` or ``id`` that a style sheet or a link of the page uses is renamed, since the old name could be the name
-    of a patient. Each word of a style sheet that is not a word of CSS is also renamed. A file is refused if its style
-    sheet holds a word that is replaced in the text, such as a color, or if an attribute holds a six-digit number that
-    is replaced in the text. A file is also refused if hidden or deleted text begins or ends inside of a word, since
-    readers of the page then see another word than the word in the note.
+    of a patient. Each word of a style sheet that is not a word of CSS is also renamed. A file is refused in two cases:
+    its style sheet holds a word that is replaced in the text, such as a color, or an attribute holds a six-digit number
+    that is replaced in the text. A file is also refused if hidden or deleted text begins or ends inside of a word,
+    since readers of the page then see another word than the word in the note.
     """
 
     def _read(self, data: bytes) -> Passages:

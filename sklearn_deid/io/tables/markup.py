@@ -104,7 +104,7 @@ def _words(attribute: re.Match[str]) -> list[str]:
 
 
 def with_tags(text: str, tags: tuple[str, ...]) -> str | None:
-    """Put the tags back into a redacted text. None if a mark is missing, because a name spanned a tag.
+    """Put the tags back into a redacted text. None if a mark is missing, because a replaced name extended across a tag.
 
     Examples
     --------
