@@ -117,7 +117,7 @@ class PairBatches:
         return int(self._lengths[self.pair_rows].max(initial=0))
 
     def _read(self, data: PairData) -> None:
-        """Copy sentences and the places of replaceable tokens to the device; table and alternatives are already there."""
+        """Copy sentences and places of replaceable tokens to the device; table and alternatives are already there."""
         bounds = np.searchsorted(data.eligible, data.offsets)
         self._data, self._lengths = data, np.diff(data.offsets)
         self._has_pair = np.diff(bounds) > 0

@@ -59,7 +59,7 @@ class PatientDualVariables(DualVariables):
     def measured(
         self, representer: Representer, valid: PairBatches | None, generator: torch.Generator, seen: Tensor
     ) -> Tensor:
-        """Return the distances of held-out patients or, without held-out patients, of training patients; (n_patients,)."""
+        """Distances of held-out patients or, without held-out patients, of training patients; shape (n_patients,)."""
         batches = self._train if valid is None or not len(valid.pair_rows) else valid
         return self._of_patients(representer, batches, generator)
 

@@ -114,7 +114,7 @@ class OwnNames:
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
 
     def of_form(self, text: str, chance: KeyedChance) -> str:
-        """Random characters of the same form; a word whose length `written_form` does not contain becomes a new word."""
+        """Random characters of the same form; a new word if `written_form` does not contain the length of the word."""
 
         def other(part: str) -> str:
             if len(part) <= SHORT or not part[0].isalpha():

@@ -177,7 +177,7 @@ class PatientSurrogates:
         return self._people.surrogate(text, "given name" if is_given else "person") if is_name else None
 
     def _drawn_relative(self, word: str) -> str:
-        """Relative of the same number and, with ``keep_gender``, of the same gender, so that the words around it fit."""
+        """Relative of the same number and, with ``keep_gender``, of the same gender, to fit the words around it."""
         classes = self.words.numbered("relatives")
         if fold(word) not in classes:
             return word

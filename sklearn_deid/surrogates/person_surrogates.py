@@ -185,7 +185,7 @@ class PersonSurrogates:
         return sex
 
     def _titled_sex(self, parts: tuple[NamePart, ...]) -> str | None:
-        """Sex that the titles before these names show; titles of given names first. None if the titles show both sexes."""
+        """Sex that the titles before these names show, titles of given names first; None if titles show both sexes."""
         for role in (GIVEN, SURNAME):
             names = [self.known.canonical(role, part.text) for part in parts if part.role == role]
             told = {sex for name in names for sex in self._titled.get(name, ())}

@@ -348,7 +348,7 @@ class PlaceSurrogates:
         return _NAME_RUN.sub(self._run, self._names.with_elided(text))
 
     def _run(self, found: re.Match[str]) -> str:
-        """Name for words with single spaces between them; public words and titles are kept, abbreviations are letters."""
+        """Name for words with single spaces between them; public words and titles stay, abbreviations are letters."""
         run, text = found[0], found.string
         if run[-1] == ".":
             is_title = fold(run).rstrip(".") in self._words.titles

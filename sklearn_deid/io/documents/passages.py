@@ -51,8 +51,7 @@ class Passages:
             self._write(text)
 
     def edits(self, replacements: Iterable[Replacement]) -> dict[int, list[Edit]]:
-        """Edits of each piece: the first piece of a span receives the replacement, and later pieces lose their part.
-        """
+        """Edits of each piece: the first piece of a span receives the replacement, and later pieces lose their part."""
         found: dict[int, list[Edit]] = {}
         for span, new, _ in replacements:
             start, end = span.start, span.end

@@ -301,8 +301,7 @@ def _is_known(value: Mapping[str, Any]) -> bool:
 
 
 def _has_words(attachment: Mapping[str, Any]) -> bool:
-    """Whether a value of an attachment, except its text, has parts or words, or its content type more parameters.
-    """
+    """Whether a value of an attachment, except its text, has parts or words, or its content type more parameters."""
     values = {key: inner for key, inner in attachment.items() if key != "extension" and not key.startswith("_")}
     return any(isinstance(inner, (dict, list)) for inner in values.values()) or any(
         not is_content_type(inner) if key == "contentType" else len(inner.split()) > 1
