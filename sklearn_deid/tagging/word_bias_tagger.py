@@ -36,9 +36,9 @@ class WordBiasTagger(MarginalTagger, BaseEstimator):
     estimator : estimator, default=DeidTagger()
         Tagger of words with ``predict_proba``, or a pipeline that ends with such a tagger.
     words : collection of str, mapping of str to int, WordSet or WordLevels, default=()
-        Words, or words with levels from 0 to 8. Casing is ignored. In a collection without levels, each word has level
-        1. Anyone with a saved model can test whether a word is in the list: use a public list, never the words of
-           notes.
+        Words, or words with levels from 0 to 8. Casing is ignored. In a collection without levels, all words have level
+        one. Anyone with a saved model can test whether a word is in the list: use a public list, never the words of
+        notes.
     bias : float, default=-1.0
         Number that is added to the log odds of PHI of each of these words, once for each level. The total change of a
         word is at most 50 in either direction.
