@@ -90,6 +90,11 @@ def _joined(words: LocaleWords) -> frozenset[str]:
 
 
 @cache
+def _in_title_case(words: LocaleWords) -> frozenset[str]:
+    return frozenset(fold(title).rstrip(".") for title in words.block("titles") if title.istitle())
+
+
+@cache
 def _parts(words: LocaleWords) -> frozenset[str]:
     return words.titles | words.bare("additions to titles")
 
@@ -166,8 +171,7 @@ def _is_behind_title(pieces: list[str], i: int, found: set[int]) -> bool:
 def _is_placed_as_surname(pieces: list[str], i: int, words: LocaleWords) -> bool:
     """Whether a title is in the position of a surname: Jan de Heer; Heer, Jan; Anna Pfleger-Linden."""
     piece = pieces[i]
-    listed = [title for title in words.block("titles") if fold(title).rstrip(".") == fold(piece)]
-    if len(piece) < _SHORTEST_NAME or not any(map(str.istitle, listed)):
+    if len(piece) < _SHORTEST_NAME or fold(piece) not in _in_title_case(words):
         return False
     before, behind = "".join(pieces[max(i - 1, 0) : i]), "".join(pieces[i + 1 : i + 2])
     if before[-1:] == "-" or behind[:1] == "-" or (i == 0 and behind[:1] in _COMMAS):
