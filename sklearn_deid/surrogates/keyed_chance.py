@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import struct
 from collections.abc import Iterator
 
 from .chance import Chance
 
 KEY_BYTES = 32
+_FOUR_NUMBERS = struct.Struct(">4Q")
 
 
 class KeyedChance(Chance):
@@ -47,7 +49,7 @@ class KeyedChance(Chance):
     def __init__(self, key: bytes, *parts: str) -> None:
         # A length in front of each part: ("ab", "c") and ("a", "bc") must not be the same message.
         encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-        message = b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+        message = b"".join([len(part).to_bytes(4, "big") + part for part in encoded])
         self._random = _numbers(key, message).__next__  # type: ignore[assignment]
 
 
@@ -55,9 +57,9 @@ def _numbers(key: bytes, message: bytes) -> Iterator[float]:
     counter = 0
     while True:
         block = hmac.digest(key, counter.to_bytes(4, "big") + message, hashlib.sha256)
-        for i in range(0, 32, 8):
+        for number in _FOUR_NUMBERS.unpack(block):
             # 53 bits: the doubles in [0, 1) that Generator.random() uses, too.
-            yield (int.from_bytes(block[i : i + 8], "big") >> 11) * 2.0**-53
+            yield (number >> 11) * 2.0**-53
         counter += 1
 
 

@@ -59,11 +59,6 @@ class KnownNames:
     def __repr__(self) -> str:  # counts only: the words are note text
         return f"KnownNames({len(self.persons)} persons)"
 
-    @property
-    def n_words(self) -> int:
-        """Number of known spellings. Spellings are never removed, so equal numbers mean equal roles."""
-        return sum(map(len, self._known.values()))
-
     def learn(self, names: Iterable[tuple[NamePart, ...]]) -> None:
         """Learn the names of a note, in the order of their number of words, longest first."""
         for parts in sorted(names, key=lambda parts: -sum(part.role in self._known for part in parts)):
@@ -83,8 +78,8 @@ class KnownNames:
 
     def role_of(self, folded: str) -> str | None:
         """Role of the word in the names of the patient, if the word has a single role."""
-        roles = [role for role, known in self._known.items() if folded in known]
-        return roles[0] if len(roles) == 1 else None
+        is_given, is_surname = folded in self._known[GIVEN], folded in self._known[SURNAME]
+        return None if is_given == is_surname else GIVEN if is_given else SURNAME
 
     def canonical(self, role: str, word: str) -> str:
         """First spelling of a name, for any of its spellings. A new word is learned."""

@@ -427,19 +427,21 @@ def guess_locale(text: str, default: str = "en") -> str:
     ('de', 'en')
     """
     # "7:40 am" is no German word.
-    tokens = Counter(re.findall(r"(?<![^\W_])(?<!\d )[^\W\d_]{2,}", text.casefold()))
-    counts = {code: sum(map(tokens.__getitem__, words)) for code, words in _telling_words().items()}
-    best = max(counts, key=counts.__getitem__)
+    tokens = re.findall(r"(?<![^\W_])(?<!\d )[^\W\d_]{2,}", text.casefold())
+    counts = Counter(filter(None, map(_telling_words().get, tokens)))
+    if not counts:
+        return default
+    best = max(LOCALES, key=counts.__getitem__)
     listed = locale_words(best).block("function words")
-    return best if counts[best] and sum(word in tokens for word in listed) > 1 else default
+    return best if len(set(tokens) & set(listed)) > 1 else default
 
 
 @cache
-def _telling_words() -> dict[str, tuple[str, ...]]:
-    """Function words of each locale that no other locale has."""
-    listed = {locale: locale_words(locale).block("function words") for locale in LOCALES}
-    n_locales = Counter(word for words in listed.values() for word in words)
-    return {code: tuple(word for word in words if n_locales[word] == 1) for code, words in listed.items()}
+def _telling_words() -> dict[str, str]:
+    """Function words that only one locale has, each with its locale."""
+    listed = [(word, locale) for locale in LOCALES for word in locale_words(locale).block("function words")]
+    n_locales = Counter(word for word, _ in listed)
+    return {word: locale for word, locale in listed if n_locales[word] == 1}
 
 
 def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) -> str:

@@ -19,8 +19,6 @@ APOSTROPHES = ("'", "\u2019")
 _JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 RAISED = ("\u00aa", "\u00ba")
-# HL7 separates the surname from the given name with a caret.
-_COMMAS = (",", "^")
 _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
 
@@ -78,7 +76,8 @@ def parse_name(
     pieces, roles = map(list, zip(*(fixed_parts(text, words) if fixed is None else fixed), strict=True))
     free = [i for i, role in enumerate(roles) if role == ""]
     units = _hyphenated(pieces, free)
-    comma = next((i for i, piece in enumerate(pieces) if any(sign in piece for sign in _COMMAS)), len(pieces))
+    # HL7 separates the surname from the given name with a caret.
+    comma = next((i for i, piece in enumerate(pieces) if "," in piece or "^" in piece), len(pieces))
     if kind == "person" and _has_initials_behind(pieces, units, words, role_of):
         roles[units.pop()[0]] = INITIALS
     elif kind == "person" and _has_initials_in_front(pieces, units, words, role_of):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..text import Span
 from .date_parsing import is_range_sign
@@ -36,6 +37,8 @@ class NoteMentions:
         Kind of surrogate of each span; None for labels without a rule.
     words : LocaleWords
         Words of the locale.
+    parts_of : callable, optional
+        `place_parts` for this locale, if a patient has it in memory.
 
     Examples
     --------
@@ -51,10 +54,12 @@ class NoteMentions:
         spans: Sequence[Span],
         kinds: Sequence[str | None],
         words: LocaleWords,
+        parts_of: Callable[[str], tuple[Part, ...]] | None = None,
     ) -> None:
         self._text, self._spans, self._words = text, spans, words
         self._kinds = list(kinds)
-        parts = {i: place_parts(self._span_text(i), words) for i, kind in enumerate(kinds) if kind == "place"}
+        parts_of = parts_of or partial(place_parts, words=words)
+        parts = {i: parts_of(self._span_text(i)) for i, kind in enumerate(kinds) if kind == "place"}
         places = {i: _leading_kind(some) for i, some in parts.items()}
         # Names of towns and regions without the rest of their spans.
         self._names = {i: named_part(some, places[i]) for i, some in parts.items()}

@@ -15,6 +15,7 @@ from .net_surrogates import NetSurrogates
 from .number_surrogates import NumberSurrogates
 from .patient_chance import PatientChance
 from .person_surrogates import PersonSurrogates
+from .place_parts import Part
 from .place_surrogates import PlaceSurrogates
 from .surrogate_settings import SurrogateSettings
 from .titles import is_title
@@ -116,6 +117,10 @@ class PatientSurrogates:
 
     def __repr__(self) -> str:  # nothing of the notes
         return f"PatientSurrogates({self.words.locale})"
+
+    def place_parts(self, text: str) -> tuple[Part, ...]:
+        """Parts of a place, as of `place_parts`."""
+        return self._places.parts(text)
 
     def learn(self, mentions: list[Mention]) -> None:
         """Read the names and the dates of a note before any of them are replaced."""

@@ -21,6 +21,7 @@ from .name_parsing import (
     RAISED,
     SURNAME,
     NamePart,
+    RoleOf,
     fixed_parts,
     parse_name,
     whole_name,
@@ -63,8 +64,8 @@ class PersonSurrogates:
         self._owners: dict[tuple[str, str], str] = {}
         self._sexes: dict[str, str] = {}
         self._fixed: dict[str, tuple[NamePart, ...]] = {}
-        # Parts of a name, and the number of words that were known when it was parsed.
-        self._parsed: dict[tuple[str, str], tuple[int, tuple[NamePart, ...]]] = {}
+        # Parts of a name, and the roles that words of other names had when it was parsed.
+        self._parsed: dict[tuple[str, str], tuple[dict[str, str | None], tuple[NamePart, ...]]] = {}
         # surname -> sexes that titles before it show (Mr. Alder)
         self._titled: dict[str, set[str]] = {}
         # Letters that the language elides, and surnames behind elisions, which begin with a vowel (d'Estaing).
@@ -141,12 +142,22 @@ class PersonSurrogates:
         # A name is parsed before and after the other names of the note are known, and once for each mention.
         if text not in self._fixed:
             self._fixed[text] = fixed_parts(text, self._words)
-        n_known = self.known.n_words
-        if self._parsed.get((text, kind), (-1,))[0] != n_known:
-            # Roles of words depend on the names that are known, and on nothing else that changes.
-            parts = parse_name(text, self._words, kind, self.known.role_of, self._fixed[text])
-            self._parsed[text, kind] = n_known, parts
-        return self._parsed[text, kind][1]
+        roles, parts = self._parsed.get((text, kind), ({}, ()))
+        # The parts depend on these roles, and on nothing else that changes.
+        if not parts or any(self.known.role_of(word) != role for word, role in roles.items()):
+            roles = {}
+            parts = parse_name(text, self._words, kind, self._noted(roles), self._fixed[text])
+            self._parsed[text, kind] = roles, parts
+        return parts
+
+    def _noted(self, roles: dict[str, str | None]) -> RoleOf:
+        """Function that returns the role of a word in other names, and writes this role into ``roles``."""
+
+        def role_of(word: str) -> str | None:
+            roles[word] = self.known.role_of(word)
+            return roles[word]
+
+        return role_of
 
     def _written(self, part: NamePart, sex: str, surnames: tuple[str, ...]) -> str:
         if part.role in (KEPT, ELIDED):

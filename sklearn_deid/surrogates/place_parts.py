@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from .folding import fold
 from .locale_words import LocaleWords
@@ -18,6 +19,7 @@ _CODES = {"nl": r"(?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2}\b)?", "en": r"\d{5}(?:-\d
 _CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
 _LETTERS = r"[^\W\d_]{2}"
 _NAME = re.compile(r"[^\W\d_]{3}")
+_WORD = re.compile(r"[^\W\d_]+")
 _BRACKETS = re.compile(r"([(\[]\s*)?(.*?)(\s*[)\]])?", re.DOTALL)
 _SIGNS = re.compile(r"(\s*[,;(\[)\]/]\s*|\s+[-\u2013]\s+)+")
 # Between the lines of an address, which has a number.
@@ -79,24 +81,33 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
     if _is_named_street(folded, words):
         return STREET
     # "Granada" and "Georgia" are rather at home: a town, and a state.
-    is_abroad = folded in words.folded_countries and folded not in words.folded_towns | words.region_names
+    is_town, is_region = folded in words.folded_towns, folded in words.region_names
+    is_abroad = folded in words.folded_countries and not (is_town or is_region)
     if is_abroad or (text.replace(".", "") in words.block("country initials") and len(text) > 1):
         return COUNTRY
-    if _is_hospital(folded) and folded not in words.folded_towns:
+    if _is_hospital(folded) and not is_town:
         return HOSPITAL
     # Names such as "New York" and "Madrid" are both, and count as towns. So do the provinces of Italy, which have the
     # names of their capitals.
-    is_town = folded in words.folded_towns or folded in words.province_codes
-    return REGION if is_region_code(text, words) or (folded in words.region_names and not is_town) else TOWN
+    is_town = is_town or folded in words.province_codes
+    return REGION if is_region_code(text, words) or (is_region and not is_town) else TOWN
 
 
 def _is_street(folded: str, words: LocaleWords) -> bool:
     """Whether a text contains a type of street as a word or, in some languages, as the end of a word."""
     # Behind a house number, "St" is no saint: 12 Elm St.
     shortest = _SHORTEST_TYPE - (words.locale == "en" and folded[:1].isdigit())
-    types = tuple(name for name in words.bare("street types") if len(name) >= shortest)
-    named = re.findall(r"[^\W\d_]+", folded)
-    return any(word.endswith(types) if words.locale in SUFFIXED else word in types for word in named)
+    types = words.bare("street types")
+    named = [word for word in _WORD.findall(folded) if len(word) >= shortest]
+    if words.locale not in SUFFIXED:
+        return any(word in types for word in named)
+    ends = _longer(types, shortest)
+    return any(word.endswith(ends) for word in named)
+
+
+@cache
+def _longer(names: frozenset[str], shortest: int) -> tuple[str, ...]:
+    return tuple(name for name in names if len(name) >= shortest)
 
 
 def _has_tail(folded: str, words: LocaleWords) -> bool:
@@ -104,13 +115,13 @@ def _has_tail(folded: str, words: LocaleWords) -> bool:
     # "Freiburg im Breisgau" is a town: words such as "im" may begin the names of German streets.
     shortest = _SHORTEST_TYPE - (words.locale not in SUFFIXED)
     tails = words.bare("street tail words")
-    return any(word in tails for word in re.findall(r"[^\W\d_]+", folded) if len(word) >= shortest)
+    return any(word in tails for word in _WORD.findall(folded) if len(word) >= shortest)
 
 
 def _is_named_street(folded: str, words: LocaleWords) -> bool:
     """Whether a text without a number is a street: its first word, in English its last word, is a type of street."""
     named = folded.split()
-    if len(named) < 2 or words.locale in SUFFIXED or folded in words.folded_towns | words.region_names:
+    if len(named) < 2 or words.locale in SUFFIXED or folded in words.folded_towns or folded in words.region_names:
         return False
     word = named[-1 if words.locale == "en" else 0].rstrip(".")
     return len(word) >= _SHORTEST_TYPE and word in words.bare("street types")

@@ -22,6 +22,7 @@ from .place_parts import (
     REGION,
     SUFFIXED,
     TOWN,
+    Part,
     Rule,
     is_region_code,
     kind_of_place,
@@ -86,6 +87,7 @@ class PlaceSurrogates:
             HOSPITAL: lambda text, near: self.town(text) if hospital is None else hospital(text),
         }
         self._towns = TownSurrogates(chance, words, avoided)
+        self._parts: dict[tuple[str, str], tuple[Part, ...]] = {}
         # Postal code -> town that is written next to it
         self._beside: dict[str, str] = {}
         self._types = words.bare("street types")
@@ -96,11 +98,18 @@ class PlaceSurrogates:
 
     def place(self, text: str, near: str | None = None, label_kind: str = "place") -> str:
         """Surrogate of a place, part by part; region and postal code fit the town of the place or the town ``near``."""
-        return rewritten_place(place_parts(text, self._words, label_kind), self._rules, near)
+        return rewritten_place(self.parts(text, label_kind), self._rules, near)
+
+    def parts(self, text: str, label_kind: str = "place") -> tuple[Part, ...]:
+        """Parts of a place, as of `place_parts`."""
+        # A place is read before and after the other places of the note are known, and once for each mention.
+        if (text, label_kind) not in self._parts:
+            self._parts[text, label_kind] = place_parts(text, self._words, label_kind)
+        return self._parts[text, label_kind]
 
     def learn(self, text: str, near: str | None, label_kind: str) -> None:
         """Learn the town next to a postal code, for other places in which the postal code is written without a town."""
-        parts = place_parts(text, self._words, label_kind)
+        parts = self.parts(text, label_kind)
         code, town = named_part(parts, POSTCODE), named_part(parts, TOWN) or near
         if code is not None and town is not None:
             self._beside.setdefault(main_code(code)[1], town)
@@ -169,7 +178,9 @@ class PlaceSurrogates:
         if chance.happens(_HOME_SHARE):
             return with_case(self._towns.home, text)
         # Countries that notes name often, and any other one. A corpus may name all of the first kind.
-        often = tuple(country for country in self._words.abroad if fold(country) not in self._avoided)
+        often = tuple(self._words.abroad)
+        if self._avoided:
+            often = tuple(country for country in often if fold(country) not in self._avoided)
         listed = often if chance.happens(0.5) and often else self._words.countries
         return with_case(draw_other(chance, alike(listed, len(text.split())), self._avoided), text)
 
@@ -253,8 +264,9 @@ class PlaceSurrogates:
 
         If all words are public, one of these words is read as the name.
         """
-        kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
-        types = [i for i, piece in enumerate(pieces) if fold(piece).rstrip(".") in self._types]
+        folded = [fold(piece) for piece in pieces]
+        kept = [self._is_kept(pieces, folded, i) for i in range(len(pieces))]
+        types = [i for i, piece in enumerate(folded) if piece.rstrip(".") in self._types]
         for i in (*self._types_in_names(pieces, types), *self._tails_in_names(pieces)):
             kept[i] = False
         own = [p for p, is_kept in zip(pieces, kept, strict=True) if p[0].isalpha() and len(p) > 1 and not is_kept]
@@ -299,18 +311,16 @@ class PlaceSurrogates:
     def _is_tail(self, piece: str) -> bool:
         return fold(piece).rstrip(".") in self._tail
 
-    def _is_kept(self, pieces: list[str], i: int) -> bool:
-        piece = fold(pieces[i]).rstrip(".")
-        joined = fold("".join(pieces[i : i + 3]))
+    def _is_kept(self, pieces: list[str], folded: list[str], i: int) -> bool:
+        piece = folded[i].rstrip(".")
         if not piece or not piece[0].isalpha() or pieces[i] in "\u00ba\u00aa":
             return True
-        if joined == "s/n" or fold("".join(pieces[max(i - 2, 0) : i + 1])) == "s/n":
+        if ["s", "/", "n"] in (folded[i : i + 3], folded[max(i - 2, 0) : i + 1]):
             return True
-        if any(fold("".join(pieces[max(at, 0) : at + 2])) in self._dotted for at in (i - 1, i)):
+        if any("".join(folded[max(at, 0) : at + 2]) in self._dotted for at in (i - 1, i)):
             return True
         # "R. Augusta", "5, r. du Four"
-        is_first = not any(other[0].isalpha() for other in pieces[:i])
-        is_letter_type = is_first and fold(pieces[i]) in self._letter_types
+        is_letter_type = folded[i] in self._letter_types and not any(other[0].isalpha() for other in pieces[:i])
         if _is_word_for_number(pieces, i) and not (self._words.locale == "en" and piece == "n"):  # North
             return True
         is_type = piece in self._types and (len(piece) > 1 or is_letter_type or "".join(pieces[i + 1 : i + 2]) == "/")

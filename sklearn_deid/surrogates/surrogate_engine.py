@@ -228,7 +228,7 @@ class SurrogateEngine:
 
     def _mentions(self, document: Document, spans: Sequence[Span], patient: PatientSurrogates) -> list[Mention | None]:
         kinds = [self.settings.kind_of.get(span.label) for span in spans]
-        return NoteMentions(document.text, spans, kinds, patient.words).read()
+        return NoteMentions(document.text, spans, kinds, patient.words, patient.place_parts).read()
 
 
 def rewritten(document: Document, replacements: Iterable[Replacement]) -> Document:

@@ -95,6 +95,12 @@ def _in_title_case(words: LocaleWords) -> frozenset[str]:
 
 
 @cache
+def _degrees(words: LocaleWords, in_capitals: bool = False) -> frozenset[str]:
+    listed = words.block("degrees")
+    return frozenset(map(str.upper, listed) if in_capitals else listed)
+
+
+@cache
 def _parts(words: LocaleWords) -> frozenset[str]:
     return words.titles | words.bare("additions to titles")
 
@@ -102,10 +108,12 @@ def _parts(words: LocaleWords) -> frozenset[str]:
 def _is_long(pieces: list[str], first: int, stop: int, words: LocaleWords, found: set[int]) -> bool:
     """Whether several pieces are one title."""
     some = pieces[first:stop]
-    signs = "".join(piece for piece in some if not piece[0].isalpha())
-    letters = [piece for piece in some if piece[0].isalpha()]
-    if not some[-1][0].isalpha() or not signs or signs.strip(".- "):
+    if not some[-1][0].isalpha():
         return False
+    signs = "".join([piece for piece in some if not piece[0].isalpha()])
+    if not signs or signs.strip(".- "):
+        return False
+    letters = [piece for piece in some if piece[0].isalpha()]
     if len(letters) > 1 and letters[1] in _RAISED:
         return len(letters) == 2 and fold("".join(some)).replace(".", "") in words.titles
     is_behind_name = _is_behind_name(pieces, first, found)
@@ -142,15 +150,17 @@ def _is_word(pieces: list[str], i: int, words: LocaleWords, found: set[int]) -> 
 def _is_addition(pieces: list[str], i: int, words: LocaleWords, found: set[int]) -> bool:
     listed = words.block("additions to titles")
     piece, has_stop = pieces[i], "".join(pieces[i + 1 : i + 2])[:1] == "."
-    is_listed = piece in listed or (piece.isupper() and has_stop and piece.lower() in listed)
+    if not (piece in listed or (piece.isupper() and has_stop and piece.lower() in listed)):
+        return False
     is_last = i == len(pieces) - 1
     is_told = has_stop or len(piece) >= _SHORTEST_WHOLE or is_last or "".join(pieces[i + 2 : i + 3]) in listed
-    return is_listed and is_told and _is_behind_title(pieces, i, found)
+    return is_told and _is_behind_title(pieces, i, found)
 
 
 def _is_degree(pieces: list[str], i: int, words: LocaleWords, found: set[int]) -> bool:
-    listed = words.block("degrees")
-    if pieces[i] not in listed and not (pieces[i].isupper() and pieces[i] in map(str.upper, listed)):
+    if pieces[i] not in _degrees(words) and not (
+        pieces[i].isupper() and pieces[i] in _degrees(words, in_capitals=True)
+    ):
         return False
     behind = next((k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha()), i)
     is_before_title = behind > i and _is_in_place(pieces, behind, words)
@@ -195,10 +205,11 @@ def _is_in_place(pieces: list[str], i: int, words: LocaleWords) -> bool:
     """
     folded = fold(pieces[i])
     has_stop = "".join(pieces[i + 1 : i + 2])[:1] == "."
-    is_listed = folded in words.titles and (has_stop or folded in words.numbered("titles"))
+    if folded not in words.titles or not (has_stop or folded in words.numbered("titles")):
+        return False
     is_name = pieces[i] in words.block("titles") and _is_word_in_capitals(pieces, i)
     is_name = is_name or _is_surname_like(pieces[i], words) or _is_placed_as_surname(pieces, i, words)
-    return is_listed and not is_name
+    return not is_name
 
 
 def _is_word_in_capitals(pieces: list[str], i: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from .chance import Chance
 from .folding import fold
@@ -61,8 +62,6 @@ class TownSurrogates:
         # Drawn once for a patient: all addresses with one form of postal code lie in one country.
         self.home, self.towns = self._country_and_towns()
         self._neighbor = self._towns_of_neighbor()
-        # Names of towns to draw from, by the number of their words.
-        self._names: dict[int, tuple[str, ...]] = {}
         # Towns that are written beside a code of four digits
         self._with_short_codes: set[str] = set()
 
@@ -78,11 +77,11 @@ class TownSurrogates:
         if fold(text) in self._with_short_codes:
             name = draw_other(chance, alike([town.name for town in self._neighbor], n_words), self._avoided)
             return next(town for town in self._neighbor if town.name == name)
-        if n_words not in self._names:
-            self._names[n_words] = alike([town.name for town in self.towns], n_words)
-        name = draw_other(chance, self._names[n_words], self._avoided)
+        is_home = self.towns is self._words.towns
+        names = _names(self._words, n_words) if is_home else alike([town.name for town in self.towns], n_words)
+        name = draw_other(chance, names, self._avoided)
         # By name, since the draw chose among names: two towns of one name are one surrogate.
-        town = next(town for town in self.towns if town.name == name)
+        town = _by_name(self._words)[name] if is_home else next(town for town in self.towns if town.name == name)
         # A tagger that is trained on surrogates would learn the listed towns by heart.
         invented = self._invented(chance, n_words) if chance.happens(_INVENTED_SHARE) else None
         return town if invented is None else town._replace(name=invented)
@@ -125,8 +124,8 @@ class TownSurrogates:
             return None
         last = chance.pick(self._words.surnames) + chance.pick(ends)
         name = last if n_words == 1 else f"{chance.pick(starts)} {last}"
-        refused = self._avoided | self._words.folded_towns
-        return None if fold(name) in refused or fold(last) in refused else name
+        is_refused = any(fold(n) in self._avoided or fold(n) in self._words.folded_towns for n in (name, last))
+        return None if is_refused else name
 
     def _country_and_towns(self) -> tuple[str, tuple[Town, ...]]:
         """Country of the patient, and its towns outside of the corpus if there are enough; else the locale's towns."""
@@ -137,6 +136,17 @@ class TownSurrogates:
             left = tuple(town for town in left if fold(town.name) not in self._avoided)
         is_abroad = chance.happens(_ABROAD_SHARE) and len(left) >= _ENOUGH_TOWNS and fold(country) not in self._avoided
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
+
+
+@cache
+def _names(words: LocaleWords, n_words: int) -> tuple[str, ...]:
+    """Names of towns to draw from for a name with this number of words."""
+    return alike([town.name for town in words.towns], n_words)
+
+
+@cache
+def _by_name(words: LocaleWords) -> dict[str, Town]:
+    return {town.name: town for town in reversed(words.towns)}
 
 
 def main_code(text: str) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ import calendar
 import re
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 
 from ..text import apply_casing, casing_pattern
 from .dates import ORDINAL_ENDINGS, ordinal_ending
@@ -157,13 +158,15 @@ class WrittenDate:
 
 def weekday_number(word: str, words: LocaleWords) -> int | None:
     """Number of a weekday from its name or abbreviation, Monday being 0; None for other words."""
-    folded = fold(word)
-    for block in ("weekdays", "weekday abbreviations"):
-        names = list(words.numbered(block))
-        if folded in names:
-            return names.index(folded)
-    other = words.numbered("other weekdays").get(folded)
-    return None if other is None else int(other) - 1
+    return _weekdays(words).get(fold(word))
+
+
+@cache
+def _weekdays(words: LocaleWords) -> dict[str, int]:
+    """Numbers of names and abbreviations."""
+    others = {name: int(number) - 1 for name, number in words.numbered("other weekdays").items()}
+    names, short = (enumerate(words.numbered(block)) for block in ("weekdays", "weekday abbreviations"))
+    return others | {name: i for i, name in short} | {name: i for i, name in names}
 
 
 def _weekday(word: str, words: LocaleWords) -> int:
