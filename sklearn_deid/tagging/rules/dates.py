@@ -10,10 +10,11 @@ from typing import Any
 from ...surrogates.locale_words import locale_words
 from .rule import LANGUAGES, Rule
 
-_FREE = r"(?<!\d)(?<!\d[-./])"
+# The digit is looked for first: that takes a fraction of the time of looking back from each character.
+_FREE = r"(?=\d)(?<!\d)(?<!\d[-./])"
 # The second date of a range may follow the hyphen of the range: "1.2.2019-5.2.2019", "1/2/19-5/2/19".
-_FREE_OR_SECOND = r"(?<!\d)(?:(?<!\d[-./])|(?<=[-/.](?:19|20)\d\d[-/])|(?<=\d[/.]\d\d-))"
-_SECOND_ISO = r"(?<!\d)(?:(?<!\d[-./])|(?<=\d[-/.]\d\d[-/]))"
+_FREE_OR_SECOND = r"(?=\d)(?<!\d)(?:(?<!\d[-./])|(?<=[-/.](?:19|20)\d\d[-/])|(?<=\d[/.]\d\d-))"
+_SECOND_ISO = r"(?=\d)(?<!\d)(?:(?<!\d[-./])|(?<=\d[-/.]\d\d[-/]))"
 _END = r"(?!\d)(?![-/]\d)"
 _END_OR_SECOND = r"(?!\d)(?![-/]\d(?!\d?[/.]\d))"
 _END_ISO = r"(?!\d)(?![-/]\d(?!\d{3}[-/.]\d))"

@@ -89,7 +89,7 @@ POSTAL_RULES = (
     _zip("codigo-postal", r"\b(?i:cp|c\.p|c[óo]digo postal)[\s.:]{1,4}(?P<phi>\d{5})(?!\d)", "es", 2, _spanish_length),
     _zip(
         "codigo-postal-y-lugar",
-        r"(?<![^\W_])(?<!\d[-./ ])(?P<phi>\d{5})(?=[\s,.(-]{1,3}[A-ZÁÉÍÓÚÑ][^\W\d_A-Z])",
+        r"(?=\d)(?<![^\W_])(?<!\d[-./ ])(?P<phi>\d{5})(?=[\s,.(-]{1,3}[A-ZÁÉÍÓÚÑ][^\W\d_A-Z])",
         "es",
         0,
         _spanish_length,
