@@ -92,16 +92,23 @@ def _in_order(
 ) -> Iterator[list[Any]]:
     # This process is one of the jobs. With all batches in other processes, one more process has to start, and takes
     # turns with this one, which reads and writes, on the same core.
-    waiting: deque[Any] = deque()
+    waiting: deque[tuple[NoteBatch, Any]] = deque()
     most = _BATCHES_A_PROCESS * (n_jobs - 1)
     started = pool.submit(os.getpid)
     for batch in batches:
         # A process takes seconds to start. Until then, no result is waited for.
-        n_free = most - sum(not found.done() for found in waiting) if started.done() else 0
-        waiting.append(_sent(pool, batch) if n_free > 0 else _tag_here(tagger, batch, n_threads))
-        while waiting and (waiting[0].done() or len(waiting) > most + _BATCHES_AHEAD):
-            yield _result(waiting.popleft())
-    yield from map(_result, waiting)
+        n_free = most - sum(not found.done() for _, found in waiting) if started.done() else 0
+        waiting.append((batch, _sent(pool, batch) if n_free > 0 else _tag_here(tagger, batch, n_threads)))
+        while waiting and (waiting[0][1].done() or len(waiting) > most + _BATCHES_AHEAD):
+            yield _result(waiting.popleft()[1])
+    # This process would only wait for the last batches: it tags them as well, from the end.
+    while waiting:
+        left = [i for i, (_, found) in enumerate(waiting) if i > 0 and not found.done()]
+        if left:
+            batch = waiting[left[-1]][0]
+            waiting[left[-1]] = batch, _tag_here(tagger, batch, n_threads)
+        else:
+            yield _result(waiting.popleft()[1])
 
 
 def _sent(pool: ProcessPoolExecutor, batch: NoteBatch) -> Any:
