@@ -73,7 +73,7 @@ class ReleaseSpace:
     def _cased(self, lowered: str, form: int) -> tuple[int, ...]:
         """Return the numbers of a lower-case word in the three casings."""
         capitalised, upper = lowered.capitalize(), lowered.upper()
-        if lowered.lower() == capitalised.lower() == upper.lower() == lowered:
+        if lowered.isascii() or lowered.lower() == capitalised.lower() == upper.lower() == lowered:
             first = len(_PATTERNS) * form
             third = 0 if upper == lowered else 1 if upper == capitalised else 2
             return first, first + (capitalised != lowered), first + third

@@ -47,7 +47,7 @@ def casing_class(token: str) -> int:
     ['numeric', 'mainly_numeric', 'lower', 'upper', 'initial_upper', 'contains_digit', 'other']
     """
     # The order of the tests defines the classes: a token of digits is also neither lower nor upper.
-    digits = sum(map(str.isdigit, token))
+    digits = 0 if token.isalpha() else sum(map(str.isdigit, token))
     if digits and digits == len(token):
         return 1
     if 2 * digits > len(token):
