@@ -1,4 +1,4 @@
-"""Hard links to what the package itself needs, without extras: linked.py OWN, run by the Python of another environment.
+"""Hard links to pip and what the package needs without extras: linked.py OWN, run by the Python of another environment.
 
 OWN is the folder site-packages of a new environment. pip finds the same files there that it would unpack, and what it
 replaces or removes there stays in the other environment.
@@ -26,7 +26,7 @@ def needed(name: str, found: dict[str, Distribution]) -> dict[str, Distribution]
 
 def main() -> None:
     own = Path(sys.argv[1])
-    for one in needed("sklearn-deid", {}).values():
+    for one in [distribution("pip"), *needed("sklearn-deid", {}).values()]:
         for file in one.files or []:
             source, target = Path(one.locate_file(file)), own / file
             # The programs of an environment name its Python, and linked folders are there already.
