@@ -222,12 +222,14 @@ class FederationConfig:
                 )
         if self.tagger.get("encoder", "lstm") in (None, "pretrained"):
             raise ExchangeError(f"'encoder' cannot be a pretrained encoder: {_PRETRAINED}.")
-        from ..worker_data import check_public_start
+        if (start := self.tagger.get("warm_start_from")) is not None:
+            # The server of a training without a model of the package need not import PyTorch.
+            from ..worker_data import check_public_start
 
-        try:
-            check_public_start(self.tagger.get("warm_start_from"))
-        except ValueError as error:
-            raise ExchangeError(str(error)) from None
+            try:
+                check_public_start(start)
+            except ValueError as error:
+                raise ExchangeError(str(error)) from None
         if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
         self._check_lists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import threading
 import time
 import traceback
@@ -40,6 +42,8 @@ class SiteExecutor(Executor):
         local = Path(engine.get_workspace().get_site_config_dir())
         line = _Line(engine.get_cell(), fl_ctx.get_job_id(), abort_signal)
         quiet = threading.Event()
+        # The interpreter would search all modules for garbage when it ends: about a second.
+        atexit.register(gc.freeze)
         try:
             settings = read_settings(SiteSettings, local / SITE_FILE)
             agreement = read_settings(FederationConfig, local / AGREEMENT_FILE)
