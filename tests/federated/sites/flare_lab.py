@@ -17,6 +17,29 @@ LONGEST_WAIT = 240.0
 DIE_WITH_PARENT = (
     "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 )
+# A process that imports the packages of others once, and becomes one process for each command: PyTorch takes seconds,
+# and so does the search for garbage at the end of Python. The kernel ends a command that takes too long.
+RUN_COMMANDS = """
+import gc, importlib, json, os, signal, sys
+import nvflare.cli, sklearn.model_selection, skorch, torch._dynamo
+
+gc.freeze()
+for line in sys.stdin:
+    module, longest, *words = json.loads(line)
+    if not (child := os.fork()):
+        signal.alarm(longest)
+        for number, name in enumerate((os.devnull, "stdout", "stderr")):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
+        sys.argv = words
+        try:
+            end = importlib.import_module(module).main()
+        except SystemExit as told:
+            end = told.code
+        print(end or "", end="", file=sys.stderr, flush=True)
+        sys.stdout.flush()
+        os._exit(bool(end))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 
 
 def free_port():
@@ -39,22 +62,19 @@ class Lab:
             "OMP_NUM_THREADS": "1",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        run = [sys.executable, "-c", RUN_COMMANDS]
+        self.commands = subprocess.Popen(run, cwd=self.root, env=self.environment, **pipes)
 
     # ---- the commands of the documentation
 
-    def command(self, *words, check=True):
-        module = {"nvflare": "nvflare.cli", "sklearn-deid": "sklearn_deid"}[words[0]]
-        done = subprocess.run(
-            [sys.executable, "-m", module, *map(str, words[1:])],
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=LONGEST_WAIT,
-            stdin=subprocess.DEVNULL,
-        )
-        assert not check or done.returncode == 0, f"{words}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
-        return done.stdout
+    def command(self, *words):
+        module = {"nvflare": "nvflare.cli", "sklearn-deid": "sklearn_deid.cli"}[words[0]]
+        print(json.dumps([module, int(LONGEST_WAIT), *map(str, words)]), file=self.commands.stdin, flush=True)
+        end = self.commands.stdout.readline()
+        told, error = ((self.root / name).read_text() for name in ("stdout", "stderr"))
+        assert end == "0\n", f"{words}: {end} {told[-2000:]} {error[-2000:]}"
+        return told
 
     def plan(self, *options):
         named = [word for site in self.sites for word in ("--site", site)]
@@ -171,6 +191,7 @@ class Lab:
         self._send(name, signal.SIGCONT)
 
     def close(self):
+        self.commands.communicate()
         for name in list(self.processes):
             self.kill(name)
 
