@@ -80,11 +80,13 @@ def test_a_hunk_is_its_lines_before_and_after():
     assert list(hunks_of(block)) == [("a.py", "x = 1\ny = 2", "x = 1\ny = 3"), ("a.py", "", "z = 4")]
 
 
-# A process that imports the packages of others once, and becomes one process for each folder; PyTorch takes seconds.
+# A process that imports the packages of others once, and becomes one process for each folder: PyTorch takes seconds,
+# and so does the search for garbage at the end of Python.
 TRY_ALL = """
-import os, sys
-import scipy.stats, sklearn.pipeline, skorch, spacy, torch
+import gc, os, sys
+import scipy.stats, sklearn.pipeline, skorch, spacy, torch._dynamo
 
+gc.freeze()
 for folder in sys.argv[1:]:
     if not (child := os.fork()):
         sys.path.insert(0, folder)
@@ -94,7 +96,8 @@ for folder in sys.argv[1:]:
         import sklearn_deid
         assert sklearn_deid.__file__.startswith(folder)
         exec(compile(open("../trial.py").read(), "trial.py", "exec"), {"__name__": "__main__"})
-        sys.exit()
+        sys.stdout.flush()
+        os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
