@@ -6,10 +6,15 @@ Nothing is fetched: no inventories of other projects, and formulas become MathML
 import gc
 import os
 import sys
+from functools import cache
 from pathlib import Path
+
+from sphinx.search.en import SearchEnglish
 
 # Sphinx keeps the trees of all pages: the default thresholds look through them again and again, a tenth of the build.
 gc.set_threshold(100_000, 50, 1_000)
+# The index of the search has 87,000 words, most of them many times.
+SearchEnglish.stem = cache(SearchEnglish.stem)
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
