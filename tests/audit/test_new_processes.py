@@ -1,10 +1,7 @@
 """Generators that a module makes with a fixed seed show in new processes alone."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from joblib.externals.loky import ProcessPoolExecutor
 
 from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, from_module, is_named, with_transform
 from sklearn_deid import MadlibPseudonymizer, PrivateRepresenter
@@ -14,6 +11,7 @@ from sklearn_deid.exceptions import AttackError
 
 from ..representations.test_private_representer import TINY, VECTORS
 from .audited_toys import audited_sentences, auditor
+from .kept_processes import Kept
 
 _OF_MODULE = np.random.default_rng(7**21)
 
@@ -26,30 +24,12 @@ class OfModule(MadlibPseudonymizer):
         return super().sample(X, y, groups)
 
 
-class Kept:
-    """Pools whose processes end with the tests of this module.
-
-    A process imports all modules, which takes seconds, and each audit asks for two. The first numbers of a generator of
-    a module are those behind the first audit in the next one, and both processes still have the same.
-    """
-
-    def __init__(self):
-        self.idle, self.all = [], []
-
-    def pool(self, max_workers):
-        if not self.idle:
-            self.all.append(ProcessPoolExecutor(max_workers=max_workers))
-            self.idle.append(self.all[-1])
-        return SimpleNamespace(submit=(one := self.idle.pop()).submit, shutdown=lambda **_: self.idle.append(one))
-
-
 @pytest.fixture(scope="module")
 def kept():
     pools = Kept()
     yield pools
     assert len(pools.all) == 2
-    for pool in pools.all:
-        pool.shutdown(wait=True, kill_workers=True)
+    pools.close()
 
 
 @pytest.fixture

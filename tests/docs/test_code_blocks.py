@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_deid import NoteDeidentifier
 
+from ..audit.kept_processes import Kept
 from .pages import PAGES, ROOT, blocks_of, name_of
 
 TRAINED = {}
@@ -29,8 +30,21 @@ def equal_trainings_once(monkeypatch):
     monkeypatch.setattr(NoteDeidentifier, "fit", fit)
 
 
+@pytest.fixture(scope="module")
+def kept():
+    pools = Kept()
+    yield pools
+    pools.close()
+
+
+@pytest.fixture
+def kept_processes(kept, monkeypatch):
+    """Audits of several pages ask for two new processes; `test_new_processes` has those."""
+    monkeypatch.setattr("sklearn_deid.audit.releases.new_processes.ProcessPoolExecutor", kept.pool)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
-def test_python_blocks_run(page, tmp_path, monkeypatch, capsys, known_keys, equal_trainings_once):
+def test_python_blocks_run(page, tmp_path, monkeypatch, capsys, known_keys, equal_trainings_once, kept_processes):
     monkeypatch.chdir(tmp_path)
     namespace = {}
     for block in blocks_of(page):
