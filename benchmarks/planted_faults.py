@@ -357,7 +357,7 @@ def renamed_attribute(scene: Scene, folder: Path) -> Audited:
         return replace(layout, names=tuple(name.replace("words.shapes", "words.forms") for name in layout.names))
 
     patch = mock.patch("sklearn_deid.audit.releases.updates.tagger_layout", renamed)
-    return Audited(scene.ensemble, scene.notes, ("it was renamed",), patch=patch)
+    return Audited(scene.ensemble, scene.notes, ("The parameter was renamed",), patch=patch)
 
 
 class Forgetful(NeighborPseudonymizer):
@@ -378,7 +378,7 @@ def tokens_put_back(scene: Scene, folder: Path) -> Audited:
     """Five per cent of the pseudonymised words are the original words."""
     one = scene.representer
     planted = Forgetful(embeddings=one.embeddings, n_neighbors=max(20, one.n_neighbors)).fit(scene.X, scene.y)
-    return Audited(planted, scene.notes, ("more words unchanged",))
+    return Audited(planted, scene.notes, ("more unchanged words",))
 
 
 class NamesElsewhere(SurrogatePseudonymizer):
@@ -398,7 +398,7 @@ class NamesElsewhere(SurrogatePseudonymizer):
 @fault
 def names_elsewhere(scene: Scene, folder: Path) -> Audited:
     """Originals stand in words that are no PHI."""
-    return Audited(NamesElsewhere(locale="en").fit(*scene.notes), scene.notes, ("no PHI differ",))
+    return Audited(NamesElsewhere(locale="en").fit(*scene.notes), scene.notes, ("outside of PHI differ",))
 
 
 def left_over(name: str, where: Callable[[TokenSequences, Any], np.ndarray]) -> type[SurrogatePseudonymizer]:

@@ -80,7 +80,7 @@ def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.r
         X, y, groups = X[rows], y[rows], None if groups is None else groups[rows]
     seed = int(rng.integers(2**31))
     if len(X) < 3 or (groups is not None and len(np.unique(groups)) < 3):
-        raise SequenceError("An audit needs at least three patients: to learn from, to choose by, and to measure on.")
+        raise SequenceError("An audit needs at least three patients: for training, for selection and for measurement.")
     return AuditData(X, y, groups, *three_patient_splits(len(X), groups, seed), rows, seed)
 
 
@@ -115,7 +115,7 @@ def _checked(X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequence
     """Check that the sentences contain words, and that tags and groups match the sentences."""
     X = check_sequences(X)
     if not isinstance(X, TokenSequences):
-        raise SequenceError("An audit compares what is released with the words behind it; X holds vectors.")
+        raise SequenceError("An audit compares the release with the original words, but X holds vectors.")
     return X, check_tags(y, X), check_groups(groups, len(X))
 
 

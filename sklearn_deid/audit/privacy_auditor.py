@@ -291,13 +291,16 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             tagger = final_tagger(released)
         if step is None and tagger is None:
             raise ValueError(
-                f"In the {type(released).__name__} nothing is made to be released: no representer, no "
-                "pseudonymizer, no vector perturber, no DSSGDEnsemble with keep_exchange=True. Audit what is shared; "
-                "for attacks on a tagger ask for attacks='all', or for 'membership' and 'canaries'. Updates of other "
-                "networks are attacked with UpdateLeakageAttack of sklearn_deid.audit.attacks."
+                f"The {type(released).__name__} has no step for a release: no representer, no pseudonymizer, no "
+                "vector perturber, no DSSGDEnsemble with keep_exchange=True. Audit the step whose output you share. "
+                "For attacks on a tagger, set attacks='all' or list 'membership' and 'canaries'. For updates of other "
+                "networks, use UpdateLeakageAttack of sklearn_deid.audit.attacks."
             )
         if tagger is not None and step is not None and step.before:
-            raise ValueError("Attacks on a model with steps before what is released are run apart: name them alone.")
+            raise ValueError(
+                "Attacks on a model with steps before the released step need an audit of their own: "
+                "list only these attacks."
+            )
         if step is not None:
             check_is_fitted(step.estimator)
             X = step.inputs(X)
@@ -315,7 +318,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             warnings.simplefilter("ignore", InsecureReleaseWarning)  # becomes a fault in the report
             shared = load_representation(path)
         if not len(shared.X.data):
-            raise BundleError("The folder holds no token: there is nothing to attack.", path=str(path))
+            raise BundleError("The folder holds no token, so that there is nothing to attack.", path=str(path))
         if isinstance(representer, (str, os.PathLike)):
             kind = WordClassRepresenter if holds_classes(shared.origin) else PrivateRepresenter
             representer = kind.load(representer)

@@ -118,15 +118,15 @@ class AttackResult:
         if self.baseline is not None and not isinstance(self.baseline, Estimate):
             object.__setattr__(self, "baseline", Estimate.exact(self.baseline))
         if self.attack is None and not self.reason:
-            raise ValueError("A result without figures needs the reason why it was skipped.")
+            raise ValueError("A result without figures needs a reason for skipping the attack.")
         if self.attack is not None and self.baseline is None:
-            raise ValueError("An attack needs a baseline: what is guessed without the release.")
+            raise ValueError("An attack needs a baseline: the result of guessing without the release.")
         arms = () if self.attack is None else (self.attack, self._baseline)
         # A comparison with NaN is false: an attack without an interval would have no advantage, and would pass.
         if not all(map(math.isfinite, (self.best, *(end for arm in arms for end in (arm.low, arm.high))))):
             raise ValueError("An attack and its baseline need finite figures with an interval.")
         if (self.positive_control is None) != (self.min_positive_control is None):
-            raise ValueError("A positive control needs the bar that it must reach, and the bar a control.")
+            raise ValueError("A positive control needs a bar that the control must reach, and a bar needs a control.")
         _check_figures(self.details)
 
     @classmethod

@@ -49,7 +49,8 @@ _SENTENCES = 2000
 # Kinds of folders, and the kind of the same release if the notes are known.
 _BEHIND = {RELEASE_FILE: REPRESENTATION, CLASS_FILE: CLASSES}
 _CAN_BE_ORIGINALS = (
-    f"{UNKNOWN_MECHANISM} The text can hold the originals, which this attack does not read. Audit the pseudonymizer."
+    f"{UNKNOWN_MECHANISM} The text can hold the originals, but this attack does not search for originals. Audit the "
+    "pseudonymizer."
 )
 
 
@@ -107,10 +108,12 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
         if not isinstance(one, str):
             out.append((type(one).__name__, one))
         elif one not in ATTACKS:
-            raise ValueError(f"There is no attack {one!r}; there are {', '.join(ATTACKS)}.")
+            raise ValueError(f"There is no attack {one!r}. The attacks are {', '.join(ATTACKS)}.")
         elif not set(ATTACKS[one].kinds) & set(kinds):
             here = " and ".join(kinds)
-            raise AttackError(f"The attack {one!r} is on {' or '.join(ATTACKS[one].kinds)}, and here is {here}.")
+            raise AttackError(
+                f"The attack {one!r} is on {' or '.join(ATTACKS[one].kinds)}, but this audit is on {here}."
+            )
         else:
             out.append((one, None))
     if not out:
@@ -244,7 +247,7 @@ def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: Atta
 
 
 def _without_notes(attack: Any) -> list[AttackResult]:
-    raise AttackError("It needs the notes behind the folder and the published representer.")
+    raise AttackError("This attack needs the notes behind the folder and the published representer.")
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
@@ -293,7 +296,7 @@ def _changed_elsewhere(release: ReleasedText) -> str | None:
     """
     data, released = release.data, release.released
     n = 0 if release.pseudonymizer is None else int((released.data != data.X.data)[~data.phi].sum())
-    return f"{n:,} tokens that are no PHI differ from the notes: they can hold originals." if n else None
+    return f"{n:,} tokens outside of PHI differ from the notes. They can hold originals." if n else None
 
 
 def _blocked(results: list[AttackResult], reason: str | None) -> list[AttackResult]:

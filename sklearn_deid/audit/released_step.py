@@ -85,12 +85,12 @@ def find_released_step(estimator: Any, path: str | None = None) -> AuditedStep |
         found = [step for step in found if path in (step.path, step.path.rpartition("__")[2])]
         if not found:
             raise ValueError(
-                f"representation_step={path!r} names no step that makes something to be released; "
-                f"those are: {', '.join(map(repr, names)) or 'none'}."
+                f"representation_step={path!r} is not a step with an output to release. "
+                f"Such steps: {', '.join(map(repr, names)) or 'none'}."
             )
     if len(found) > 1:
         raise ValueError(
-            f"Several steps make something to be released: {', '.join(repr(step.path) for step in found)}. Say which "
+            f"Several steps have an output to release: {', '.join(repr(step.path) for step in found)}. Say which "
             "one is shared by representation_step=..."
         )
     return found[0] if found else None

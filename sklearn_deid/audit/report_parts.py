@@ -18,68 +18,81 @@ _SCORE = (
     "attack gets from guessing (0) to certainty (1)."
 )
 _ARMS = (
-    "Each attack has three arms. 'Found' is what attackers achieve on the release. 'Guessing' is what they achieve "
-    "without it. Controls show that the attack works: 'nothing hidden' must reach its bar, and 'nothing to learn' must "
-    "be at chance. If a control fails, the result is invalid. An invalid result is never a pass. 'Words in this "
-    "report' explains the terms."
+    "Each attack has three arms. 'Found' is the result of an attacker who sees the release. 'Guessing' is the result "
+    "of an attacker without the release. Controls show that the attack works: 'nothing hidden' must reach its bar, "
+    "and 'nothing to learn' must be at chance. If a control fails, the result is invalid. An invalid result is never "
+    "a pass. 'Words in this report' explains the terms."
 )
-_NO_BOUND = "Nothing is proved about this release: what is known about it rests on the attacks that were tried."
+_NO_BOUND = "No bound is proved for this release. The verdicts rest only on the attacks that were tried."
 _NOT_ATTACKED = {
-    "representation": "No private vectors were given to this audit.",
-    "pseudonymised text": "No text whose names were replaced was given to this audit.",
+    "representation": "This audit received no private vectors.",
+    "pseudonymised text": "This audit received no text with replaced names.",
     "model": (
-        "Whether a trained tagger or the representer remembers its training notes. The attacks on models train a model "
-        "anew several times. They run on request only: with attacks='all' or with their names (membership, "
+        "The attacks on models test whether a trained tagger or the representer remembers its training notes. They "
+        "train a model anew several times. They run only with attacks='all' or with their names (membership, "
         "membership_threshold, canaries, membership_representer)."
     ),
     "updates": (
-        "Updates that hospitals send each other in distributed training. To attack them, audit a DSSGDEnsemble that "
-        "was fitted with keep_exchange=True."
+        "Hospitals send each other updates in distributed training. To attack these updates, audit a DSSGDEnsemble "
+        "that was fitted with keep_exchange=True."
     ),
 }
 _WORDS = (
     ("advantage", "How far an attacker gets from guessing (0) to certainty (1)."),
-    ("interval", "In 95 of 100 such audits, the figure for all patients of this kind lies in the interval."),
-    ("release", "One copy of the data in somebody else's hands."),
+    ("interval", "In 95 of 100 audits of this kind, the interval contains the figure for all patients of this kind."),
+    ("release", "One copy of the data that another person receives."),
     (
         "representation, representer",
-        "Private vectors: a row of numbers in the place of each word, and the published program that makes them.",
+        "A representation has private vectors: a row of numbers in the place of each word. The representer is the "
+        "published program that makes the vectors.",
     ),
-    ("noise-free template", "The attacker runs that program on each candidate, with its noise switched off."),
-    ("candidates", "Sentences, or names to put into one, of which the attacker knows that one is right."),
+    (
+        "noise-free template",
+        "Vectors that the attacker makes of a candidate: the published representer runs without its noise.",
+    ),
+    (
+        "candidates",
+        "Sentences, or names to put into a sentence. The attacker knows that one of the candidates is right.",
+    ),
     (
         "by likelihood, by cosine",
-        "Two ways to compare a release with a candidate; the first knows how large the noise is.",
+        "Two ways to compare a release with a candidate. The comparison by likelihood uses the size of the noise.",
     ),
     (
         "pair discrimination",
-        "The attacker sees a sentence and a representation: are they of the same sentence, or was one name exchanged? "
-        "T1 compares words with vectors, T2 vectors with vectors.",
+        "The attacker sees a sentence and a representation, and decides whether they belong together or whether one "
+        "name was exchanged. T1 compares words with vectors, and T2 compares vectors with vectors.",
     ),
     (
         "paper's adversary, strong adversary",
-        "The attacker of Friedrich et al. (2019), who is weak, and one of this library that reads much more. Fresh: "
-        "trained for this audit; continued: the one the representer was trained against, trained on.",
+        "The paper's adversary is the weak attacker of Friedrich et al. (2019). The strong adversary is an attacker "
+        "of this library that reads much more. Fresh: trained for this audit. Continued: the adversary against which "
+        "the representer was trained, with further training.",
     ),
     (
         "inversion, decoder",
-        "A program that the attacker trains to read the word back from its vector. Seen and unseen words: those of its "
-        "training, and others; context: what the surroundings alone give away; frequency: guessing frequent words.",
+        "A decoder is a program that the attacker trains to read the word back from its vector. Seen words are the "
+        "words of its training, and unseen words are all others. Context: result of reading only the surroundings. "
+        "Frequency: result of guessing frequent words.",
     ),
-    ("casing, labels", "Capital letters, and what kind of PHI a word is: both are handed out beside the vectors."),
-    ("linkage", "Telling whether two sentences are about one patient."),
+    (
+        "casing, labels",
+        "Casing is the use of capital letters, and a label is the kind of PHI of a word. Casing and "
+        "labels are shared together with the vectors.",
+    ),
+    ("linkage", "The attacker decides whether two sentences are about one patient."),
     (
         "bound",
-        "How often the best possible attacker is right, in the mean over random pairs of sentences that differ in one "
-        "word, if the noise cannot be predicted. It is about single words, not about patients.",
+        "Mean accuracy of the best possible attacker over random pairs of sentences that differ in one word, if the "
+        "noise cannot be predicted. The bound is about single words, not about patients.",
     ),
 )
 _LIMITS = (
-    "An attack that fails does not show that all attacks fail; a stronger one may be found tomorrow.",
-    "Intervals are about other sentences of the same kind, not about other hospitals, and not about single persons.",
-    "Each further release of the same notes gives away more; the figures hold for the number of releases named.",
-    "Rare events, professions and whole stories can point to a person without any name; they were not attacked.",
-    "Whether a release is lawful is not decided here.",
+    "The failure of an attack does not show that all attacks fail. A stronger attack may be found later.",
+    "Intervals hold for other sentences of the same kind. They do not hold for other hospitals or for single persons.",
+    "Each further release of the same notes discloses more. The figures hold only for the stated number of releases.",
+    "Rare events, professions and whole stories can identify a person without any name. They were not attacked.",
+    "This report does not decide whether a release is lawful.",
 )
 
 
@@ -140,7 +153,7 @@ def row_label(result: AttackResult) -> str:
 def status_of(result: AttackResult) -> str:
     """Status of a result: valid, invalid, skipped, a bound, or "weak" for the paper's adversary."""
     if is_weak(result):
-        return "too weak to prove anything"
+        return "too weak for a conclusion"
     if result.status == "ok":
         return "bound" if is_bound(result) else "no fault found" if is_check(result) else "valid"
     if result.faults:
@@ -152,7 +165,7 @@ def _summary(report: Any) -> Iterator[Block]:
     yield Heading(f"Score: {two_digits(report.score)}, where 1 is best")
     yield Paragraph(_SCORE)
     if report.blocking_issues:
-        yield Alert("This audit cannot be passed, whatever the figures:")
+        yield Alert("This audit cannot be passed, regardless of the figures:")
         yield Items(tuple(("", text) for text in report.blocking_issues))
     yield from map(Alert, report.warnings)
     worst = report.worst
@@ -181,9 +194,11 @@ def _attacks(report: Any) -> Iterator[Block]:
     if details:
         yield Table("Further figures of the attacks", ("attack", "figures"), tuple(details.items()))
     weak = ((row_label(r), " ".join(r.failures)) for r in report.results if is_weak(r))
-    yield from _items("Adversaries too weak to prove anything", weak)
+    yield from _items("Adversaries too weak for a conclusion", weak)
     faulty = ((row_label(r), " ".join(r.faults)) for r in report.results if r.faults)
-    yield from _items("Faults of the release", faulty, "The release is not what was stated. Do not share it:")
+    yield from _items(
+        "Faults of the release", faulty, "The release differs from its statements. Do not share the release:"
+    )
     invalid = ((row_label(r), " ".join(r.failures)) for r in report.results if status_of(r) == "INVALID")
     yield from _items("Errors of the audit", invalid, "These results are invalid and must not be used:")
 
@@ -246,7 +261,8 @@ def _tail(details: Mapping[str, Any]) -> str:
     if not {"quantile", "quantile_accuracy", "largest_accuracy"} <= set(details):
         return ""
     accuracy, largest = percent(details["quantile_accuracy"]), percent(details["largest_accuracy"])
-    return f" For {percent(details['quantile'])} of the pairs it is at most {accuracy}; the largest is {largest}."
+    quantile = percent(details["quantile"])
+    return f" For {quantile} of the pairs, the accuracy is at most {accuracy}. The largest accuracy is {largest}."
 
 
 def _details(details: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -282,7 +298,7 @@ def _limits(report: Any) -> Iterator[Block]:
 
 
 def _settings(report: Any) -> Iterator[Block]:
-    yield Heading("How to repeat it")
+    yield Heading("How to repeat the audit")
     rows = [*_flat(report.settings), *(("version of " + name, text) for name, text in report.versions.items())]
     yield Table("Settings and versions", ("setting", "value"), tuple((*rows, ("seconds", f"{report.seconds:.0f}"))))
 

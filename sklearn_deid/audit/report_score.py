@@ -109,7 +109,10 @@ def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
     if not valid:
         found.append("No attack was carried out with valid controls.")
     elif on_vectors and all(is_paper(r) for r in on_vectors):
-        found.append("Only the paper's own adversary attacked the representation; it proves nothing by itself.")
+        found.append(
+            "Only the paper's own adversary attacked the representation. The result of this weak adversary "
+            "proves nothing by itself."
+        )
     return found
 
 
@@ -175,17 +178,17 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
     for threat, n in fewest.items():
         who, remedy = _WHO.get(threat, _PATIENTS)
         found.append(
-            f"Attacks on the {threat} were measured on only {n} {who}: intervals are wide, which lowers the score. "
-            f"Intervals are inexact below {FEW_GROUPS}. {remedy}"
+            f"Attacks on the {threat} were measured on only {n} {who}: intervals are wide, and the score is lower. "
+            f"With fewer than {FEW_GROUPS}, intervals are also inexact. {remedy}"
         )
     found += [
-        f"Open by declaration, and not part of the score: {result.phrase.format(f'{100 * result.attack.value:.0f} %')}."
+        f"Declared as open, and not part of the score: {result.phrase.format(f'{100 * result.attack.value:.0f} %')}."
         for result in valid
         if result.settings.get("open_by_declaration") and result.attack is not None
     ]
     if not patients_known and any(result.threat != "updates" for result in valid):  # results on updates are about sites
         found.append(
-            "It was not said which sentences are of one patient. Each was taken for a patient of its own: intervals "
-            "are narrower and the score is higher than they should be, and links between sentences were not attacked."
+            "The patients of the sentences were not given. Each sentence was therefore counted as one patient: "
+            "intervals are too narrow, and the score is too high. Links between sentences were not attacked."
         )
     return found

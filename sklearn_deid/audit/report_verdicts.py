@@ -55,28 +55,30 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
     assert paper.attack is not None and other.attack is not None  # of all that count
     weak = ""
     if paper.positive_control is not None and paper.positive_control.value < CONTROL_BAR:
-        weak = f" (and only at {percent(paper.positive_control.value)} where nothing is hidden)"
-    at = f"The paper's adversary is at {percent(paper.attack.value)}{weak}, "
-    there = percent(other.attack.value)
+        weak = f", and in only {percent(paper.positive_control.value)} where nothing is hidden"
+    at = f"The paper's adversary is right in {percent(paper.attack.value)} of pairs{weak}."
+    there = f"right in {percent(other.attack.value)}"
     if exposure(other).low > exposure(paper).high:
-        return f"{at}a stronger one at {there}: the privacy that the paper's adversary suggests does not hold."
+        return f"{at} A stronger attacker is {there}. The privacy that the paper's adversary suggests does not hold."
     if exposure(other).low > 0.0 and exposure(paper).low <= 0.0:
-        return f"{at}which cannot be told from guessing; another attacker is at {there}, which can."
-    return f"{at}the strongest other attacker at {there}; guessing: 50 %."
+        return f"{at} This result cannot be distinguished from guessing. Another attacker, above guessing, is {there}."
+    return f"{at} The strongest other attacker is {there}; guessing: 50 %."
 
 
 def _verdict(results: Sequence[AttackResult]) -> str:
     valid = counted(results)
-    parts = [f"The release is not what was stated ({r.name}): {' '.join(r.faults)}" for r in results if r.faults]
+    parts = [f"The release differs from its statements ({r.name}): {' '.join(r.faults)}" for r in results if r.faults]
     if valid:
         worst, *others = sorted(valid, key=lambda r: (-exposure(r).high, -exposure(r).value))
         parts += [_sentence(worst), _judged(worst, exposure(worst)), *_besides(worst, others)]
         compared = against_the_paper(valid)
         parts += [compared] if compared else []
         if all(map(is_paper, valid)):
-            parts.append("Nothing follows from this: only the paper's own adversary attacked, and it is a weak one.")
+            parts.append(
+                "No conclusion is possible: only the paper's own adversary attacked, and this adversary is weak."
+            )
     else:
-        parts.append("Not known: no attack was carried out with valid controls.")
+        parts.append("The risk is unknown: no attack was carried out with valid controls.")
     return " ".join(parts + _left_open(results))
 
 
@@ -86,7 +88,7 @@ def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
     for result in others:
         if exposure(result).low > 0.0 and _kind(result) not in told:
             told.add(_kind(result))
-            found.append(f"Besides: {_sentence(result)}")
+            found.append(f"Further attack: {_sentence(result)}")
     return found[:_MOST_BESIDES]
 
 
@@ -118,12 +120,12 @@ def _judged(result: AttackResult, found: Exposure) -> str:
     if found.reversed:
         return "The accuracy is below chance: inverting the answers works."
     if found.low > 0.0:
-        return f"This is better than guessing: {percent(found.value)} of the way from guessing to certainty."
+        return f"This attack is better than guessing: {percent(found.value)} of the way from guessing to certainty."
     if found.high <= _NARROW:
-        return "This cannot be told from guessing."
+        return "The result of this attack cannot be distinguished from guessing."
     return (
-        f"This cannot be told from guessing, but {result.attack.n} trials are too few (trials of few patients count "
-        f"for less): up to {percent(found.high)} of the way from guessing to certainty is not ruled out."
+        f"The result of this attack cannot be distinguished from guessing, but {result.attack.n} trials are too few "
+        f"(trials of few patients count for less). An advantage of up to {percent(found.high)} is not ruled out."
     )
 
 
@@ -132,8 +134,12 @@ def _left_open(results: Sequence[AttackResult]) -> list[str]:
     n_skipped = sum(r.status == "skipped" for r in results)
     missing = " and ".join(f"{r.name} ({r.reason.rstrip('.')})" for r in results if r.blocks and r.attack is None)
     parts = [f"No pass: {reason}" for reason in dict.fromkeys(r.reason for r in results if r.blocks and r.attack)]
-    parts += [f"No pass, because the release calls for {missing}, which was not run."] if missing else []
-    parts += [f"{_attacks(n_invalid)} invalid, which is an error of the audit and never a pass."] if n_invalid else []
+    parts += [f"No pass, because required attacks were not run: {missing}."] if missing else []
+    parts += (
+        [f"{_attacks(n_invalid)} invalid. Invalid results are errors of the audit and never a pass."]
+        if n_invalid
+        else []
+    )
     return [*parts, f"{_attacks(n_skipped)} skipped."] if n_skipped else parts
 
 

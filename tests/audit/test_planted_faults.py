@@ -314,7 +314,7 @@ def test_without_notes_the_folder_is_checked_and_cannot_pass(folder):
     missing = [issue for issue in report.blocking_issues if "needs the notes behind the folder" in issue]
     assert len(missing) == len([r for r in report.results if r.status == "skipped"]) > 3
     assert "noise test was not run" in " ".join(missing)
-    assert "the release calls for" in report.verdicts["representation"]
+    assert "required attacks were not run:" in report.verdicts["representation"]
 
 
 def test_repeated_vectors_and_kept_order_show_without_notes(representer, data, tmp_path):
@@ -370,7 +370,7 @@ def test_settings_that_the_representer_does_not_have_are_named(representer, data
     arrays = {name: np.array(array) for name, array in arrays.items()}
     write_bundle(tmp_path / "release", {name: manifest[name] for name in names}, arrays, overwrite=True)
     report = auditor(["noise"]).audit(tmp_path / "release", *data, representer=representer)
-    expected = "another kind, law or grid" if place == "kind" else "states other settings"
+    expected = "another kind, distribution or grid" if place == "kind" else "states other settings"
     assert report.score == 0.0 and expected in " ".join(report.blocking_issues)
 
 
@@ -399,7 +399,7 @@ def test_what_does_not_fit_a_folder_is_an_error_with_a_reason(folder, represente
     save_representation(tmp_path / "empty", representer.transform([]), [])
     with pytest.raises(BundleError, match="no token"):
         auditor("quick").audit(tmp_path / "empty")
-    with pytest.raises(AttackError, match="'noise' is on .*, and here is file"):
+    with pytest.raises(AttackError, match="'noise' is on .*, but this audit is on file"):
         auditor(["noise"]).audit(folder)
 
 
@@ -409,7 +409,7 @@ def test_what_does_not_fit_a_folder_is_an_error_with_a_reason(folder, represente
 def test_an_attack_that_was_not_run_blocks(representer, data):
     report = auditor(["lookup_unrelated", "noise"], max_seconds=0).audit(representer, *data)
     assert all("was not run: It would not have ended" in issue for issue in report.blocking_issues[:2])
-    assert "No pass, because the release calls for" in report.verdicts["representation"]
+    assert "No pass, because required attacks were not run:" in report.verdicts["representation"]
     report = auditor("default", max_seconds=0).audit(representer, *data)
     blocking = {r.name for r in report.results if r.blocks}
     assert "noise test" in blocking and "inversion, sequence decoder" not in blocking
@@ -428,4 +428,4 @@ def test_weights_that_nobody_can_load_block(representer, data):
     del broken.network_._modules["project"]
     object.__setattr__(broken.network_, "project", broken.network_.projection)
     report = auditor(["noise", "lookup_unrelated"]).audit(broken, *data)
-    assert all("nobody can load" in issue for issue in report.blocking_issues[:2])
+    assert all("Nobody can load" in issue for issue in report.blocking_issues[:2])

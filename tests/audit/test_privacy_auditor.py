@@ -175,7 +175,7 @@ def test_step_that_is_ambiguous_or_absent_is_refused(leaky, blind, some):
         auditor()(pipe, *some)
     with pytest.raises(ValueError, match="'c' names no step .* 'a', 'inner__b'"):
         auditor(representation_step="c")(pipe, *some)
-    with pytest.raises(ValueError, match="nothing is made to be released"):
+    with pytest.raises(ValueError, match="has no step for a release"):
         auditor()(Pipeline([("same", Same())]), *some)
     with pytest.raises(ValueError, match="no best estimator"):
         auditor()(GridSearchCV(leaky, {}), *some)

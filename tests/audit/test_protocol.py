@@ -92,8 +92,8 @@ def test_details_hold_no_words():
     [
         ({"threat": "nonsense"}, "'threat' must be one of"),
         ({"baseline": None}, "needs a baseline"),
-        ({"attack": None}, "needs the reason"),
-        ({"min_positive_control": 0.9}, "needs the bar"),
+        ({"attack": None}, "needs a reason"),
+        ({"min_positive_control": 0.9}, "needs a bar"),
         ({"attack": Estimate(0.9)}, "finite figures with an interval"),
         ({"baseline": math.nan}, "finite figures with an interval"),
         ({"baseline": Estimate(0.5)}, "finite figures with an interval"),

@@ -59,7 +59,7 @@ def test_few_trials_do_not_pass_and_more_do():
     assert few.score < 0.5 < 0.99 < many.score < 1.0
     assert not few.passed(0.9) and many.passed(0.9)
     assert "but 10 trials" in few.verdicts["representation"] and "too few" in few.verdicts["representation"]
-    assert "This cannot be told from guessing." in many.verdicts["representation"]
+    assert "The result of this attack cannot be distinguished from guessing." in many.verdicts["representation"]
 
 
 def test_an_attacker_who_is_always_wrong_has_learnt_all():
@@ -109,7 +109,7 @@ def test_nothing_attacked_is_no_pass():
     for rows in ([SKIPPED], [bound(0.51)], [bound(0.51), SKIPPED]):
         report = AuditReport(rows)
         assert report.score == 0.0 and report.worst is None and not report.passed(1e-9)
-    assert report.verdicts["representation"].startswith("Not known")
+    assert report.verdicts["representation"].startswith("The risk is unknown")
 
 
 def test_skipped_attacks_and_bounds_do_not_change_the_score():
@@ -137,7 +137,7 @@ def test_the_papers_adversary_alone_proves_nothing(control):
     report = AuditReport([paper])
     assert report.score == 0.0 and not report.passed(1e-9)
     assert "Only the paper's own adversary" in report.blocking_issues[0]
-    assert "Nothing follows" in report.verdicts["representation"]
+    assert "No conclusion is possible" in report.verdicts["representation"]
 
 
 def test_a_weak_paper_adversary_is_a_finding_and_no_error():
@@ -145,7 +145,7 @@ def test_a_weak_paper_adversary_is_a_finding_and_no_error():
     report = AuditReport([pairs(500, 1000, "paper", 620), strong])
     assert not report.blocking_issues and report.with_status("weak")[0].name.startswith("pair discrimination, paper")
     assert 0.9 < report.score < AuditReport([strong]).score  # weak ones can only lower it
-    assert "Adversaries too weak to prove anything" in report.to_markdown()
+    assert "Adversaries too weak for a conclusion" in report.to_markdown()
     broken = AttackResult(**{**vars(pairs(500, 1000, "paper", 620)), "negative_control": counts(90, 100)})
     assert AuditReport([broken, strong]).score == 0.0
 
@@ -153,13 +153,14 @@ def test_a_weak_paper_adversary_is_a_finding_and_no_error():
 def test_the_paper_beside_a_stronger_attacker():
     report = AuditReport([pairs(500, 1000, "paper", 620), pairs(940)])
     said = report.verdicts["representation"]
-    assert "paper's adversary is at 50 % (and only at 62 % where nothing is hidden), a stronger one at 94 %" in said
+    assert "paper's adversary is right in 50 % of pairs, and in only 62 % where nothing is hidden." in said
+    assert "A stronger attacker is right in 94 %." in said
     assert "does not hold" in said
     # Who sees ten releases is compared with nobody who sees one.
     ten = AuditReport([pairs(500, 1000, "paper", 620), pairs(940), pairs(999, n_releases=10)])
-    assert "a stronger one at 94 %" in ten.verdicts["representation"]
+    assert "A stronger attacker is right in 94 %." in ten.verdicts["representation"]
     learns = AttackResult(**{**vars(pairs(500, 1000, "paper", 620)), "min_positive_control": 0.55})
-    assert "only at 62 % where nothing is hidden" in AuditReport([learns, pairs(940)]).verdicts["representation"]
+    assert "in only 62 % where nothing is hidden" in AuditReport([learns, pairs(940)]).verdicts["representation"]
     assert "does not hold" not in AuditReport([pairs(500, 1000, "paper"), pairs(505)]).verdicts["representation"]
 
 
@@ -191,8 +192,8 @@ def test_verdict_of_a_lookup_in_plain_words():
     settings, said = {"measure": "top1", "n_releases": 1}, LookupAttack().declared
     told = AuditReport([result(340, 1000, name, baseline=0.0099, settings=settings, **said)]).verdicts["representation"]
     assert told.startswith(
-        "An attacker holding the published representer and a list of candidate names picks the right one in 34 % of "
-        "cases (95 % interval 31 % to 37 %); guessing: 1 %."
+        "An attacker holding the published representer and a list of candidate names picks the right candidate in 34 % "
+        "of cases (95 % interval 31 % to 37 %); guessing: 1 %."
     )
     ten = result(940, 1000, name, baseline=0.0099, settings={**settings, "n_releases": 10, "casing": True}, **said)
     one = result(340, 1000, name, baseline=0.0099, settings=settings, **said)
@@ -364,7 +365,10 @@ def test_few_patients_are_said_and_many_are_not():
 
 def test_unknown_patients_are_said():
     unknown = AuditReport([on_patients(100)], n_sentences=400)
-    assert "which sentences are of one patient" in unknown.warnings[0] and unknown.warnings[0] in unknown.to_markdown()
+    assert (
+        "The patients of the sentences were not given" in unknown.warnings[0]
+        and unknown.warnings[0] in unknown.to_markdown()
+    )
     assert AuditReport([on_patients(100, "updates")], n_sentences=400).warnings == ()
 
 
@@ -382,4 +386,4 @@ def test_further_figures_are_told():
     proved = AttackResult(**{**vars(told), "details": figures})
     text = AuditReport([read, proved]).to_markdown()
     assert "| inversion | seen 59 % (55 % to 63 %); n words 25575; by, a 2 |" in text
-    assert "For 95 % of the pairs it is at most 69 %; the largest is 83 %." in text
+    assert "For 95 % of the pairs, the accuracy is at most 69 %. The largest accuracy is 83 %." in text

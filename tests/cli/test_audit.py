@@ -127,7 +127,7 @@ def test_a_saved_release_is_attacked_as_bytes(run, release, corpus, monkeypatch)
     monkeypatch.setitem(SeedSearch.__init__.__kwdefaults__, "n_seeds", 64)
     checks = ("--attacks", "file,seeds", "--quiet")
     code, out, _ = run("audit", "--release", release, *checks)
-    assert code == 1 and "not what was stated" not in out and "No attack was carried out" in out
+    assert code == 1 and "differs from its statements" not in out and "No attack was carried out" in out
     code, out, err = run("audit", "--release", release, "--attacks", "quick", "--quiet")
     assert code == 1 and "needs the notes behind the folder" in out
     assert_no_note_text(out + err, corpus)

@@ -135,7 +135,7 @@ class CanaryAttack(AuditAttack):
         "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names of "
         "which one was there."
     )
-    measure = "share of other names than which a planted one has a smaller loss"
+    measure = "share of other names that have a larger loss than a planted name"
 
     def __init__(
         self,

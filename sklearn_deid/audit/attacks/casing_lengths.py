@@ -23,8 +23,9 @@ from .untrained import UntrainedAttack
 FALSE_ALARM = 5e-4
 _POSITIVE_BAR = 0.99
 _LEAK = (
-    "The vectors encode the casing of the tokens, but the release says that the casing stays: the vectors of a casing "
-    "class differ from those of an intact release by {:.1f} standard errors, and chance explains at most {:.1f}."
+    "The vectors encode the casing of the tokens, but the release states that the casing is not shared. The vectors "
+    "of a casing class differ from the vectors of an intact release by {:.1f} standard errors. Chance explains at "
+    "most {:.1f}."
 )
 
 
@@ -123,11 +124,15 @@ class CasingLengthsAttack(UntrainedAttack):
     releases = (REPRESENTATION,)
     presets = (AttackPreset("casing_lengths", "Casing and number of tokens alone", 3.0, 1.0, quick=True),)
     phrase = (
-        "An attacker who reads only what is declared open picks the right one of unrelated sentences in {} of cases"
+        "An attacker who reads only the data that are declared open picks the right sentence among unrelated "
+        "sentences in {} of cases"
     )
     name = "casing and lengths"
     attacker = "A recipient with a list of unrelated sentences, who reads the number of tokens and the released casing."
-    measure = "share of sentences that are picked among unrelated ones; guessing uses what is declared open too"
+    measure = (
+        "share of sentences that are picked among unrelated sentences; guessing also uses the data that are declared "
+        "open"
+    )
 
     def __init__(self, *, n_candidates: int = 100, confidence: float = 0.95, random_state: Any = None) -> None:
         check_least(2, n_candidates=n_candidates)

@@ -76,11 +76,12 @@ class CertifiedBound(AuditAttack):
         AttackPreset("bound", "Certified bound for one release", 100.0, 0.3, quick=True),
         AttackPreset("bound_releases", "Certified bound for several releases", 100.0, 0.3, repeated=True, quick=True),
     )
-    phrase = "The best possible attacker tells a sentence from one with a moved token in {} of pairs at most"
-    measure = "mean accuracy of the best possible attacker who tells a sentence from one with a moved token"
+    phrase = "The best possible attacker distinguishes a sentence from a copy with a moved token in {} of pairs at most"
+    measure = "mean accuracy of the best possible attacker who distinguishes a sentence from a copy with a moved token"
     attacker = (
-        "Anyone who holds the published representer, knows both candidate sentences and the noise at the input, and "
-        "sees the released vectors, but cannot predict the noise; casing, tags and prior knowledge are not covered."
+        "An attacker who holds the published representer, knows both candidate sentences and the noise at the input, "
+        "and sees the released vectors. They cannot predict the noise at the output. Casing, tags and prior "
+        "knowledge are not covered."
     )
 
     def __init__(
@@ -103,7 +104,7 @@ class CertifiedBound(AuditAttack):
 
     def requires(self, release: Any) -> str | None:
         """Return the reason why no bound exists: the representer has no noise at the output."""
-        return None if release.is_bounded else "Without noise at the output no attacker is bounded."
+        return None if release.is_bounded else "Without noise at the output, no attacker has a bound."
 
     def run(self, release: Any) -> list[AttackResult]:
         """Compute the bound for the measured sentences, and compare this bound with the bound that the release
@@ -125,7 +126,7 @@ class CertifiedBound(AuditAttack):
             If the network has no noise at the output, because no bound on an attacker exists then.
         """
         if knowledge.representer.output_noise.kind == "none":
-            raise ValueError("Without noise at the output no attacker is bounded.")
+            raise ValueError("Without noise at the output, no attacker has a bound.")
         self._knowledge = knowledge
         return self
 
@@ -179,7 +180,9 @@ def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
     (True, False)
     """
     if not result.settings.get("pairwise") or result.settings.get("bound") or result.attack is None:
-        raise ValueError("The bound is about telling one sentence from another; this result is not.")
+        raise ValueError(
+            "The bound covers attackers who distinguish two sentences, but this attack is of another kind."
+        )
     if result.settings.get("casing"):
         raise ValueError("The bound does not cover the casing, which is released without noise.")
     covered, highest = _reach(bound)

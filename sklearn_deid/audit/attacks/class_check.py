@@ -73,7 +73,7 @@ class ClassCheck(UntrainedAttack):
     >>> ClassCheck().attack(ReleasedClassVectors(centroids, table, classes, centroids, 2)).faults
     ()
     >>> ClassCheck().attack(ReleasedClassVectors(table.astype(np.float32), table, classes, centroids, 2)).faults
-    ('2 tokens have a vector that is no class of at least 2 words.',)
+    ('2 tokens have a vector of no class of at least 2 words.',)
     """
 
     key = "classes"
@@ -92,7 +92,9 @@ class ClassCheck(UntrainedAttack):
         audit."""
         released = release.released_classes
         if released is None:
-            return [replace(self.skip("It needs the published WordClassRepresenter, as representer=."), blocks=True)]
+            return [
+                replace(self.skip("This attack needs the published WordClassRepresenter (representer=)."), blocks=True)
+            ]
         return [self.fit().attack(released)]
 
     @timed
@@ -105,7 +107,7 @@ class ClassCheck(UntrainedAttack):
         named = {row.tobytes() for row in released.centroids}
         strange = sum(row.tobytes() not in named for row in vectors)
         if strange:
-            faults.append(f"{strange} tokens have a vector that is no class of at least {released.class_size} words.")
+            faults.append(f"{strange} tokens have a vector of no class of at least {released.class_size} words.")
         if released.expected is not None:
             other = int((released.centroids[released.expected] != vectors).any(axis=1).sum())
             if other:

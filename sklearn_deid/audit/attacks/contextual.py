@@ -121,15 +121,15 @@ class ContextualAttack(AuditAttack):
     releases = (REPRESENTATION, WORDS)
     presets = (AttackPreset("contextual", "Language model of public notes and the release", 6.0, 20.0),)
     phrase = (
-        "An attacker who reads the sentence with a language model of other notes names the word behind the release in "
-        "{} of cases"
+        "An attacker who reads the sentence with a language model of other notes identifies the word behind the "
+        "release in {} of cases"
     )
     name = "contextual attacker"
     attacker = (
         "A recipient who knows the published method, holds notes of the same kind about other patients, and reads the "
         "whole sentence around a word of PHI."
     )
-    measure = "share of words named rightly; guessing reads the sentence without the release"
+    measure = "share of words identified correctly; guessing reads the sentence without the release"
 
     def __init__(
         self,

@@ -22,14 +22,14 @@ from .word_counts import alike, counted, folded_words, p_of_counts
 
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
-_KEPT = "The text shows more words of the originals than surrogates of other keys do: originals were left."
+_KEPT = "The text contains more words of the originals than surrogates of other keys: originals were left."
 _LETTERS = "Surrogates have {} of their originals more often than surrogates of other keys: they depend on the text."
 _ALIKE = "A word has the same surrogate with several patients more often than under other keys: patients share a key."
 _CASING = (
     "Surrogates have another casing than their originals more often than surrogates of other keys: it can carry bits."
 )
 _UNSEEN = "{} surrogates hold characters that cannot be seen and that their originals lack: they can carry bits."
-_CALLS = "Two calls draw the same surrogates: whoever makes a second release can check guesses."
+_CALLS = "Two calls draw the same surrogates: anyone who makes a second release can check guesses."
 # Shares of the level. Originals that were left are the gravest fault; five comparisons have the last share.
 _SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.3}, 0.04
 # Variation selectors, fillers and blanks that Unicode counts as marks, letters or symbols.
@@ -102,7 +102,7 @@ class DrawnSurrogatesAttack(UntrainedAttack):
     phrase = "An attacker who compares a release with releases of other keys finds originals or repeats in {} of tests"
     name = "drawn surrogates"
     attacker = "A recipient of one or two releases who knows the method and the notes."
-    measure = "share of comparisons in which originals were left or surrogates returned"
+    measure = "share of comparisons in which originals were left or surrogates were repeated"
 
     def run(self, release: Any) -> list[AttackResult]:
         """Compare all PHI tokens and return the result."""

@@ -22,7 +22,7 @@ from .word_draws import WordDraws
 
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
-_LAW = "The surrogates do not follow the stated law: they are nearer to the originals, or farther, than stated."
+_LAW = "The surrogates do not have the stated distribution: they are nearer to the originals, or farther, than stated."
 _FIRST = "Surrogates share their first letters with the originals more or less often than stated."
 _LENGTH = "Surrogates share their lengths with the originals more or less often than stated."
 _CALLS = "Two calls draw the same surrogates."

@@ -139,12 +139,12 @@ class GradientInversionAttack(AuditAttack):
     order = 90
     releases = (UPDATES,)
     presets = (AttackPreset("gradient_inversion", "Gradient inversion of one sentence", 1.0, 1.0),)
-    phrase = "A server that sees the update of one sentence names the word at {} of its positions"
+    phrase = "A server that sees the update of one sentence recovers the word at {} of its positions"
     name = "gradient inversion, one sentence"
-    measure = "share of positions whose word is named"
+    measure = "share of positions whose word is recovered"
     attacker = (
-        "A curious server that sees the update of a single sentence after one plain gradient step, and knows the "
-        "network before it, the learning rate, the public word vectors and the length of the sentence."
+        "A curious server that sees the update of a single sentence after one plain gradient step. The server knows "
+        "the network before the step, the learning rate, the public word vectors and the length of the sentence."
     )
 
     def __init__(

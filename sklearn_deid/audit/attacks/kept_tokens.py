@@ -26,7 +26,7 @@ from .word_draws import WordDraws
 FALSE_ALARM = 5e-4
 _POSITIVE_BAR = 0.99
 _N_SIMULATED = 3
-_FEWER = "Fewer words draw themselves than stated: a surrogate tells what its original is not."
+_FEWER = "Fewer words than stated have themselves as surrogate: a surrogate excludes its own word as the original."
 # From this mean probability on, the mechanism leaves nearly every word, and no count can be too large.
 _NOTHING_MOVES = 0.9
 
@@ -89,7 +89,7 @@ class KeptTokensAttack(AuditAttack):
     phrase = "An attacker who takes each replaced word for the original is right in {} of cases"
     name = "kept tokens"
     attacker = "A recipient of the pseudonymised text who takes every replaced word for the original word."
-    measure = "share of replaced words that are unchanged; the mechanism explains as many as stand under guessing"
+    measure = "share of replaced words that are unchanged; 'guessing' is the share that the mechanism explains"
 
     def __init__(self, *, confidence: float = 0.95, random_state: Any = None) -> None:
         self.confidence, self.random_state = confidence, random_state
@@ -131,7 +131,7 @@ class KeptTokensAttack(AuditAttack):
             for name, of in [*counts.items(), *worst.items()]
             if of["tail"] < of.get("level", threshold)
         ]
-        faults = [f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."]
+        faults = [f"The text has more unchanged words than the stated mechanism explains ({'; '.join(alarms)})."]
         if not alarms:
             faults = [_FEWER] * (_lower_tail(released, chances) < threshold)
         return self.result(

@@ -74,14 +74,16 @@ class LinkageAttack(UntrainedAttack):
         ),
     )
     phrase = (
-        "An attacker who holds sentences of other patients says rightly in {} of pairs whether two released sentences "
-        "are about one patient"
+        "An attacker who holds sentences of other patients decides correctly in {} of pairs whether two released "
+        "sentences are about one patient"
     )
     attacker = (
-        "A recipient of the release who holds sentences of other patients in the same form and knows which of those "
-        "belong together."
+        "A recipient of the release who holds sentences of other patients in the same form, and knows the patient of "
+        "each."
     )
-    measure = "share of pairs rightly said to be of one patient or of two, equally many of both"
+    measure = (
+        "share of right decisions whether a pair is of one patient or of two; half of the pairs are of one patient"
+    )
 
     def __init__(
         self,
@@ -104,7 +106,7 @@ class LinkageAttack(UntrainedAttack):
 
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the patients are not known."""
-        return "It is not known which sentences are of one patient." if release.data.groups is None else None
+        return "The patients of the sentences are not known." if release.data.groups is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
         """Link the measured sentences and return the result."""
@@ -126,7 +128,9 @@ class LinkageAttack(UntrainedAttack):
             vectors).
         """
         if type(released.X) is not type(self._knowledge.X):
-            raise ValueError("What the attacker learns from and the release must both be words, or both vectors.")
+            raise ValueError(
+                "The training data of the attacker and the release must both be words, or both be vectors."
+            )
         rng = np.random.default_rng(self.random_state)
         both = [self._knowledge, released]
         hits, pairs, auc = self._told_apart(both, rng)

@@ -168,7 +168,7 @@ class LookupAttack(UntrainedAttack):
         times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
         return (
             f"A recipient who holds the published representer, {times} of a sentence{' with its casing' * self.casing} "
-            "and a list of candidate sentences, and is to say which one it is."
+            "and a list of candidate sentences. They choose one candidate."
         )
 
     @property
@@ -249,10 +249,10 @@ class LookupAttack(UntrainedAttack):
         other = "names" if self.candidates == "one_token" else "sentences"
         listed = f"An attacker holding the published representer and a list of candidate {other}"
         return {
-            "top1": f"{listed} picks the right one in {{}} of cases",
-            "top5": f"{listed} has the right one among their first five in {{}} of cases",
-            "pairwise": f"An attacker holding the published representer and two candidate {other} picks the right one "
-            "in {} of cases",
+            "top1": f"{listed} picks the right candidate in {{}} of cases",
+            "top5": f"{listed} has the right candidate among their first five in {{}} of cases",
+            "pairwise": f"An attacker holding the published representer and two candidate {other} picks the right "
+            "candidate in {} of cases",
         }[measure]
 
     def _settings(self, measure: str) -> dict[str, Any]:
@@ -329,7 +329,7 @@ class LookupAttack(UntrainedAttack):
 MEASURES = {
     "top1": "share of sentences whose original is ranked first among the candidates",
     "top5": "share of sentences whose original is among the first five candidates",
-    "pairwise": "share of choices between two candidates, one of which was released, that are right",
+    "pairwise": "share of right choices between two candidates, one of which was released",
 }
 
 

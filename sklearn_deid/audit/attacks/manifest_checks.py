@@ -99,7 +99,7 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
     held = [*_values_of(manifest, without=_OWN_LISTS), *_values_of(audits)]
     sizes = {len(one) for _, one in held if isinstance(one, list)}
     out = [
-        f"The manifest holds a list with one entry for each {name}: such a list tells the order, or each {name}."
+        f"The manifest holds a list with one entry for each {name}: the list discloses the order, or each {name}."
         for name, n in counts.items()
         if n >= FEWEST and n in sizes
     ]
@@ -107,11 +107,11 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
         return out
     strings, runs = list(_strings_of(manifest)), _runs_of(notes)
     if any(run in runs for words in _readings(strings) for run in _runs(words)):
-        out.append("The manifest holds words of the notes with PHI among them.")
+        out.append("The manifest holds words of the notes, and some of these words are PHI.")
     if _holds_patients(manifest, notes):
         out.append("The manifest holds ids of patients.")
     if _holds_digests(manifest, notes):
-        out.append("The manifest holds digests of sentences, of PHI or of patients: an attacker checks guesses.")
+        out.append("The manifest holds digests of sentences, of PHI or of patients: an attacker can check guesses.")
     return out
 
 

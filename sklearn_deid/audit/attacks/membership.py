@@ -144,15 +144,15 @@ class MembershipAttack(AuditAttack):
         ),
     )
     phrase = (
-        "A user of the model who knows how it is trained says rightly of {} of sentences whether they were in its "
-        "training data"
+        "A user of the model who knows how it is trained decides correctly for {} of sentences whether they were in "
+        "its training data"
     )
     threat = "model"
     attacker = (
         "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, some "
         "of which were used."
     )
-    measure = "share of sentences rightly said to be of the training set or not, equally many of both"
+    measure = "share of right decisions whether a sentence is of the training set; half of the sentences are"
 
     def __init__(
         self, method: str = "shadow", *, n_shadows: int = 8, confidence: float = 0.95, random_state: Any = None

@@ -164,7 +164,9 @@ def _moved_dimensions(z: np.ndarray) -> Check:
     """Test of noise that is repeated at one of the next tokens in other dimensions."""
     lags = range(1, min(_MOVED_LAGS, len(z) - 1) + 1)
     p = min((p_of_moved_dimensions(z[:-lag], z[lag:]) for lag in lags), default=1.0)
-    return Check("moved dimensions", min(1.0, len(lags) * p), "Tokens repeat noise of others in other dimensions.")
+    return Check(
+        "moved dimensions", min(1.0, len(lags) * p), "Tokens repeat the noise of other tokens in other dimensions."
+    )
 
 
 def p_of_moved_dimensions(one: np.ndarray, other: np.ndarray) -> float:

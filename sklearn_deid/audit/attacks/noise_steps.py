@@ -59,7 +59,7 @@ def grid_faults(vectors: np.ndarray, step: float | None = None) -> list[str]:
         faults.append("Some released numbers are not finite.")
     signed = n_signed_zeros(vectors)
     if signed:
-        faults.append(f"{signed} zeros have a minus sign, which tells about the numbers before they were rounded.")
+        faults.append(f"{signed} zeros have a minus sign, which discloses the signs before rounding.")
     return faults
 
 
@@ -114,7 +114,7 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     if strange > _MOST_STRANGE * len(some):
         faults.append(
             f"{strange} of {len(some)} vectors of length 1 are not those of noisy vectors on the stated grid: their "
-            "low bits tell more."
+            "low bits disclose more."
         )
     return some[found], _common_multiple(steps[found], expected[some[found]]), faults
 

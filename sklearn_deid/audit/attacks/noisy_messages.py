@@ -115,7 +115,11 @@ class SparseVectorUploads:
             yield Check("size", float(binom.sf(k - 1, n, inside)), _LESS)
         for one in signs:
             k = int(max((one > 0).sum(), (one < 0).sum()))
-            yield Check("shared", min(1.0, 2.0 * float(binom.sf(k - 1, len(one), end))), "An upload shares its noise.")
+            yield Check(
+                "shared",
+                min(1.0, 2.0 * float(binom.sf(k - 1, len(one), end))),
+                "The values of an upload share their noise.",
+            )
         for i, j in pairs_of_uploads(len(signs)):
             one, other = self.indices[i], self.indices[j]
             # The tests of the threshold prefer a position by at most the ratio of clip and noise.
@@ -167,7 +171,9 @@ class StepUploads:
             # The same share of these parameters is sent as of all parameters. By chance, less than a quarter is lost.
             yield Check("size", float(binom.cdf(moved, len(one), share / 4.0)), _LESS)
             k = int(max((one > 0).sum(), (one < 0).sum()))
-            yield Check("shared", 2.0 * float(binom.sf(k - 1, moved, _ALIKE)), "An upload shares its noise.")
+            yield Check(
+                "shared", 2.0 * float(binom.sf(k - 1, moved, _ALIKE)), "The values of an upload share their noise."
+            )
         for i, j in pairs_of_uploads(len(signs)):
             apart = abs(self.epochs[i] - self.epochs[j]) * self.n_steps
             if self.sites[i] == self.sites[j] and apart < _FORGOTTEN_STEPS:

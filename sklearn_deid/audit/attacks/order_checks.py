@@ -127,7 +127,8 @@ def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:
     number: dict[tuple[Any, ...], int] = {}
     same_as = np.array([number.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
     name, p = seeded_order(original, same_as)
-    return Check("order", p, f"The order is that of {name}: anyone who tries the seeds restores that of the notes.")
+    fault = f"The order is the order of {name}: anyone who tries the seeds restores the order of the notes."
+    return Check("order", p, fault)
 
 
 def _of_texts(original: np.ndarray, X: TokenSequences) -> Iterator[Check]:

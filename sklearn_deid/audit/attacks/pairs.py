@@ -167,10 +167,10 @@ class PairAttack(AuditAttack):
         AttackPreset("pairs_paper", "The paper's adversary", 1.0, 6.6, _PAPER),
     )
     phrase = (
-        "An attacker who trained on the published representer and annotated sentences of other patients tells a "
-        "sentence from one with another name in {} of pairs"
+        "An attacker who trained on the published representer and annotated sentences of other patients "
+        "distinguishes a sentence from a copy with another name in {} of pairs"
     )
-    measure = "share of pairs, half of them real, of which the attacker says rightly whether they are"
+    measure = "share of right decisions whether a pair is real; half of the pairs are real"
 
     def __init__(
         self,
@@ -214,7 +214,7 @@ class PairAttack(AuditAttack):
         """Description of the attackers and their knowledge."""
         return (
             f"A recipient who holds the published representer, annotated sentences of other patients, and "
-            f"{_HOLDS[self.task]}, and is to say whether both are of the same sentence."
+            f"{_HOLDS[self.task]}. They decide whether these belong to the same sentence."
         )
 
     @classmethod

@@ -87,13 +87,15 @@ class ReidentificationAttack(AuditAttack):
         AttackPreset("overlap", "Best attacker on the released text", 9.0, 3.0, {"in_text": True}, quick=True),
     )
     phrase = (
-        "An attacker who knows the method and how frequent words are names the word behind a surrogate in {} of cases"
+        "An attacker who knows the method and the word frequencies identifies the word behind a surrogate in {} of "
+        "cases"
     )
     attacker = (
-        "A recipient of the pseudonymised text who knows the method with its word vectors and settings, how frequent "
-        "each word is and, where frequencies are by label, the labels; they do not read the sentence."
+        "A recipient of the pseudonymised text who knows the method with its word vectors and settings, and the "
+        "frequency of each word. If frequencies are by label, they also know the labels. They do not read the "
+        "sentence."
     )
-    measure = "share of words named rightly"
+    measure = "share of words identified correctly"
 
     def __init__(
         self,

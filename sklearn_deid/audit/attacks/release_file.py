@@ -49,8 +49,8 @@ class FileCheck(UntrainedAttack):
     releases = (RELEASE_FILE, CLASS_FILE)
     presets = (AttackPreset("file", "Statements of a saved release", 100.0, 0.5, quick=True),)
     name = "statements of the file"
-    attacker = "A stranger who has nothing but the saved folder, or who knows the notes behind it, too."
-    measure = "share of tests in which the folder is not what its manifest states"
+    attacker = "A stranger who has only the saved folder, or who has the saved folder and knows its notes."
+    measure = "share of tests in which the folder contradicts its manifest"
     phrase = "An attacker who reads the folder finds a wrong statement in {} of tests"
 
     def run(self, release: Any) -> list[AttackResult]:

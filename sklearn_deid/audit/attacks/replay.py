@@ -137,7 +137,9 @@ class ReplayAttack(UntrainedAttack):
             or (known and p_of_shared(rest[one], rest[other]) < level)
         ]
         if _has_equal_calls(released.short, template):
-            faults.append("Of many calls, some have the same noise: it has so few keys that anyone can try them all.")
+            faults.append(
+                "Some of many calls have the same noise: the noise has so few keys that anyone can try all keys."
+            )
         control = None
         if known:
             small = [_p_of_less(standardised(v, template, rng), template) for v in released.releases.values()]

@@ -82,7 +82,7 @@ class SeedSearch(UntrainedAttack):
     >>> noise = np.random.default_rng(7).standard_normal((200, 4))
     >>> found = SeedSearch(n_seeds=16, random_state=0).attack(SeedTarget(noise + 1.0, lengths))
     >>> found.faults
-    ("The noise is that of NumPy's default generator with seed 7: anyone who tries the seeds removes it.",)
+    ("The noise is that of NumPy's default generator with seed 7: anyone who tries the seeds can remove the noise.",)
     """
 
     key = "seeds"
@@ -93,7 +93,7 @@ class SeedSearch(UntrainedAttack):
     presets = (AttackPreset("seeds", "Seed search", 50.0, 10.0, quick=True),)
     name = "seed search"
     attacker = "A recipient of the released vectors who owns this library and tries the seeds of its generators."
-    measure = "share of generators of whose seeds one makes the noise of the release"
+    measure = "share of generators with a seed that makes the noise of the release"
     phrase = "An attacker who tries seeds one by one finds the noise of the release for {} of the generators"
 
     def __init__(self, *, first: int = 0, n_seeds: int = 4096, random_state: Any = None) -> None:
@@ -255,4 +255,4 @@ class NoiseLayout:
 
 def _fault(generator: str, seed: int) -> str:
     named = {"torch": "the old generator of PyTorch", "numpy": "NumPy's default generator"}[generator]
-    return f"The noise is that of {named} with seed {seed}: anyone who tries the seeds removes it."
+    return f"The noise is that of {named} with seed {seed}: anyone who tries the seeds can remove the noise."

@@ -66,7 +66,7 @@ class TemplateAttack(UntrainedAttack):
     releases = (REPRESENTATION,)
     presets = (AttackPreset("template", "Noise-free templates against the vectors that left", 9.0, 7.0, quick=True),)
     phrase = (
-        "An attacker holding the published network and a list of candidate names picks the right one from the vectors "
+        "An attacker holding the published network and a list of candidate names picks the right name from the vectors "
         "that left in {} of cases"
     )
     name = "template, vectors that left"

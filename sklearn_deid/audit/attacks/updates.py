@@ -244,9 +244,10 @@ class UpdateLeakageAttack(AuditAttack):
         AttackPreset("updates_words", "Words, between sites", 5.0, 2.0, _on("span", WORD_VECTORS), quick=True),
     )
     phrase = (
-        "A server that sees the updates of a site tells what occurred in its notes from what did not in {} of pairs"
+        "A server that sees the updates of a site distinguishes items that occurred in its notes from other items in "
+        "{} of pairs"
     )
-    measure = "share of pairs, one that occurred and one that did not, told apart"
+    measure = "share of right decisions on pairs of an item that occurred and an item that did not"
 
     def __init__(
         self,

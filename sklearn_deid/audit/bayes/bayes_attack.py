@@ -144,7 +144,7 @@ def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator)
     truth = rng.choice(len(target.tokens), size=n_samples, p=target.prior)
     certainty, _ = _posterior(target, truth, rng)
     if not certainty.all():
-        raise ValueError("The mechanism draws releases that its own probabilities exclude; nothing can be said of it.")
+        raise ValueError("The mechanism draws releases that its own probabilities exclude: no result is possible.")
     # The best attacker reaches at least the largest prior, by a guess without the release. A mean of draws may be less.
     mean, half = min(1.0, max(float(certainty.mean()), guess)), _bernstein(certainty, target.delta)
     return Attack(

@@ -28,8 +28,8 @@ from .vector_release import items_of
 _MANY_LABELS, _MOST_LABELS = 20, 100
 _FEWEST_LABELS, _FEWEST_PATIENTS = 5, 10
 _OTHER_TIMES = (
-    "The times of the folder are before this library, or in the future: such a time carries a message, or the date of "
-    "a note."
+    "The times of the folder are before this library, or in the future. A wrong time can carry a message, or the "
+    "date of a note."
 )
 
 
@@ -67,7 +67,7 @@ class ReleasedFile:
         path: str | os.PathLike[str] | None = None,
     ) -> None:
         if shared.origin is None:
-            raise BundleError("The folder does not say who made its vectors.")
+            raise BundleError("The folder does not state which estimator made its vectors.")
         self.shared, self.origin, self.representer, self._original = shared, shared.origin, representer, original
         self._notes, self._path = notes, path
         check_same_representer(shared, representer)
@@ -119,7 +119,8 @@ class ReleasedFile:
         found, vectors, noise = [], self.vectors.astype(np.float64), self.origin.noise
         if not has_keyed_noise(self.origin):
             found.append(
-                "The folder has format 1: its noise comes from a generator with 2^32 seeds, and anyone removes it."
+                "The folder has format 1: its noise comes from a generator with 2^32 seeds, and anyone can remove "
+                "the noise."
             )
         if not noise.get("smallest_std", 0.0) > 0.0:
             found.append("The manifest states a dimension without noise.")
@@ -167,7 +168,7 @@ class ReleasedFile:
         tags = RaggedArray(np.unique(shared.y.data.astype(str), return_inverse=True)[1].reshape(-1), shared.y.offsets)
         n_copies = len(shared) - len(set(row_digests(shared.X, tags)))
         if n_copies:
-            found.append(f"{n_copies} sentences are there twice, which tells that notes agree in them.")
+            found.append(f"{n_copies} sentences occur twice: readers see that notes share these sentences.")
         stated = shared.manifest["n_duplicates_removed"]
         if self._notes is not None and stated != len(self._notes.X) - len(shared):
             found.append("The manifest states another number of removed copies than the notes have.")
@@ -241,6 +242,6 @@ def check_same_representer(shared: SharedRepresentation, representer: Any) -> No
     origin = shared.origin
     kind = WordClassRepresenter if holds_classes(origin) else PrivateRepresenter
     if representer is not None and not isinstance(representer, kind):
-        raise BundleError(f"The release states that a {kind.__name__} made it. The given object is another one.")
+        raise BundleError(f"The release states that a {kind.__name__} made it. The given object is of another type.")
     if representer is not None and origin is not None and origin.fingerprint != representer.fingerprint_:
-        raise BundleError("The release was made by another representer than the given one.")
+        raise BundleError("The given representer did not make the release.")

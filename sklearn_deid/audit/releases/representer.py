@@ -264,7 +264,11 @@ class ReleasedRepresenter(VectorRelease):
             ("call", "second call", "Two calls of transform share noise."),
             ("sample", "second sample", "Two releases of one call of sample share noise."),
             ("call", "sample", "Calls of transform and of sample share noise."),
-            ("copy", "second copy", "Two copies of the estimator share noise: so do processes that receive it."),
+            (
+                "copy",
+                "second copy",
+                "Two copies of the estimator share noise: processes that receive a copy also share noise.",
+            ),
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
             ("new process", "second new process", "Two new processes share noise."),
         )
@@ -287,7 +291,10 @@ class ReleasedRepresenter(VectorRelease):
                 "The weights of the network are not those of the fingerprint: they changed after the training."
             )
         if origin is None:
-            return [*found, "The released vectors do not say who made them, so that nobody can check their noise."]
+            return [
+                *found,
+                "The released vectors do not state which estimator made them, so that nobody can check their noise.",
+            ]
         # The fingerprint is that of the representer, whose settings it covers; a folder can state others beside it.
         own = self.representer._settings
         if dict(origin.settings) != own or origin.n_neighbors != own["n_neighbors"]:
@@ -300,12 +307,17 @@ class ReleasedRepresenter(VectorRelease):
             if not np.isclose(noise.get(name, np.nan), value, rtol=1e-6, atol=0.0):
                 found.append(f"The release states another size of the noise ({name}) than the published network has.")
         if any(noise.get(name) != own for name, own in origin_of(self.representer).noise.items() if name in _KINDS):
-            found.append("The release states another kind, law or grid of the noise than the published network has.")
+            found.append(
+                "The release states another kind, distribution or grid of the noise than the published network has."
+            )
         if any(self._has_unequal_copies(part) for part in _PARTS):
-            found.append("Equal sentences have different vectors: each further draw of the noise tells more of them.")
+            found.append(
+                "Equal sentences have different vectors: each further draw of the noise discloses more "
+                "about a sentence."
+            )
         found += grid_faults(np.concatenate([self.vectors(part) for part in _PARTS]), released_grid(self.network))
         if bool(noise.get("seeded")) != self.is_seeded:
-            found.append("The release does not say rightly whether its noise comes from a random seed.")
+            found.append("The release states incorrectly whether its noise comes from a random seed.")
         return found
 
     def _has_unequal_copies(self, part: str) -> bool:
@@ -418,8 +430,8 @@ def published_network(representer: Any) -> Representer:
     weights = {name: value.detach().cpu() for name, value in representer.network_.state_dict().items()}
     if {k: v.shape for k, v in weights.items()} != {k: v.shape for k, v in network.state_dict().items()}:
         raise BundleError(
-            "The weights of the representer have other names or shapes than the network of its settings: nobody can "
-            "load the published network, so that no attack on the published network can be run."
+            "The weights of the representer have other names or shapes than the network of its settings. Nobody can "
+            "load the published network, so that no attack on this network can be run."
         )
     network.load_state_dict(weights)
     return network.eval()
@@ -428,8 +440,8 @@ def published_network(representer: Any) -> Representer:
 def _of_the_representer(found: AttackResult) -> AttackResult:
     """Describe a membership result as a result on the representer."""
     attacker = (
-        "A recipient of the published representer who knows how it is trained, and holds sentences of which some may "
-        "have been among those it was trained on."
+        "A recipient of the published representer who knows how it is trained, and holds sentences. Some of these "
+        "sentences may be in the training data."
     )
     return replace(found, name=f"{found.name}, of the representer", attacker=attacker)
 

@@ -46,7 +46,7 @@ class ReleasedSurrogates(ReleasedText):
         if not n:
             return None
         return (
-            f"{n:,} of {int((own != '').sum()):,} PHI tokens stay as they are, by 'labels' of the pseudonymizer. "
+            f"{n:,} of {int((own != '').sum()):,} PHI tokens are unchanged, due to 'labels' of the pseudonymizer. "
             "Replace them, or pass y without these labels."
         )
 

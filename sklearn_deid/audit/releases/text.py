@@ -89,8 +89,8 @@ class ReleasedText:
         if n_moved == n:
             return None
         return (
-            f"{n - n_moved:,} of {n:,} PHI tokens stay as they are, by 'labels' or 'max_replacements' of the "
-            "pseudonymizer, and no attack counts them. Replace them, or pass y without these labels."
+            f"{n - n_moved:,} of {n:,} PHI tokens are unchanged, due to 'labels' or 'max_replacements' of the "
+            "pseudonymizer. No attack counts these tokens. Replace them, or pass y without these labels."
         )
 
     @cached_property

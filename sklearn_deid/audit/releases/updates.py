@@ -28,8 +28,8 @@ from ..released_step import UPDATES
 
 _FIRST_LAYER = "encoder.ahead.0.weight_ih_l0"
 _WHOLE_EPOCHS = (
-    "An upload of this exchange is a local epoch over many sentences. Gradient inversion rebuilds a single sentence "
-    "from one plain step on it, which nobody sent here."
+    "An upload of this exchange is a local epoch over many sentences. Gradient inversion needs the update of one "
+    "plain step on a single sentence. No worker sent an update of this kind."
 )
 
 
@@ -63,8 +63,8 @@ class ReleasedExchange:
             )
         if ensemble.validation_fraction is not None:
             raise ValueError(
-                "Which patients were held out from the updates is not known; fit the DSSGDEnsemble that is audited "
-                "with validation_fraction=None."
+                "The patients who were held out from the updates are not known. Fit the audited DSSGDEnsemble with "
+                "validation_fraction=None."
             )
         self._owner = _owners(ensemble, data.groups)
         self.data = data if ensemble._patients is not None else replace(data, groups=None)
@@ -147,8 +147,8 @@ class ReleasedExchange:
         own = _FIRST_LAYER if parameter == WORD_VECTORS else parameter
         if own not in self._layout.names:
             raise ValueError(
-                f"The network of this exchange has no parameter {own!r}, although its settings say so: it was renamed, "
-                "and what its updates tell is not known."
+                f"The network of this exchange has no parameter {own!r}, although its settings say so. The parameter "
+                "was renamed, so that its updates cannot be attacked."
             )
         if parameter == WORD_VECTORS:
             return UpdateKnowledge(self._first_layer[0], None, self._readable[1])
@@ -185,7 +185,7 @@ class ReleasedExchange:
         elif parameter == SHAPES:
             of_word = [np.array([number]) for number in shape_ids(words)]
         else:
-            raise ValueError(f"Which rows of {parameter!r} a sentence touches is not known here.")
+            raise ValueError(f"The rows of {parameter!r} that a sentence changes are not known.")
         none = np.zeros(0, dtype=np.int64)
         return [np.concatenate([none, *(of_word[i] for i in part)]) for part in np.split(ids, X.offsets[1:-1])]
 
@@ -222,7 +222,10 @@ def _owners(ensemble: Any, groups: np.ndarray | None) -> np.ndarray:
     """Name of the worker that owned each sentence."""
     names = {upload.worker for upload in ensemble.exchange_.uploads()}
     if groups is None:
-        raise ValueError("Pass as 'groups' the patients with which the DSSGDEnsemble was fitted, to know who had what.")
+        raise ValueError(
+            "Pass as 'groups' the patients with which the DSSGDEnsemble was fitted. They state which "
+            "worker had which sentence."
+        )
     patients = ensemble._patients
     given = np.asarray(groups).tolist()
     found = given if patients is None else [f"worker-{patients[p]}" if p in patients else None for p in given]

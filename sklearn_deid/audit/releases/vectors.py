@@ -76,7 +76,7 @@ class ReleasedVectors(VectorRelease):
         found = []
         if n_moved:
             found.append(
-                f"{n_moved:,} of {len(self._moved):,} PHI tokens have a vector, which the perturber states to be zero."
+                f"{n_moved:,} of {len(self._moved):,} PHI tokens have a vector other than the stated zero vector."
             )
         if other.any():
             found.append(

@@ -134,7 +134,7 @@ def test_quick_audit_names_the_fault(bare, data):
     for one, attacks, sentences in ((bare, "quick", some), (bare, ["casing_lengths"], data)):
         intact = auditor(attacks).audit(one, *sentences)
         assert not [issue for issue in intact.blocking_issues if "casing" in issue]
-        assert [w for w in intact.warnings if w.startswith("Open by declaration")]
+        assert [w for w in intact.warnings if w.startswith("Declared as open")]
     issues = auditor(["casing_lengths"]).audit(broken, *data).blocking_issues
     assert [issue for issue in issues if issue.startswith("casing and lengths: The vectors encode the casing")]
 

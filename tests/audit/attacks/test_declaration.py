@@ -127,7 +127,7 @@ def test_attacks_of_users_are_run():
     [
         ("overlap", "mechanism that made the text is not known"),
         ("reidentification", "mechanism that made the text is not known"),
-        ("linkage", "not known which sentences are of one patient"),
+        ("linkage", "The patients of the sentences are not known"),
     ],
 )
 def test_an_attack_that_lacks_something_says_so(name, reason):

@@ -122,8 +122,8 @@ class Raw(NeighborPseudonymizer):
 @pytest.mark.parametrize(
     ("kind", "fault"),
     [
-        (Nearest, "do not follow the stated law"),
-        (Few, "do not follow the stated law"),
+        (Nearest, "do not have the stated distribution"),
+        (Few, "do not have the stated distribution"),
         (Initials, "share their first letters"),
         (OfTheWord, "A word has the same surrogate"),
         (Forked, "forked processes draw the same"),

@@ -55,7 +55,7 @@ def test_intact_uploads_have_no_fault():
         ({"change": lambda noise: noise / 2}, "less noise than stated"),
         ({"change": np.zeros_like}, "less noise than stated"),
         ({"quiet_after": 7}, "less noise than stated"),
-        ({"change": lambda noise: of_values(noise, np.full_like)}, "An upload shares its noise"),
+        ({"change": lambda noise: of_values(noise, np.full_like)}, "The values of an upload share their noise"),
         ({"seeds": [0, 1, 2, 3, 1]}, "Two uploads share noise"),
         ({"seeds": [0, 1, 2, 3, 1]}, "same positions more often"),
     ],
@@ -130,7 +130,7 @@ def exchange(told, source, monkeypatch):
         (lambda rng: rng, ""),
         (Silent, "less noise than stated"),
         (OneStream, "Two uploads share noise"),
-        (SharedByAll, "An upload shares its noise"),
+        (SharedByAll, "The values of an upload share their noise"),
     ],
 )
 def test_steps_with_patients(told, source, text, monkeypatch):

@@ -97,7 +97,7 @@ def by_python(seed):
 )
 def test_orders_of_a_small_seed_are_named(order, name):
     """They look random."""
-    assert f"The order is that of {name}" in " ".join(faults(order))
+    assert f"The order is the order of {name}" in " ".join(faults(order))
     some = np.where(np.arange(N) % 3 == 0, -1, order)  # what could not be matched is not known
     assert seeded_order(some, np.arange(N))[0] == name and seeded_order(some, np.arange(N))[1] < 1e-9
 

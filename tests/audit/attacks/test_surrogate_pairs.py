@@ -144,7 +144,7 @@ def test_an_audit_of_surrogates(notes):
     assert all(result.status == "ok" for result in report.results), [r.failures for r in report.results]
     assert found["surrogates"].attack.covers(0.5)
     assert {"surrogates", "surrogates dates", "linkage", "missed_phi"} <= set(found)
-    assert any("Open by declaration" in warning for warning in report.warnings)
+    assert any("Declared as open" in warning for warning in report.warnings)
     assert auditor.audit(pseudonymizer, data.X, data.y, data.groups) is report
     spans = spans_of_sentences(data.X, [data.X], data.y, data.groups)
     assert not any(text in str(report.to_dict()) for text in set(spans.originals) if len(text) > 8)
