@@ -115,7 +115,7 @@ def _add_treatment(parser: ArgumentParser) -> None:
         default="withhold",
         help="what to do with a note that is unlike the training notes, such as one in another language: withhold it, "
         "write it and list it at the end (warn), or write it (pass). At most 1 in 100 ordinary notes is unlike. Models "
-        "of few notes or of earlier versions cannot tell unlike notes (default: withhold)",
+        "of few notes or of earlier versions cannot detect unlike notes (default: withhold)",
     )
     before = parser.add_mutually_exclusive_group()
     before.add_argument(

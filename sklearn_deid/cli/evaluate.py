@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     gold = read_gold(arguments.gold, arguments.format, **options)
     predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
     if gold.n_spans and _spans(gold) == _spans(predicted):
-        print("PREDICTED has exactly the annotations of GOLD: is it a copy of GOLD?", file=sys.stderr)
+        print("PREDICTED has exactly the annotations of GOLD: is PREDICTED a copy of GOLD?", file=sys.stderr)
     rules = {"label_scheme": arguments.label_scheme, "missing": arguments.missing}
     form = "dict" if arguments.output == "json" else "table"
     report = deid_report(gold, predicted, form, **rules)

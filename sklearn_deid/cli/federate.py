@@ -27,8 +27,8 @@ DESCRIPTION = """\
 Prepare a training across sites: one tagger, and no note is moved.
 
 Sites train on their own notes and send their updates to a server, which adds a mean of them (federated
-averaging), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one. Where
-sites shall send less, plan distributed selective SGD with --no-screen, and let them choose --upload-fraction.
+averaging), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one. If
+sites should send less, plan distributed selective SGD with --no-screen, and let sites choose --upload-fraction.
 Updates can still reveal notes: see docs/federated.md."""
 
 EPILOG = """\
@@ -190,7 +190,7 @@ def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: in
         )
     # The spent part is in the state of the worker, which no command reads.
     has_begun = Path(settings.state, "worker.state").exists()
-    spent = "; officer.log tells what is spent" if has_begun else "; nothing is spent yet"
+    spent = "; officer.log states the spent epsilon" if has_begun else "; nothing is spent yet"
     if uploads is None:
         return "Updates are sent without noise: the information about the notes in them is not bounded."
     return (

@@ -16,7 +16,7 @@ _LABELS = ("PATIENT", "DOCTOR")
 _DESCRIPTION = """\
 Attack the exchange that the server has recorded (plan --keep-exchange), as a host could: whose name is this,
 whose word is this, and which characters, shapes and labels occurred at a site. The notes of the sites are
-the ground truth. Do this with notes that may lie on one computer, such as generated ones."""
+the ground truth. Use notes that may be on one computer, such as generated notes."""
 
 
 def add_audit_step(steps: Any) -> None:

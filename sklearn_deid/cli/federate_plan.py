@@ -77,11 +77,11 @@ def _how_updates_travel(agreement: FederationConfig) -> str:
     """Text on what the server learns from the updates of each site, which the sites read before they agree."""
     rule = "adds each update on arrival"
     if agreement.has_rounds:
-        against = ", without those that point against most others" if agreement.screened else ""
+        against = ", without updates that point against most others" if agreement.screened else ""
         rule = f"combines the updates of a round by their {agreement.aggregation.replace('_', ' ')}{against}"
     return (
-        f"The server {rule}. It sees the update of each site ('federate masks' hides single updates). Each patient: no "
-        "epsilon is promised, unless a site asks for it with --patient-epsilon."
+        f"The server {rule}. The server sees the update of each site ('federate masks' hides single updates). No "
+        "epsilon is promised for each patient, unless a site sets --patient-epsilon."
     )
 
 

@@ -66,7 +66,7 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
         "the whole training, also for F1 in the site's own log (default: rotating)",
     )
     group.add_argument(
-        "--report-f1", action="store_true", help="tell the server the F1 of held-out patients after each session"
+        "--report-f1", action="store_true", help="report the F1 of held-out patients to the server after each session"
     )
     _add_patient_privacy(group)
     group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
@@ -101,5 +101,5 @@ def _add_patient_privacy(group: Any) -> None:
     group.add_argument(
         "--notes-are-patients",
         action="store_true",
-        help="notes without a patient id have a patient each (default: --patient-epsilon refuses them)",
+        help="each note without a patient id counts as a patient (default: --patient-epsilon refuses these notes)",
     )

@@ -87,7 +87,7 @@ def exclude(arguments: argparse.Namespace) -> int:
     print(f"{arguments.site} is refused from the next session on. Remaining sites: {', '.join(left)}.")
     agreement = server_checkpoint(arguments.kit)[0]
     if agreement.screened and len(left) < FEWEST_UPDATES:
-        print("Updates are no longer screened: of two sites, nobody can tell which one is hostile.")
+        print("Updates are no longer screened: with two sites, nobody can decide which site is hostile.")
     if agreement.mask_keys:
         print("Send local/federation.json of this kit to all sites: masks cancel between equal agreements only.")
     return DONE

@@ -75,7 +75,7 @@ def _is_ordinary(word: str, notes: Sequence[Document]) -> bool:
 
 def _error(doc_id: str) -> DeidError:
     return DeidError(
-        "A label is no plain word, or holds text of a span. Labels leave with redacted notes, with models and with "
-        "records. Rename the label.",
+        "A label is not a plain word, or holds text of a span. Redacted notes, models and records contain the "
+        "labels. Rename the label.",
         doc_id=doc_id,
     )

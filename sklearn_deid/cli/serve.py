@@ -64,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="ADDRESS",
         help="with --rate: IP address of a proxy whose header X-Forwarded-For names the client; may be repeated. "
-        "Without it, the address of the connection is the client: any client could write the header",
+        "Without this option, the address of the connection is the client, because any client can write the header",
     )
     parser.add_argument(
         "--timeout", type=count, default=60, metavar="S", help="seconds until a request is given up (default: 60)"

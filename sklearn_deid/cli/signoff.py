@@ -45,14 +45,14 @@ State how many of your redacted notes leak PHI at most, before the notes leave.
 First without --read: a random sample of RELEASE is drawn, and WORK/signoff.html shows it to a reader. The reader
 marks every passage of PHI that is still readable, finishes all notes of the sample, and saves read.jsonl.
 
-Then with --read read.jsonl: the share of leaking notes of the release is bounded from above (Clopper-Pearson,
-patients as clusters), and so is the share of PHI items that leak. The record is written to WORK/signoff-record.html
-and .json: bounds, how many more notes to read for the bound asked for, settings, seed, and digests of
-release and model. It holds no id and no text of a note.
+Then with --read read.jsonl: upper bounds are computed for the share of leaking notes of the release and for the share
+of PHI items that leak (Clopper-Pearson, patients as clusters). The record is written to WORK/signoff-record.html and
+.json: bounds, the number of further notes to read for the target, settings, seed, and digests of release and model.
+The record holds no id and no text of a note.
 
-RELEASE is a folder of .txt files or a .jsonl file that 'redact' has written, with --mode label, mask or remove. For
-surrogates, a reader cannot tell invented from real names: sign off the notes redacted with --mode label by the
-same model. The same spans are replaced.
+RELEASE is a folder of .txt files or a .jsonl file that 'redact' has written, with --mode label, mask or remove. A
+reader cannot distinguish surrogates from real names. To release surrogates, sign off the notes that the same model
+redacts with --mode label: both runs replace equal spans.
 
 --table is a CSV file (commas or semicolons) with the column doc_id, and the columns patient_id, type, or both.
 Without patient_id, each note counts as a patient of its own, and the bound is too low if patients have several notes.
@@ -140,8 +140,8 @@ def _described(source: NoteSource, listed: _Release) -> dict[str, Any]:
     if stamp is not None and stamp.get("mode") == SURROGATE:
         # Every name looks real, or every name looks invented: neither reading is a measurement.
         raise DeidError(
-            "The release has surrogates, which a reader cannot tell from real names. Sign off the notes redacted with "
-            "--mode label by the same model.",
+            "A reader cannot distinguish the surrogates of this release from real names. Sign off the notes that the "
+            "same model redacts with --mode label.",
             path=str(source.path),
         )
     return {
@@ -162,7 +162,9 @@ def _warnings(release: Mapping[str, Any]) -> list[str]:
     elif release["n_foreign"]:
         said.append(f"The recorded run has not written {release['n_foreign']} of the notes, or they were changed.")
     if release["n_empty"]:
-        said.append(f"{release['n_empty']} of {release['n_notes']} notes hold no word: they make the share small.")
+        said.append(
+            f"{release['n_empty']} of {release['n_notes']} notes hold no word: they lower the share of leaking notes."
+        )
     return said
 
 
@@ -214,7 +216,7 @@ def _drawn_again(plan: Mapping[str, Any], source: NoteSource, work: Path) -> tup
     types, settings = plan["table"].get("type"), dict(plan["settings"])
     sign_off = SignOff(settings.pop("n_notes"), **settings)
     if sign_off.draw(ids, types) != plan["sample"]:
-        raise DeidError("The sample of the plan is not the one that its seed draws. Draw a new sample.")
+        raise DeidError("The sample of the plan differs from the sample of its seed. Draw a new sample.")
     return sign_off, len(ids) if types is None else Counter(types[doc_id] for doc_id in ids)
 
 
@@ -238,8 +240,8 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
         "notes without a word": plan["release"]["n_empty"],
         "notes with the text of an earlier note": plan["release"]["n_repeated"],
         "seed": plan["seed"],
-        "samples drawn into this folder, this one included": plan["n_draws"],
-        "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as one",
+        "samples drawn into this folder, including this sample": plan["n_draws"],
+        "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as a patient",
         "digest of the release (SHA-256)": plan["release"]["sha256"],
         "digest of the reading (HMAC-SHA256, key in the plan)": _digest(read, bytes.fromhex(plan["key"])),
         # The digest of reviewed notes is a digest of raw notes: a guess of a short note could be confirmed.

@@ -23,7 +23,7 @@ Choose the notes whose review should teach a model most: notes with many uncerta
 OUT is a .jsonl file with these notes, the best one first, and the PHI that the model finds in them. 'review' shows it.
 OUT holds the whole text of the notes, and only you can read it.
 
-Review the notes, train on all reviewed notes, and ask for the next ones with --exclude."""
+Review the notes, train on all reviewed notes, and choose the next notes with --exclude."""
 
 EPILOG = """\
 example: review 20 notes, train, and choose 20 more

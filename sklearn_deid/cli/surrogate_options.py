@@ -38,8 +38,8 @@ def add_surrogate_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--key-file",
         metavar="KEY",
-        help="secret key: the same one gives the same surrogates in every run. The file is made if it is missing. "
-        "Without it, each run has other surrogates",
+        help="file with a secret key: an equal key gives equal surrogates in every run. A missing file is made. "
+        "Without a key file, each run has other surrogates",
     )
     group.add_argument(
         "--locale", choices=("auto", *LOCALES), help="language of the surrogates (default: auto, from each note)"
@@ -135,7 +135,9 @@ def _check_files(arguments: Namespace) -> None:
     check_apart(NoteSource(arguments.notes, arguments.format, arguments.encoding).path, secret)
     for path in secret:
         if path.resolve().is_relative_to(output.resolve()):
-            raise DeidError("The key and the mapping must not be in the output: they undo it.", path=str(path))
+            raise DeidError(
+                "The key and the mapping must not be in the output: they restore the originals.", path=str(path)
+            )
         check_no_work_file(path, output)
 
 

@@ -110,9 +110,9 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         parser,
         "--precision-at-least",
         share,
-        "hide as much as this share of PHI among the hidden words of held-out patients allows. With "
-        "--target-recall: save no model if the share is lower, and show the highest target that keeps it (default "
-        "with --target-recall: 0.8)",
+        "share of PHI among the hidden words of held-out patients: hide as many words as this share allows. With "
+        "--target-recall: save no model if the share is lower, and show the highest target that keeps the share "
+        "(default with --target-recall: 0.8)",
     )
     parser.add_argument(
         "--rules",

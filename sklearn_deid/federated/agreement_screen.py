@@ -13,7 +13,7 @@ from .robust import FEWEST_UPDATES
 # An update multiplied by a negative number has cosines of -.9 at the beginning. At the end, updates are mostly noise:
 # updates of honest workers have cosines above -.05, and above -.12 if the notes of one of them are in another language.
 _AGAINST_NOW, _AGAINST_LATELY = -0.2, -0.1
-OPPOSED = "The update points against those of most other workers, in this round or in the last ones."
+OPPOSED = "The update points against the updates of most other workers, in this round or in the last rounds."
 _N_ROUNDS, _FEWEST_ROUNDS = 5, 3
 # Bound of the length of an update, as a multiple of the median norm of its round. Workers with as many notes have .9 to
 # 1.2 times the median norm, workers with twice as many notes 1.2 to 1.7, and 2.2 in the first round.

@@ -191,8 +191,8 @@ def check_promise(
     if not epsilon <= LARGEST_EPSILON * (1 + 1e-9):
         sent = f"{len(spent)} sent and " if spent else ""
         raise ValueError(
-            f"This noise means epsilon {epsilon:.6g} at delta {delta:g} for the {sent}{n_uploads} planned uploads, "
-            f"which promises nothing. At most {LARGEST_EPSILON:g} is accepted: choose more noise, fewer epochs, or "
-            "none."
+            f"This noise means epsilon {epsilon:.6g} at delta {delta:g} for the {sent}{n_uploads} planned uploads. "
+            f"An epsilon of this size promises nothing. At most {LARGEST_EPSILON:g} is accepted: choose more noise, "
+            "fewer epochs, or no noise."
         )
     return ledger

@@ -57,8 +57,8 @@ def check_some_labels(transformer: Any) -> None:
     """
     if transformer.labels is not None and not len(transformer.labels):
         raise ValueError(
-            f"The 'labels' parameter of {type(transformer).__name__} must be None or name a label. Got none, and all "
-            "PHI would stay as it is."
+            f"The 'labels' parameter of {type(transformer).__name__} must be None or name a label. Got no label, so "
+            "that all PHI would be unchanged."
         )
 
 

@@ -36,8 +36,8 @@ def surrogate_card(settings: Mapping[str, Any], statistics: Mapping[str, Mapping
     --------
     >>> card = surrogate_card({"ages": "keep", "keep_gender": True, "labels": None}, {"AGE": {"spans": 3}})
     >>> [line for line in card.splitlines() if line.startswith("#")]
-    ['# Sentences with surrogates', '## What is protected', '## What is still told']
-    >>> "Ages up to 89 years stay" in card
+    ['# Sentences with surrogates', '## What is protected', '## What is still revealed']
+    >>> "Ages up to 89 years are unchanged" in card
     True
     """
     head = ["# Sentences with surrogates"]
@@ -59,17 +59,17 @@ def _told(settings: Mapping[str, Any]) -> list[str]:
     """Information that a release with these settings reveals, in addition to the information in every surrogate."""
     told = []
     if settings.get("ages") == "keep":
-        told.append("Ages up to 89 years stay as they are.")
+        told.append("Ages up to 89 years are unchanged.")
     if settings.get("keep_gender"):
         told.append("Given names, words for the sex and relatives keep their gender.")
     if settings.get("keep_seasons"):
-        told.append("Dates stay within two weeks of their place in the year.")
+        told.append("Each surrogate of a date is within two weeks of the original time of the year.")
     if settings.get("whole_weeks"):
-        told.append("Weekdays stay.")
+        told.append("Weekdays are unchanged.")
     if settings.get("labels") is not None:
-        told.append("Spans with other labels stay as they are.")
+        told.append("Spans with other labels are unchanged.")
     if settings.get("avoid_originals"):
-        told.append("No surrogate is a word of a span, which tells words that are in no span.")
+        told.append("No surrogate is a word of a span: a surrogate discloses a word that is in no span.")
     if isinstance(settings.get("random_state"), int):
-        told.append("The random seed is a number: whoever knows this number repeats the draws and checks guesses.")
+        told.append("The random seed is a number: anyone who knows this number can repeat the draws and check guesses.")
     return told

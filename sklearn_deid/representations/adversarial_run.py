@@ -345,8 +345,8 @@ class AdversarialRun(ABC):
     def _measure_control(self) -> None:
         if self.valid is None:
             warnings.warn(
-                "Without held-out patients it is not known whether the adversaries can tell pairs apart at all, so "
-                "their failure proves nothing. Give notes of more patients.",
+                "Without held-out patients, nobody can measure whether the adversaries are able to distinguish "
+                "pairs. Their failure therefore proves nothing. Give notes of more patients.",
                 UnsafeToShareWarning,
                 stacklevel=4,
             )
@@ -358,10 +358,10 @@ class AdversarialRun(ABC):
         found = self.control["t2"].value
         if found < CONTROL_BAR:
             warnings.warn(
-                f"Before anything was hidden, the adversary T2 told pairs apart in {found:.1%} of cases; under "
-                f"{CONTROL_BAR:.0%}, its failure on the trained representation proves nothing. Train it longer, give "
-                "it more notes or use strong adversaries; fixed noise, or noise with a floor, can hide pairs from the "
-                "start.",
+                f"Before anything was hidden, the adversary T2 was right on {found:.1%} of pairs. Under "
+                f"{CONTROL_BAR:.0%}, the failure of T2 on the trained representation proves nothing. Train T2 longer, "
+                "give more notes or use strong adversaries. Fixed noise, or noise with a floor, can hide pairs from "
+                "the start.",
                 UnsafeToShareWarning,
                 stacklevel=4,
             )

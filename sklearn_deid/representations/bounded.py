@@ -239,13 +239,13 @@ def _set_rate(optimizer: torch.optim.Optimizer, settings: BoundedSettings, epoch
 
 def _check(model: PrivateModel, train: PairBatches, valid: PairBatches | None, settings: BoundedSettings) -> None:
     if model.representer.output_noise.kind == "none":
-        raise ValueError("Bounded training needs output noise: without it no attacker is bounded.")
+        raise ValueError("Bounded training needs output noise: without noise, no attacker has a bound.")
     if not len(train.pair_rows):
         raise ValueError("No sentence has a token that can move, so there is nothing to bound.")
     if settings.unit == "patient" and valid is not None and len(np.unique(valid.patients[valid.pair_rows])) == 1:
         raise ValueError(
-            "A bound on patients needs at least two held-out patients with PHI that can move: no limit for other "
-            "patients follows from one. Got one. Pass more patients, or a larger validation_fraction."
+            "A bound on patients needs at least two held-out patients with PHI that can move. Got one patient. Pass "
+            "more patients, or a larger validation_fraction."
         )
 
 

@@ -20,10 +20,10 @@ _BOUND_NAMES = {
     "mean_accuracy": "best attacker, mean over the pairs",
     "quantile": "quantile of the pairs",
     "quantile_accuracy": "best attacker, at this quantile",
-    "largest_accuracy": "best attacker, on the pair told apart best",
+    "largest_accuracy": "best attacker, on the pair that is easiest to distinguish",
     "mean_distance": "mean distance d' in units of the noise",
     "slack": "of each of these, for the finite precision of the noise",
-    "gdp_mu": "largest distance over the words looked at (mu of Gaussian differential privacy)",
+    "gdp_mu": "largest distance over the examined words (mu of Gaussian differential privacy)",
 }
 # Parts of a bound, strongest attackers first; {r} is the number of releases.
 _PART_NAMES = {
@@ -114,7 +114,7 @@ def _settings(origin: Provenance) -> list[tuple[str, str]]:
         ("dimension of the vectors (d)", str(origin.n_components)),
         ("words among which a PHI word hides (N)", str(origin.n_neighbors)),
         *((f"noise: {_words(name)}", _plain(value)) for name, value in origin.noise.items()),
-        ("casing of each word published beside its vector", _plain(origin.casing)),
+        ("casing of each word published with its vector", _plain(origin.casing)),
         ("word vectors from public text only", _plain(origin.public_embeddings)),
         ("version of sklearn-deid", _cell(origin.library_version)),
     ]
@@ -145,9 +145,9 @@ def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str
         "Two sentences that differ in one random token, in detail:",
         markdown_table(("", ""), _pair_rows(bound)),
         *_more_releases(bound),
-        "This covers:",
+        "The bound covers:",
         _text("covered").format(n_neighbors=origin.n_neighbors),
-        "This does not cover:",
+        "The bound does not cover:",
         _text("not_covered").format(casing=_casing_words(origin, bound.get("casing"))),
     ]
 
@@ -161,7 +161,13 @@ def _strongest_first(bound: Mapping[str, Any]) -> list[str]:
     casing = {f"mean_with_casing{end}": bound.get(f"pairs_with_casing{end}") for end in ("", "_low", "_high")}
     rows.append(_part_row(_RANDOM_PAIR, {**bound, **casing}))
     quantile = _share_or_number("quantile", bound.get("quantile", 0.95))
-    head = ("the attacker tells", "mean", f"{quantile} of the cases, at most", "largest", "mean with the casing")
+    head = (
+        "the attacker distinguishes",
+        "mean",
+        f"{quantile} of the cases, at most",
+        "largest",
+        "mean with the casing",
+    )
     warning = [] if bound.get("has_patients") else [_text("unknown_patients")]
     return [*warning, _text("parts"), markdown_table(head, rows)]
 
@@ -212,7 +218,7 @@ def _casing_part(casing: Mapping[str, Any] | None) -> list[str]:
     epsilon = _number(casing.get("epsilon"), "epsilon")
     names = {
         "share_changed": "random pairs whose casing differs, if moved words are written in the casing of their token",
-        "sentence_accuracy": "casing alone tells a sentence from another one with as many tokens",
+        "sentence_accuracy": "accuracy of casing alone between two sentences with equally many tokens",
     }
     rows = [(names[name], _with_interval(name, casing)) for name in names if casing.get(name) is not None]
     text = _text(_CASINGS[casing["kind"]]).format(epsilon=epsilon)
@@ -234,8 +240,8 @@ def _more_releases(bound: Mapping[str, Any]) -> list[str]:
     distance = bound.get("mean_distance")
     if not isinstance(distance, Real) or bound.get("n_releases", 1) != 1:
         return []
-    at_most = [f"{r} times {100 * NormalDist().cdf(sqrt(r) * float(distance) / 2):.1f} %" for r in (2, 5, 10)]
-    return [f"If each sentence were released several times, the mean would be at most: {'; '.join(at_most)}."]
+    at_most = [f"{r} releases: {100 * NormalDist().cdf(sqrt(r) * float(distance) / 2):.1f} %" for r in (2, 5, 10)]
+    return [f"The mean accuracy for several releases of each sentence is at most: {'; '.join(at_most)}."]
 
 
 def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
@@ -249,7 +255,7 @@ def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
         shown = (_share_or_number(figure, value[figure]) if figure in value else "" for figure in figures)
         rows.append((_words(name), *shown))
     return [
-        "Accuracies of 50 % are those of guessing between two sentences.",
+        "Guessing between two sentences has an accuracy of 50 %.",
         markdown_table(["attack", *map(_words, figures)], rows),
     ]
 

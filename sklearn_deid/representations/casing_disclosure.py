@@ -83,7 +83,9 @@ class CasingDisclosure:
         if self.share_changed is not None:
             parts.append(f"differs in {100 * self.share_changed:.1f} % of the pairs")
         if self.sentence_accuracy is not None:
-            parts.append(f"tells two sentences of equal length apart with accuracy {self.sentence_accuracy.value:.3f}")
+            parts.append(
+                f"distinguishes two sentences of equal length with accuracy {self.sentence_accuracy.value:.3f}"
+            )
         return "; ".join(parts)
 
 

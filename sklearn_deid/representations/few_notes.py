@@ -71,9 +71,9 @@ def warn_of_few_notes(n_movable: int, training: Any, from_public: bool) -> None:
     if from_public:
         expected = f"{expected_loss(n_movable, True):.0f} (notes like the public ones) to {loss:.0f} points"
     warnings.warn(
-        f"X has {n_movable:,} PHI tokens that can move, which is few for a bound of {training.max_attack_accuracy}: "
-        f"expect a recipient's strict F1 {expected} below that on vectors without noise (measured on generated notes). "
-        "Take more notes, public notes like yours, or a looser bound, such as "
+        f"X has {n_movable:,} PHI tokens that can move, which is few for a bound of {training.max_attack_accuracy}. "
+        f"Expect a recipient's strict F1 {expected} below the F1 on vectors without noise (measured on generated "
+        "notes). Take more notes, public notes like yours, or a looser bound, such as "
         "training=Bounded(max_attack_accuracy=0.6).",
         FewNotesWarning,
         stacklevel=4,

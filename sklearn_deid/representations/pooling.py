@@ -122,7 +122,7 @@ def _common_origin(files: Sequence[SharedRepresentation], names: Sequence[str]) 
 def _comparable(file: SharedRepresentation, name: str) -> dict[str, Any]:
     origin = file.origin
     if origin is None:
-        raise BundleError(f"Nothing says which representer made {name}.")
+        raise BundleError(f"It is unknown which representer made {name}.")
     distinct = sorted_tags(file.y.data)
     return {
         "representer (fingerprint)": origin.fingerprint,

@@ -452,7 +452,7 @@ class PrivateRepresenter(SentenceTransformer):
         """
         self._check_fitted()
         if self.network_.output_noise.kind == "none":
-            raise ValueError("Without noise no attacker is bounded: noise=None.")
+            raise ValueError("Without noise (noise=None), no attacker has a bound.")
         X = self._words(X)
         tags, device = inner_tags(check_tags(y, X), "iob2"), resolve_device(self.device)
         self.network_.to(device)

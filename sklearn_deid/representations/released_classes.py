@@ -53,11 +53,11 @@ def check_classes(data: np.ndarray, origin: Provenance) -> None:
     noise = origin.noise
     size, named = noise.get("class_size"), noise.get("centroids")
     if noise.get("kind") != "classes" or type(size) is not int or size < 2 or size < origin.n_neighbors:
-        raise BundleError("The origin of the vectors names no class size of at least 2.")
+        raise BundleError("The origin of the vectors states no class size of at least 2.")
     if not isinstance(named, list) or not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in named):
-        raise BundleError("The origin of the vectors does not name its classes.")
+        raise BundleError("The origin of the vectors does not state its classes.")
     if noise.get("seeded", False) is not False:
-        raise BundleError("The origin of the vectors names a random seed, which word classes do not have.")
+        raise BundleError("The origin of the vectors states a random seed, which word classes do not have.")
     vectors = np.ascontiguousarray(data[:, : origin.n_components], dtype=np.float32)
     # Distinct rows first: a release repeats few thousand centroids for millions of tokens.
     found = {row.tobytes() for row in vectors}
@@ -110,7 +110,7 @@ def wrong_classes(
         known = known & np.isin(kinds, kind[size >= k])
         if mixed_kinds(classes, kinds, n):
             return (
-                "A class holds words that cannot be written in the same casing: the released casing tells them apart."
+                "A class holds words that cannot be written in the same casing: the released casing distinguishes them."
             )
     if ((classes == n) == known).any() or centroids[n].any():
         return "The class of words without a vector holds other words, or has a vector."

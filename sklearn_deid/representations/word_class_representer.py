@@ -255,7 +255,7 @@ class WordClassRepresenter(SentenceTransformer):
         check_is_fitted(self)
         self._check_unchanged()
         if not self._vectors.is_public:
-            raise BundleError("These classes were made of word vectors of private notes, and stay here.")
+            raise BundleError("These classes were made of word vectors of private notes and cannot be saved.")
         seed = self.random_state if isinstance(self.random_state, Integral) else None
         state = {
             "parameters": {
@@ -307,7 +307,7 @@ class WordClassRepresenter(SentenceTransformer):
             raise BundleError(wrong, path=str(path))
         # The fingerprint is computed anew from the arrays: a forged file could name any.
         if found._finished().fingerprint_ != name:
-            raise BundleError("The saved classes are not those that their fingerprint names.", path=str(path))
+            raise BundleError("The saved classes do not match their fingerprint.", path=str(path))
         return found
 
     def _column_names(self) -> list[str]:

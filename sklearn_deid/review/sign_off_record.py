@@ -56,21 +56,21 @@ def verdict(result: Mapping[str, Any]) -> str:
     notes, settings = result["notes"], result["settings"]
     found = (
         f"{notes['n_leaks']} of {notes['n']} notes of a random sample leak PHI. "
-        f"With {_exactly(settings['confidence'])} confidence at most {_at_most(notes['upper'])} of the notes of the "
-        f"release leak. Asked for: {_exactly(settings['target'])}."
+        f"With {_exactly(settings['confidence'])} confidence, at most {_at_most(notes['upper'])} of the notes of the "
+        f"release leak. The target is {_exactly(settings['target'])}."
     )
     if result["passed"]:
         return found
     more = result["more_notes"]
     ways = [
-        f"{count} more if {condition}"
+        f"{count} if {condition}"
         for count, condition in (
             (more["no_more_leaks"], "none of them leaks"),
-            (more["same_share"], "they leak at the measured share"),
+            (more["same_share"], "further notes leak at the measured share"),
         )
         if count is not None
     ]
-    return f"{found} Notes to read for that bound: {'; '.join(ways) if ways else 'no number suffices'}."
+    return f"{found} Further notes to read for this target: {'; '.join(ways) if ways else 'no number suffices'}."
 
 
 def _bound_row(name: str, found: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -200,7 +200,8 @@ def test_verdict_of_a_lookup_in_plain_words():
     told = AuditReport([one, ten]).verdicts["representation"]
     assert "in 94 % of cases, with 10 releases of the same text and the casing (95 %" in told
     assert (
-        "Besides: An attacker holding the published representer and a list of candidate names picks the right" in told
+        "Further attack: An attacker holding the published representer and a list of candidate names picks the right"
+        in told
     )
     assert "in 34 % of cases (95 %" in told
 

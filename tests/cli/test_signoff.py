@@ -50,7 +50,7 @@ def test_the_record_names_release_model_settings_and_seed(run, drawn, redacted, 
 
     assert record["provenance"]["redaction: model"] == bundle_digest(model)
     page = (tmp_path / "work" / "signoff-record.html").read_text()
-    assert "1 of 6 notes" in page and "Notes to read for that bound" in page
+    assert "1 of 6 notes" in page and "Further notes to read for this target" in page
     assert_no_note_text(out + err + page + json.dumps(record), notes)
     assert not [note.doc_id for note in notes if note.doc_id in page]
 
@@ -104,7 +104,7 @@ def test_options_of_the_sample_are_not_for_the_reading(run, drawn, redacted, tmp
     assert (code, f"{option} is not for --read" in err) == (2, True)
     assert run(*command)[0] == 1
     record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
-    assert record["provenance"]["patients"] == "not known: each note counts as one"
+    assert record["provenance"]["patients"] == "not known: each note counts as a patient"
 
 
 def test_a_clean_reading_of_enough_notes_passes(run, redacted, tmp_path):
@@ -331,7 +331,7 @@ def test_the_record_counts_the_samples_that_were_drawn(run, redacted, tmp_path):
     write_corpus(sample, tmp_path / "read.jsonl")
     run("signoff", redacted, "--output", tmp_path, "--read", tmp_path / "read.jsonl")
     told = json.loads((tmp_path / "signoff-record.json").read_text())["provenance"]
-    assert told["samples drawn into this folder, this one included"] == 3
+    assert told["samples drawn into this folder, including this sample"] == 3
     assert told["seed"] == "given"
 
 
@@ -358,7 +358,7 @@ def test_a_sample_that_the_seed_does_not_draw_is_refused(run, drawn, redacted, t
     notes = [Document(name, (redacted / f"{name}.txt").read_bytes().decode()) for name in others]
     write_corpus(notes, tmp_path / "read.jsonl")
     code, _, err = run("signoff", redacted, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
-    assert (code, "not the one that its seed draws" in err) == (2, True)
+    assert (code, "differs from the sample of its seed" in err) == (2, True)
 
 
 def test_the_record_counts_notes_without_a_word(run, tmp_path):

@@ -345,4 +345,4 @@ def test_a_label_that_holds_text_is_no_class_of_a_model(run, tmp_path, label):
     write_corpus([note, *(Document(str(i), "No pain.") for i in range(3))], tmp_path / "notes.jsonl")
     code, _, err = run("train", tmp_path / "notes.jsonl", "--model", tmp_path / "model", "--epochs", 1)
     assert (code, "Zyxw" in err, (tmp_path / "model").exists()) == (2, False, False)
-    assert "A label is no plain word" in err and "n1" in err
+    assert "A label is not a plain word" in err and "n1" in err

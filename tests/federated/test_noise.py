@@ -243,7 +243,7 @@ def test_the_closed_form_is_above_the_accountant_and_near_it(multiplier, n):
 def test_noise_is_refused_by_the_total_of_all_uploads():
     event = GaussianUpload(2.0, 1.0).event()
     assert len(check_promise(event, 10)) == 10
-    with pytest.raises(ValueError, match="for the 200 planned uploads, which promises nothing"):
+    with pytest.raises(ValueError, match="for the 200 planned uploads. An epsilon of this size promises nothing"):
         check_promise(event, 200)
 
 

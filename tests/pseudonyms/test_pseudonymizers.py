@@ -525,8 +525,8 @@ def test_parameters_of_a_draw_may_change(data):
 def test_no_labels_would_leave_all_phi(data, cls):
     X, y, _ = data
     transformer = SurrogatePseudonymizer(labels=[]) if cls is SurrogatePseudonymizer else make(cls, labels=[])
-    with pytest.raises(ValueError, match=f"'labels' parameter of {cls.__name__}.*all PHI would stay"):
+    with pytest.raises(ValueError, match=f"'labels' parameter of {cls.__name__}.*all PHI would be unchanged"):
         transformer.fit_transform(X, y)
     fitted = transformer.set_params(labels=None).fit(X, y)
-    with pytest.raises(ValueError, match=f"'labels' parameter of {cls.__name__}.*all PHI would stay"):
+    with pytest.raises(ValueError, match=f"'labels' parameter of {cls.__name__}.*all PHI would be unchanged"):
         fitted.set_params(labels=[]).sample(X, y)

@@ -189,13 +189,13 @@ def test_sentences_without_a_group_are_not_one_patient():
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({}, "Ages up to 89 years stay"),
+        ({}, "Ages up to 89 years are unchanged"),
         ({}, "keep their gender"),
-        ({"keep_seasons": True}, "place in the year"),
-        ({"whole_weeks": True}, "Weekdays stay"),
-        ({"labels": ["DOCTOR"]}, "other labels stay"),
-        ({"avoid_originals": True}, "words that are in no span"),
-        ({"random_state": 0}, "repeats the draws"),
+        ({"keep_seasons": True}, "time of the year"),
+        ({"whole_weeks": True}, "Weekdays are unchanged"),
+        ({"labels": ["DOCTOR"]}, "other labels are unchanged"),
+        ({"avoid_originals": True}, "word that is in no span"),
+        ({"random_state": 0}, "repeat the draws"),
     ],
 )
 def test_a_card_says_what_is_still_told(settings, told):

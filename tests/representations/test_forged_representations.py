@@ -238,7 +238,7 @@ def in_noise(**values):
         (in_manifest(tags=["O", "B-A", "B-B", "B-C", ["O"]]), "names an invalid tag"),
         (in_manifest(tags=["O"]), "a number that the manifest does not name"),
         (in_manifest(tag_scheme="bioes"), "a tag scheme that is not that of its tags"),
-        (in_manifest(origin=None), "does not say who made"),
+        (in_manifest(origin=None), "does not state which representer made"),
         (in_manifest(origin={**ORIGIN.to_dict(), "n_components": 4}), "3 columns, those of their representer 4"),
         (in_manifest(origin={**ORIGIN.to_dict(), "n_components": "4"}), "'n_components' of an origin must be"),
         (in_manifest(text="x"), "something else than this version writes"),
@@ -258,11 +258,11 @@ def in_noise(**values):
         (in_manifest(origin={**ORIGIN.to_dict(), "library_version": "Ada"}), "an invalid version"),
         (in_noise(words="Ada"), "something else than this version writes"),
         (twice, "not valid JSON"),
-        (in_noise(generator="seeded"), "names no noise that PrivateRepresenter draws"),
-        (in_noise(generator=None), "names no noise that PrivateRepresenter draws"),
-        (in_noise(seeded=True), "names no noise that PrivateRepresenter draws"),
-        (in_noise(law="none"), "names no noise that PrivateRepresenter draws"),
-        (in_noise(grid=0.1), "names an invalid grid"),
+        (in_noise(generator="seeded"), "states no noise that PrivateRepresenter draws"),
+        (in_noise(generator=None), "states no noise that PrivateRepresenter draws"),
+        (in_noise(seeded=True), "states no noise that PrivateRepresenter draws"),
+        (in_noise(law="none"), "states no noise that PrivateRepresenter draws"),
+        (in_noise(grid=0.1), "states an invalid grid"),
         (in_noise(mean_std="Ada was here"), "no possible size of the noise"),
         (in_noise(mean_std=-1.0), "no possible size of the noise"),
         (in_noise(smallest_std=1.5), "no possible size of the noise"),
@@ -271,12 +271,12 @@ def in_noise(**values):
         (in_manifest(n_duplicates_removed=2**63), "has an invalid count"),
         (in_manifest(label_scheme="binary"), "a label scheme that is not that of its tags"),
         (name_twice, "header of the arrays is no JSON"),
-        (in_noise(released_grid=2.0**-30), "names an invalid grid"),
-        (in_noise(released_grid=2.0**-12), "a released grid that is not that of its noise"),
+        (in_noise(released_grid=2.0**-30), "states an invalid grid"),
+        (in_noise(released_grid=2.0**-12), "a released grid other than the grid of its noise"),
         (in_noise(released_grid=2.0**-5), "do not lie on the grid"),
         (
             in_manifest(origin={**ORIGIN.to_dict(), "settings": {"unit_norm": False}}),
-            "a released grid that is not that of its noise",
+            "a released grid other than the grid of its noise",
         ),
         (linked(ARRAYS), "A file of the folder is a link"),
         (linked(MANIFEST), "A file of the folder is a link"),
@@ -302,7 +302,7 @@ def test_noise_that_version_0_1_0_did_not_write_is_refused(tmp_path, noise):
     manifest["representation"]["origin"]["noise"] = noise
     (folder / MANIFEST).write_text(json.dumps({**manifest, "format": 1}), encoding="utf-8")
     forge(folder)
-    with pytest.raises(BundleError, match="possible size of the noise|younger than its format"):
+    with pytest.raises(BundleError, match="possible size of the noise|newer than its format"):
         load_representation(folder)
 
 

@@ -212,11 +212,11 @@ def test_one_casing_class_for_each_token_is_shared(tmp_path):
         (with_noise(generator="seeded"), "attacker who knows the seed.*random_state=None"),
         (with_noise(generator="pcg64"), "an earlier version drew their noise.*Transform the notes again"),
         (represented(origin=replace(ORIGIN, noise={"kind": "trainable", "seeded": False})), "an earlier version drew"),
-        (with_noise(law="Laplace"), "names no noise that PrivateRepresenter draws"),
-        (with_noise(seeded=None), "names no noise that PrivateRepresenter draws"),
-        (with_noise(grid=0.3), "names an invalid grid"),
-        (with_noise(released_grid="fine"), "names an invalid grid"),
-        (with_noise(released_grid=2.0**-19), "names a released grid that is not that of its noise"),
+        (with_noise(law="Laplace"), "states no noise that PrivateRepresenter draws"),
+        (with_noise(seeded=None), "states no noise that PrivateRepresenter draws"),
+        (with_noise(grid=0.3), "states an invalid grid"),
+        (with_noise(released_grid="fine"), "states an invalid grid"),
+        (with_noise(released_grid=2.0**-19), "states a released grid other than the grid of its noise"),
         (TokenVectors(represented().data + 1e-7, represented().offsets, ORIGIN), "do not lie on the grid"),
         (with_noise(kind="silent"), "a dimension without noise"),
         (with_noise(smallest_std=0.0), "a dimension without noise"),
@@ -299,5 +299,5 @@ def test_what_a_representer_makes(tmp_path, parameters, message):
     loaded = load_representation(tmp_path / "a")
     assert len(loaded) == 3  # equal sentences of one call are one release
     assert loaded.origin.fingerprint == representer.fingerprint_
-    with pytest.raises(BundleError, match="does not know who made it"):
+    with pytest.raises(BundleError, match="does not state which representer made it"):
         save_representation(tmp_path / "b", representer.noise_free(X), y)

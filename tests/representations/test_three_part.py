@@ -269,7 +269,7 @@ def test_control_passes_where_the_adversary_is_strong_and_nothing_is_hidden():
 
 
 def test_control_that_fails_warns():
-    with pytest.warns(UnsafeToShareWarning, match="told pairs apart in .*its failure on the trained"):
+    with pytest.warns(UnsafeToShareWarning, match="was right on .*the failure of T2 on the trained"):
         _, result = train()
     assert result.control_accuracy < 0.9
 
@@ -417,6 +417,6 @@ def test_unknown_settings_are_refused():
 
 def test_training_together_from_the_start_has_no_control():
     log, settings = TrainingLog(), short(n_epochs_tagger=0, n_epochs_adversary=0)
-    with pytest.warns(UnsafeToShareWarning, match="told pairs apart"):
+    with pytest.warns(UnsafeToShareWarning, match="was right on"):
         result = train_dann(small_model(), *few_batches(), settings=settings, **chance(), log=log)
     assert [row["phase"] for row in log.rows] == ["control", "DANN", "DANN"] and result.control_accuracy < 0.9

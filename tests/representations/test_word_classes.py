@@ -123,10 +123,10 @@ def test_classes_that_the_casing_divides_are_refused_and_named(tmp_path):
     assert load(tmp_path / "bare", embeddings=vectors).casing is False
     old.casing = True
     save(old._finished(), tmp_path / "classes")
-    with pytest.raises(BundleError, match="casing tells them apart"):
+    with pytest.raises(BundleError, match="casing distinguishes them"):
         load(tmp_path / "classes", embeddings=vectors)
     report = AdversarialPrivacyAuditor(["classes"]).audit(old, [["au", "2000"]] * 20, [["B-AGE", "O"]] * 20)
-    assert "casing tells them apart" in " ".join(report.blocking_issues)
+    assert "casing distinguishes them" in " ".join(report.blocking_issues)
 
 
 def test_rules_of_lookup_and_casing(fitted):
@@ -180,9 +180,9 @@ def test_what_is_no_class_is_refused(tmp_path, fitted):
         (TokenVectors(R.data + np.float32(0.001), R.offsets, R.origin), "not the mean vector"),
         (changed(R, class_size=1), "no class size"),
         (changed(R, kind="none"), "no class size"),
-        (changed(R, centroids="all"), "does not name its classes"),
-        (changed(R, centroids=["Ada was here", *R.origin.noise["centroids"]]), "does not name its classes"),
-        (changed(R, seeded="Ada was here"), "names a random seed"),
+        (changed(R, centroids="all"), "does not state its classes"),
+        (changed(R, centroids=["Ada was here", *R.origin.noise["centroids"]]), "does not state its classes"),
+        (changed(R, seeded="Ada was here"), "states a random seed"),
         (changed(R, centroids=R.origin.noise["centroids"][:-1]), "not the mean vector"),
     ):
         with pytest.raises(BundleError, match=text):
@@ -225,7 +225,7 @@ def test_classes_come_back(tmp_path, fitted):
     with pytest.raises(BundleError, match="pass them as 'embeddings'"):
         load(tmp_path / "classes")
     other = WordVectors(WORDS, VECTORS.vectors_for(WORDS) + 1, is_public=True)
-    with pytest.raises(BundleError, match="not those that the representer was trained with"):
+    with pytest.raises(BundleError, match="was trained with other word vectors"):
         load(tmp_path / "classes", embeddings=other)
     private = WordVectors(WORDS, VECTORS.vectors_for(WORDS), is_public=False)
     with pytest.raises(BundleError, match="word vectors of private notes"):

@@ -167,7 +167,7 @@ def test_bounds_are_rounded_up_and_the_confidence_is_not_rounded():
     sign_off = SignOff(60, target=0.0005, confidence=0.995).assess([note(number) for number in range(60)])
     page = record_html({"result": sign_off.to_dict(), "provenance": {}})
     assert 0.0845 < sign_off.notes_.upper < 0.0846
-    assert "With 99.5% confidence at most 8.46% of" in page and "Asked for: 0.05%." in page
+    assert "With 99.5% confidence, at most 8.46% of" in page and "The target is 0.05%." in page
     assert repr(sign_off).endswith("at most 8.5 % leak)")
 
 

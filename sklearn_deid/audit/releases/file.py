@@ -244,4 +244,4 @@ def check_same_representer(shared: SharedRepresentation, representer: Any) -> No
     if representer is not None and not isinstance(representer, kind):
         raise BundleError(f"The release states that a {kind.__name__} made it. The given object is of another type.")
     if representer is not None and origin is not None and origin.fingerprint != representer.fingerprint_:
-        raise BundleError("The given representer did not make the release.")
+        raise BundleError("The release was made by another representer, and not by the given representer.")

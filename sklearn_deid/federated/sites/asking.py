@@ -40,7 +40,7 @@ def known_result(told: Any, known: Collection[str]) -> str | None:
         otherwise write sentences about epsilon into this file.
     """
     if told is not None and told not in known:
-        raise ExchangeError("The server tells an unknown result of the round.")
+        raise ExchangeError("The server reports an unknown result of the round.")
     return told
 
 

@@ -94,5 +94,7 @@ def read_mask_key(path: str | os.PathLike[str]) -> MaskKey:
     """
     key = read_settings(MaskKey, path)
     if os.name == "posix" and Path(path).stat().st_mode & 0o077:
-        raise DeidError("Other users can read the key of the masks. Allow it to its owner only.", path=str(path))
+        raise DeidError(
+            "Other users can read the key of the masks. Allow only the owner to read the file.", path=str(path)
+        )
     return key

@@ -42,7 +42,7 @@ class OfficerLog:
     ) -> None:
         self._path, self._report, self._n_epochs = folder / OFFICER_LOG, report, agreement.n_epochs
         self._server, n_sites = f"the server of {agreement.project}", len(agreement.sites)
-        whom = f"masked, in a sum of {n_sites} sites" if agreement.mask_keys else "which sees it"
+        whom = f"masked, in a sum of {n_sites} sites" if agreement.mask_keys else "which sees the update"
         # Without rounding: a part of 0.4 % is not "at most 0 %".
         most = f"{100 * settings.upload_fraction:g}%"
         self._what = f"at most {most} of an update of {size} parameters, to {self._server}, {whom}"
@@ -68,9 +68,9 @@ class OfficerLog:
     def after(self, promise: str, n_epochs: int) -> None:
         """Write the line after an epoch, with the bytes and the answers of the server since the last line."""
         answers = "; ".join(self.answers) or "none"
-        sent = f"Sent: {self._n_bytes} bytes, {self._what}. Its answer: {answers}."
+        sent = f"Sent: {self._n_bytes} bytes, {self._what}. Answer of the server: {answers}."
         if self.refuses_download:
-            sent += " The common network failed the test of this site, which trained on with its own."
+            sent += " The common network failed the test of this site. The site trained on with its own network."
         self._n_bytes, self.answers, self.refuses_download = 0, [], False
         self._write(f"after the epoch: {promise} {sent}", n_epochs)
 

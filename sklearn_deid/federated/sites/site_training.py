@@ -177,7 +177,7 @@ class SiteTraining:
         self._check_newest(hello.get("next", 0))  # servers of earlier versions do not tell it
         n_epochs: Any = hello.get("n_epochs")
         if not is_whole(n_epochs):
-            raise ExchangeError("The server must tell a whole number of epochs.")
+            raise ExchangeError("The server must state a whole number of epochs.")
         officer = OfficerLog(self.folder, self.agreement, self.settings, len(self.learner.get_flat()), report)
         n_trained = self._rounds(officer.watch(ask), stopped, officer, n_epochs)
         self._save_model()  # before the server hears of the end, because it may then end this process
@@ -196,7 +196,7 @@ class SiteTraining:
         folder would not contain all steps.
         """
         if not is_whole(sent):
-            raise ExchangeError("The server must tell a whole number of updates.")
+            raise ExchangeError("The server must state a whole number of updates.")
         # With masks, the server knows of sums only, and the key of the site counts its updates.
         noted = 0 if self.masks is None else max(self.masks.key.sequence, self.masks.key.sent + 1)
         if self.worker.sequence < max(sent, noted):

@@ -25,11 +25,11 @@ def test_bytes_and_answers_are_those_since_the_last_line(tmp_path):
     officer.answers.append("round 2: added")
     officer.after("Promise.", 3)
     officer.after("Promise.", 3)
-    what = "at most 25% of an update of 400 parameters, to the server of lab, which sees it."
+    what = "at most 25% of an update of 400 parameters, to the server of lab, which sees the update."
     assert lines == [
         f"before the epoch: Promise. To be sent: {what} Epochs so far: 2 of 9.",
-        f"after the epoch: Promise. Sent: 8 bytes, {what} Its answer: round 2: added. Epochs so far: 3 of 9.",
-        f"after the epoch: Promise. Sent: 0 bytes, {what} Its answer: none. Epochs so far: 3 of 9.",
+        f"after the epoch: Promise. Sent: 8 bytes, {what} Answer of the server: round 2: added. Epochs so far: 3 of 9.",
+        f"after the epoch: Promise. Sent: 0 bytes, {what} Answer of the server: none. Epochs so far: 3 of 9.",
     ]
     kept = (tmp_path / "officer.log").read_text().splitlines()
     assert [line.split(" UTC ")[1] for line in kept] == lines

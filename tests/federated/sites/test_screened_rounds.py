@@ -80,7 +80,7 @@ def test_a_site_that_points_against_the_others_moves_nothing(how, factor):
         np.testing.assert_allclose(desk.server.parameters, before + expected.astype(np.float32), atol=1e-6)
     refused = [event for event in desk.events if event["event"] == "refused"]
     assert [event["site"] for event in refused] == ["d"] * 10
-    assert "points against those of most other workers" in refused[0]["reason"]
+    assert "points against the updates of most other workers" in refused[0]["reason"]
     assert [desk.server.delivered(site) for site in "ad"] == [[(0, 9)], []]
     assert desk.fate("d", 9) == "left out"
 

@@ -143,7 +143,7 @@ def test_an_unknown_answer_is_not_told_as_received(tmp_path, notes):
         return lambda fields, body=b"": ({"status": "later"}, b"") if body else answer(fields, body)
 
     Federation(tmp_path, notes, n_epochs=1).session(1, strange)
-    assert "Its answer: refused." in (tmp_path / SITES[0] / "officer.log").read_text().splitlines()[1]
+    assert "Answer of the server: refused." in (tmp_path / SITES[0] / "officer.log").read_text().splitlines()[1]
 
 
 # Questions of a session of two epochs: hello, download, upload, download, upload, done.
@@ -332,7 +332,7 @@ def test_a_server_that_tells_no_number_of_updates_is_left_alone(tmp_path, notes,
     federation = Federation(tmp_path, notes)
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     hello = {"status": "ok", "model": training.worker.model, "n_epochs": 1, "next": number}
-    with pytest.raises(ExchangeError, match="must tell a whole number"):
+    with pytest.raises(ExchangeError, match="must state a whole number"):
         training.run_session(lambda fields, body=b"": (hello, b""))
 
 
@@ -342,7 +342,7 @@ def test_a_server_that_tells_no_number_of_epochs_is_left_alone(tmp_path, notes, 
     federation = Federation(tmp_path, notes)
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     hello = {"status": "ok", "model": training.worker.model, "n_epochs": number, "next": 0}
-    with pytest.raises(ExchangeError, match="must tell a whole number of epochs"):
+    with pytest.raises(ExchangeError, match="must state a whole number of epochs"):
         training.run_session(lambda fields, body=b"": (hello, b""))
 
 

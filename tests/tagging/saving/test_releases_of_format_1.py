@@ -66,13 +66,13 @@ def test_a_pool_with_it_is_as_weak_as_it(tmp_path):
 
 
 def test_calling_it_another_format_does_not_help(tmp_path):
-    with pytest.raises(BundleError, match="names no noise that PrivateRepresenter draws"):
+    with pytest.raises(BundleError, match="states no noise that PrivateRepresenter draws"):
         load_representation(rewritten(tmp_path / "a", format=2))
     facts = json.loads((OLD / MANIFEST).read_text(encoding="utf-8"))["representation"]
     facts["origin"]["noise"] = dict(ORIGIN.noise)
     with pytest.raises(BundleError, match="do not lie on the grid"):
         load_representation(rewritten(tmp_path / "b", format=2, representation=facts))
-    with pytest.raises(BundleError, match="younger than its format"):
+    with pytest.raises(BundleError, match="newer than its format"):
         load_representation(rewritten(tmp_path / "c", representation=facts))
     with pytest.raises(BundleError, match="only the formats 1 and 2"):
         load_representation(rewritten(tmp_path / "d", format=3))
