@@ -24,8 +24,8 @@ Attack the private vectors of a saved representer or of a saved release, and rep
 
 With --representer alone, CORPUS is a file or folder of annotated notes of patients that the representer was
 not trained on, and the audit makes releases of them. With --release, the audit attacks the bytes of the
-folder. CORPUS is then the notes behind the release, in their order. Without CORPUS and --representer the
-audit checks what the folder alone shows, and fails, since the other attacks cannot be run. The
+folder. CORPUS is then the notes behind the release, in their order. Without CORPUS and --representer,
+the audit checks the folder alone, and fails, since the other attacks cannot be run. The
 attackers train on half of these patients and choose their settings on a fifth. The other patients measure
 how often the attackers are right.
 

@@ -33,8 +33,9 @@ invented    number of marked spans that are no true annotation; "fp" in JSON
 macro f1    f1 of the mean precision and the mean recall of the notes
 
 All scores are between 0 and 1; a score of no items is "-", and null in JSON. In "typed" rows, a name annotated
-as a date is wrong. In "any type" rows, it is right, because redaction hides it. "HIPAA" rows count only the
-labels of the HIPAA rule. In the row "neighbours joined", spans without a letter or digit between them are one.
+as a date is wrong. In "any type" rows, the name is right, because redaction hides the name. "HIPAA" rows count only
+the labels of the HIPAA rule. In the row "neighbours joined", spans without a letter or digit between them count as
+one span.
 
 --leaks also lists the PHI that redaction would leave readable, by note, patient and offsets (characters),
 without text. Direct identifiers are labels that HIPAA counts, ids and contacts.

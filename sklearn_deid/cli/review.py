@@ -29,7 +29,7 @@ The notes with the least certain spans come first. You accept spans, correct bor
 mouse or with keys, and add missed PHI by selecting it. The browser remembers the work. "Save file" writes the
 finished notes to reviewed.jsonl, which 'train' and 'redact --reviewed' read.
 
-Without --model, the page shows the annotations of NOTES: of another tool, or those of 'suggest'.
+Without --model, the page shows the annotations of NOTES, such as those of another tool or of 'suggest'.
 
 The page and reviewed.jsonl hold the whole text of the notes. They are as confidential as NOTES."""
 

@@ -26,8 +26,8 @@ CORPUS is a file or folder of notes in which all PHI is annotated. The model is 
 files. They hold no word of the notes, but every model depends on its training notes: share it with care.
 
 With --validation-fraction, some patients are held out. The model is trained on the other patients, and
-a table shows how much PHI it finds in the notes of the held-out ones. Look first at the recall and at
-the number of missed PHI tokens. The patient ids in the files tell patients apart. Where files have no
+a table shows how much PHI it finds in the notes of the held-out patients. Look first at the recall and at
+the number of missed PHI tokens. The patient ids in the files distinguish patients. Where files have no
 patient ids, as brat files of other tools, each note counts as one patient.
 
 Time: about 20,000 words a second and epoch on one core. There are 20 epochs, and up to 100 for few notes

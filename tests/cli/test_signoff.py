@@ -189,7 +189,7 @@ def test_a_release_with_surrogates_is_refused(run, raw, model, tmp_path):
     options = ("--model", model, "--output", tmp_path / "out", "--mode", "surrogate", "--quiet")
     assert run("redact", raw, *options)[0] == 0
     code, _, err = run("signoff", tmp_path / "out", "--output", tmp_path / "work", "--sample", 3)
-    assert (code, "cannot tell" in err, (tmp_path / "work").exists()) == (2, True, False)
+    assert (code, "cannot distinguish the surrogates" in err, (tmp_path / "work").exists()) == (2, True, False)
 
 
 @pytest.mark.parametrize("name", ["letter.docx", "notes.html", ".n1.txt.swp", ".n1.txt", "more"])
