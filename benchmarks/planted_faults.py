@@ -623,7 +623,7 @@ def copies_drawn_anew(scene: Scene, folder: Path) -> Audited:
 def unrounded(scene: Scene, folder: Path) -> Audited:
     """Noisy vectors are scaled to length 1 without being rounded to the grid before."""
     planted = with_transform(scene.representer, lambda one, X: equal_copies(X, noisy(one, X, grid=False)))
-    return Audited(planted, scene.notes, ("low bits tell more",))
+    return Audited(planted, scene.notes, ("low bits disclose more",))
 
 
 @fault
@@ -637,7 +637,7 @@ def bits_of_words(scene: Scene, folder: Path) -> Audited:
         vectors[:, :d] = ((steps & ~1) | (np.resize(hashes, steps.shape) & 1)) * 2.0**-20
         return vectors
 
-    return Audited(with_transform(scene.representer, marked), scene.notes, ("low bits tell more",))
+    return Audited(with_transform(scene.representer, marked), scene.notes, ("low bits disclose more",))
 
 
 def old_release(one: PrivateRepresenter, X: TokenSequences, seed: int) -> np.ndarray:

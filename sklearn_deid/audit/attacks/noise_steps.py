@@ -94,7 +94,7 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     >>> bool((steps == noisy[tokens]).all()), len(tokens), faults
     (True, 40, [])
     >>> whole_steps(to_grid(unit + 2.0**-20, 2.0**-20), template)[2]
-    ['40 of 40 vectors of length 1 are not those of noisy vectors on the stated grid: their low bits tell more.']
+    ['40 of 40 vectors of length 1 are not those of noisy vectors on the stated grid: their low bits disclose more.']
     """
     n, d = vectors.shape
     values = np.asarray(vectors, dtype=np.float64)

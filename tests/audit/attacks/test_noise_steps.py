@@ -39,7 +39,7 @@ def test_vectors_off_the_grid_of_the_noise_are_named():
     off = steps + np.random.default_rng(1).uniform(-0.5, 0.5, steps.shape)
     unit = to_grid(off / np.linalg.norm(off, axis=1, keepdims=True), 2.0**-20)
     for changed in (unit, vectors + np.float32(2.0**-20)):
-        assert "low bits tell more" in whole_steps(changed, template)[2][0]
+        assert "low bits disclose more" in whole_steps(changed, template)[2][0]
 
 
 @pytest.mark.parametrize("bit", [0, 1, 2])
