@@ -429,11 +429,9 @@ def guess_locale(text: str, default: str = "en") -> str:
     # "7:40 am" is no German word.
     tokens = re.findall(r"(?<![^\W_])(?<!\d )[^\W\d_]{2,}", text.casefold())
     counts = Counter(filter(None, map(_telling_words().get, tokens)))
-    if not counts:
-        return default
     best = max(LOCALES, key=counts.__getitem__)
     listed = locale_words(best).block("function words")
-    return best if len(set(tokens) & set(listed)) > 1 else default
+    return best if counts and len(set(tokens) & set(listed)) > 1 else default
 
 
 @cache

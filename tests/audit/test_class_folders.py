@@ -116,7 +116,7 @@ def test_an_order_of_a_seed_is_named(tmp_path):
 def test_copies_that_were_not_removed_are_named(tmp_path):
     with mock.patch("sklearn_deid.representations.sharing._first_releases", lambda R, numbers, order: order):
         report = audit(saved(tmp_path / "a"), ["file"])
-    assert "2 sentences are there twice" in " ".join(report.blocking_issues)
+    assert "2 sentences occur twice" in " ".join(report.blocking_issues)
 
 
 def test_other_notes_are_refused(tmp_path):

@@ -173,13 +173,13 @@ def test_step_that_is_ambiguous_or_absent_is_refused(leaky, blind, some):
     pipe = Pipeline([("a", leaky), ("inner", Pipeline([("b", blind)])), ("t", DeidTagger())])
     with pytest.raises(ValueError, match="Several steps .* 'a', 'inner__b'.*representation_step"):
         auditor()(pipe, *some)
-    with pytest.raises(ValueError, match="'c' names no step .* 'a', 'inner__b'"):
+    with pytest.raises(ValueError, match="'c' is not a step .* 'a', 'inner__b'"):
         auditor(representation_step="c")(pipe, *some)
     with pytest.raises(ValueError, match="has no step for a release"):
         auditor()(Pipeline([("same", Same())]), *some)
     with pytest.raises(ValueError, match="no best estimator"):
         auditor()(GridSearchCV(leaky, {}), *some)
-    with pytest.raises(ValueError, match="In the ExchangeRecord nothing .* UpdateLeakageAttack"):
+    with pytest.raises(ValueError, match="The ExchangeRecord has no step .* UpdateLeakageAttack"):
         auditor().audit(ExchangeRecord(), *some)
     both = Pipeline(
         [("inner", Pipeline([("b", NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=2))])), ("a", leaky)]

@@ -274,4 +274,4 @@ def test_a_label_that_holds_text_is_not_written(run, tmp_path, label):
     options = ("--reviewed", tmp_path / "reviewed.jsonl", "--output", tmp_path / "redacted")
     code, _, err = run("redact", tmp_path / "notes", *options)
     assert (code, "Zyxw" in err, list(tmp_path.glob("redacted*"))) == (2, False, [])
-    assert "a label is no plain word" in err.lower()
+    assert "a label is not a plain word" in err.lower()

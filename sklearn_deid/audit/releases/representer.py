@@ -264,11 +264,7 @@ class ReleasedRepresenter(VectorRelease):
             ("call", "second call", "Two calls of transform share noise."),
             ("sample", "second sample", "Two releases of one call of sample share noise."),
             ("call", "sample", "Calls of transform and of sample share noise."),
-            (
-                "copy",
-                "second copy",
-                "Two copies of the estimator share noise: processes that receive a copy also share noise.",
-            ),
+            ("copy", "second copy", "Copies of the estimator share noise, also in processes that receive a copy."),
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
             ("new process", "second new process", "Two new processes share noise."),
         )
@@ -291,10 +287,7 @@ class ReleasedRepresenter(VectorRelease):
                 "The weights of the network are not those of the fingerprint: they changed after the training."
             )
         if origin is None:
-            return [
-                *found,
-                "The released vectors do not state which estimator made them, so that nobody can check their noise.",
-            ]
+            return [*found, "The released vectors do not state their estimator, so that nobody can check the noise."]
         # The fingerprint is that of the representer, whose settings it covers; a folder can state others beside it.
         own = self.representer._settings
         if dict(origin.settings) != own or origin.n_neighbors != own["n_neighbors"]:
