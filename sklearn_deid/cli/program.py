@@ -77,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         For ``--help``, ``--version``, wrong usage (exit code 2), and unexpected errors of the program (exit code 2).
     """
     arguments = build_parser().parse_args(argv)
+    was_frozen = gc.get_freeze_count() > 0
     # The interpreter would search all modules for garbage when it ends: a quarter second and more.
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)
@@ -93,3 +94,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             print("sklearn-deid: interrupted; files that are finished are complete.", file=sys.stderr)
             return INTERRUPTED
+        finally:
+            if not was_frozen:
+                gc.unfreeze()

@@ -6,12 +6,13 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 import sklearn_deid
 from sklearn_deid import NoteDeidentifier, write_corpus
-from sklearn_deid.cli import main
+from sklearn_deid.cli import annotating, main, program
 from sklearn_deid.cli.failures import CrashReport, one_line, remember_interrupts
 from sklearn_deid.exceptions import WithheldWarning
 
@@ -161,6 +162,21 @@ def test_garbage_collection_goes_on_after_a_command(run, raw, model, tmp_path):
     before = gc.get_freeze_count()  # of the tests themselves (tests/conftest.py)
     assert run("redact", raw, "--model", model, "--output", tmp_path / "out", "--quiet")[0] == 0
     assert gc.isenabled() and gc.get_freeze_count() <= before
+
+
+@pytest.mark.parametrize("n_frozen", [0, 7])
+def test_garbage_is_not_searched_for_in_models(run, raw, model, tmp_path, monkeypatch, n_frozen):
+    called = []
+    counted = SimpleNamespace(
+        get_freeze_count=lambda: n_frozen,
+        freeze=lambda: called.append("freeze"),
+        unfreeze=lambda: called.append("unfreeze"),
+    )
+    monkeypatch.setattr(annotating, "gc", counted)
+    monkeypatch.setattr(program, "gc", counted)
+    assert run("redact", raw, "--model", model, "--output", tmp_path / "out", "--quiet")[0] == 0
+    # A program that has frozen its own objects keeps them so.
+    assert called == ([] if n_frozen else ["freeze", "unfreeze"])
 
 
 @pytest.mark.parametrize(
