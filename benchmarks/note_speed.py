@@ -13,6 +13,7 @@ per CPU second, from the fastest turn of each block. Prints one JSON object; exi
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import subprocess
@@ -54,6 +55,7 @@ def turn(arguments: argparse.Namespace) -> dict[str, Any]:
     _, notes = notes_of(arguments)
     model = load(arguments.model) if arguments.model else load_model("starter-en")
     model.set_params(on_error="withhold")
+    gc.freeze()  # like the command, which leaves the model and all modules out of searches for garbage
     out: dict[str, Any] = {mode: [] for mode in MODES}
     digests = {mode: sha256() for mode in MODES}
     for block in (notes[:_FIRST], *(notes[i : i + _BLOCK] for i in range(0, len(notes), _BLOCK))):
