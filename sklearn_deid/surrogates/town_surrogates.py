@@ -16,6 +16,8 @@ _ABROAD_SHARE = 0.05
 # Share of the towns that do not exist, in locales for which Faker has parts of such names.
 _INVENTED_SHARE = 0.5
 _ENOUGH_TOWNS = 5
+# More words than a town has: a name with as many words is replaced by any town.
+_MOST_WORDS = 8
 # Signs in front of postal codes in international mail.
 _VEHICLE_SIGNS = {"en": "US", "es": "E", "de": "D", "fr": "F", "nb": "N", "it": "I", "nl": "NL", "pt": "P"}
 _SIGNS_OF_NEIGHBORS = {
@@ -78,7 +80,9 @@ class TownSurrogates:
             name = draw_other(chance, alike([town.name for town in self._neighbor], n_words), self._avoided)
             return next(town for town in self._neighbor if town.name == name)
         is_home = self.towns is self._words.towns
-        names = _names(self._words, n_words) if is_home else alike([town.name for town in self.towns], n_words)
+        # The tables stay few, whatever a note holds.
+        n = min(n_words, _MOST_WORDS)
+        names = _names(self._words, n) if is_home else alike([town.name for town in self.towns], n)
         name = draw_other(chance, names, self._avoided)
         # By name, since the draw chose among names: two towns of one name are one surrogate.
         town = _by_name(self._words)[name] if is_home else next(town for town in self.towns if town.name == name)

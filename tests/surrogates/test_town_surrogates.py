@@ -1,4 +1,4 @@
-"""Codes of four digits, of a neighbor of the country, have towns and signs of one country."""
+"""Towns of a patient: codes of four digits, of a neighbor of the country, have towns and signs of one country."""
 
 import re
 
@@ -7,7 +7,9 @@ import pytest
 from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
-from sklearn_deid.surrogates.town_surrogates import main_code
+from sklearn_deid.surrogates.patient_chance import PatientChance
+from sklearn_deid.surrogates.town_surrogates import TownSurrogates, main_code
+from sklearn_deid.surrogates.town_surrogates import _names as town_names
 
 KEYS = [bytes([i]) * 32 for i in range(12)]
 SIGNS = {"\u00d6sterreich": "A", "Schweiz": "CH", "Suisse": "CH", "Svizzera": "CH", "Belgique": "B", "Belgi\u00eb": "B"}
@@ -91,3 +93,11 @@ def test_a_code_alone_has_the_form_of_the_country():
 def test_listed_towns_have_prefixes_and_known_countries(locale):
     for prefix, country in neighbors(locale).values():
         assert re.fullmatch(r"\d\d", prefix) and country in SIGNS
+
+
+def test_tables_of_towns_stay_few_whatever_notes_hold():
+    assert all(town.name.count(" ") + 1 < 8 for locale in LOCALES for town in locale_words(locale).towns)
+    chance, before = PatientChance(KEYS[0], "p1"), town_names.cache_info().currsize
+    for n in range(1, 100):
+        TownSurrogates(chance, locale_words("en"), frozenset()).of("Oak " * n)
+    assert town_names.cache_info().currsize <= before + 8
