@@ -19,6 +19,10 @@ def stop(error: CorpusFormatError) -> NoReturn:
     raise error
 
 
+def _is_page(name: str) -> bool:
+    return name.lower().endswith((".docx", ".html", ".htm"))
+
+
 class NoteSource:
     """Input notes from a file, a folder, or standard input.
 
@@ -38,8 +42,8 @@ class NoteSource:
     Raises
     ------
     DeidError
-        If the path does not exist, or is a symbolic link to a file. The path may be a link to a folder, but links
-        inside a folder are withheld.
+        If the path does not exist, is a symbolic link to a file, or is a folder with Word or HTML files instead of
+        notes. The path may be a link to a folder, but links inside a folder are withheld.
     """
 
     noun = "note"
@@ -59,6 +63,10 @@ class NoteSource:
         # Raw text needs no guess. A folder could otherwise count as brat if it holds .ann files, too.
         raw = written == "-" or self.path.is_dir() or self.path.suffix.lower() == ".txt"
         self.format = format or ("text" if raw else None)
+        if self._is_folder_of_notes() and not self._files(wanted=True) and any(map(_is_page, self.left_aside())):
+            raise DeidError(
+                "The folder holds no notes, but Word or HTML files. `redact --documents` reads them.", path=written
+            )
         self.encoding, self.transfer_encoding = encoding, transfer_encoding
         #: Ids of notes that should come, and were not read yet.
         self.expected: set[str] = set()
@@ -105,7 +113,7 @@ class NoteSource:
         aside = self.left_aside()
         left = counted(len(aside), "other file or sub-folder", "other files and sub-folders")
         lines = [f"{left} of the input folder {'was' if len(aside) == 1 else 'were'} not read."] if aside else []
-        if verb == "redacted" and any(name.lower().endswith((".docx", ".html", ".htm")) for name in aside):
+        if verb == "redacted" and any(map(_is_page, aside)):
             lines.append("Word and HTML files are read with --documents.")
         return lines
 

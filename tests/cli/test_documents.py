@@ -153,6 +153,12 @@ def test_run_without_the_option_names_it(redact):
     assert "Word and HTML files are read with --documents." in redact()[2]
 
 
+def test_a_folder_of_documents_alone_names_the_option(redact, notes):
+    (notes / "c.txt").unlink()
+    code, _, err = redact()
+    assert code == 2 and "holds no notes, but Word or HTML files. `redact --documents` reads them. [file" in err
+
+
 @pytest.mark.parametrize("options", [("--format", "text"), ("--text-column", "x"), ("--encoding", "latin-1")])
 def test_options_of_other_inputs_are_refused(redact, options):
     code, _, err = redact("--documents", *options)
