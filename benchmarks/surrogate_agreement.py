@@ -12,6 +12,7 @@ from sklearn_deid.surrogates import Replacement, label_kinds
 from sklearn_deid.surrogates.date_parsing import parse_dates
 from sklearn_deid.surrogates.folding import fold
 from sklearn_deid.surrogates.locale_words import LocaleWords
+from sklearn_deid.surrogates.written_date import YEAR
 from sklearn_deid.text import Document
 
 _KINDS = label_kinds()
@@ -97,7 +98,7 @@ def _changed_intervals(document: Document, made: Sequence[Replacement], words: L
             (old, (new - old).days)
             for one in dates
             if (old := _day(document.text[one.span.start : one.span.end], words, day_first)) is not None
-            and (new := _day(one.surrogate, words, day_first)) is not None
+            and (new := _day(one.surrogate, words, day_first, old)) is not None
         ]
         # A birth date of a patient over 89 moves to the age of 90.
         latest = max((old for old, _ in shifts), default=date.min)
@@ -106,12 +107,20 @@ def _changed_intervals(document: Document, made: Sequence[Replacement], words: L
     yield from ["interval between dates"] * min(counts)
 
 
-def _day(text: str, words: LocaleWords, day_first: bool) -> date | None:
+def _day(text: str, words: LocaleWords, day_first: bool, original: date | None = None) -> date | None:
     # Six digits have several readings.
     found = None if text.isdigit() else parse_dates(text, words, day_first)
     if found is None or len(found) != 1 or not found[0].is_full or not found[0].year:
         return None
+    # Two digits do not say the century: "33" after a shift of six years is the 2033 of "27", not 1933.
+    is_short = any(role == YEAR and len(piece) == 2 for piece, role in found[0].pieces)
+    years = (found[0].year + more for more in ((-100, 0, 100) if original is not None and is_short else (0,)))
+    days = [day for year in years if (day := _of_calendar(year, found[0].month or 1, found[0].day or 1)) is not None]
+    return min(days, key=lambda day: 0 if original is None else abs((day - original).days), default=None)
+
+
+def _of_calendar(year: int, month: int, day: int) -> date | None:
     try:
-        return date(found[0].year, found[0].month or 1, found[0].day or 1)
+        return date(year, month, day)
     except ValueError:  # no day of the calendar, which another check counts
         return None
