@@ -11,6 +11,8 @@ from .locale_words import LocaleWords
 from .titles import are_consonants, title_places
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
+#: Kind of a name with a relative or a friend beside it: "his sister Ann". A single word is a given name.
+CALLED = "person beside a relative"
 # Letter before an apostrophe, as in O'Hara.
 ELIDED = "elided"
 # Particles that begin no name, since they are given names there; others do: De Luca.
@@ -60,8 +62,8 @@ def parse_name(
         Name as it is written in the note.
     words : LocaleWords
         Titles, particles and given names of the locale.
-    kind : {"person", "given name", "surname"}, default="person"
-        Parts of a name that the label implies.
+    kind : {"person", "given name", "surname", "person beside a relative"}, default="person"
+        Parts of a name that the label implies, or the words beside the name.
     role_of : RoleOf, optional
         Roles of words in other names of the patient.
     fixed : tuple of NamePart, optional
@@ -78,9 +80,9 @@ def parse_name(
     units = _hyphenated(pieces, free)
     # HL7 separates the surname from the given name with a caret.
     comma = next((i for i, piece in enumerate(pieces) if "," in piece or "^" in piece), len(pieces))
-    if kind == "person" and _has_initials_behind(pieces, units, words, role_of):
+    if kind in ("person", CALLED) and _has_initials_behind(pieces, units, words, role_of):
         roles[units.pop()[0]] = INITIALS
-    elif kind == "person" and _has_initials_in_front(pieces, units, words, role_of):
+    elif kind in ("person", CALLED) and _has_initials_in_front(pieces, units, words, role_of):
         roles[units.pop(0)[0]] = INITIALS
     if kind in ("given name", "surname"):
         found = [GIVEN if kind == "given name" else SURNAME] * len(units)
@@ -94,6 +96,9 @@ def parse_name(
             roles[i] = role
     if not any(role == INITIAL for role in roles) and len(free) == 1 and found == [SURNAME]:
         roles[free[0]] = _initials_or_name(pieces[free[0]], words, role_of)
+    if kind == CALLED and len(units) == 1 and _is_called(pieces, roles, units[0], words, role_of):
+        for i in units[0]:
+            roles[i] = GIVEN
     return tuple(map(NamePart, pieces, roles))
 
 
@@ -329,6 +334,15 @@ def _has_initials_in_front(pieces: list[str], units: list[list[int]], words: Loc
     is_surname = role_of(fold(behind)) == SURNAME or (words.is_surname(behind) and not words.may_be_given_name(behind))
     is_told = not behind.isupper() and (is_surname or (len(piece) == 2 and are_consonants(piece)))
     return is_told and _initials_or_name(piece, words, role_of) == INITIALS
+
+
+def _is_called(pieces: list[str], roles: list[str], unit: list[int], words: LocaleWords, role_of: RoleOf) -> bool:
+    """Whether relatives and friends call somebody by this word, which is no name after a title or a particle."""
+    if any(piece[0].isalpha() for piece in pieces[: unit[0]]) or any(roles[i] != SURNAME for i in unit):
+        return False
+    # "his sister Alder" in notes about the Alders; and "Gonzalez" is no given name.
+    is_surname = [words.is_surname(pieces[i]) and not words.may_be_given_name(pieces[i]) for i in unit]
+    return not any(is_surname) and all(role_of(fold(pieces[i])) != SURNAME for i in unit)
 
 
 def _initials_or_name(piece: str, words: LocaleWords, role_of: RoleOf) -> str:

@@ -11,6 +11,7 @@ from ..text import Span
 from .date_parsing import is_range_sign
 from .folding import fold
 from .locale_words import LocaleWords
+from .name_parsing import CALLED
 from .patient_surrogates import NAMES, Mention
 from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
 from .titles import sex_of_title
@@ -20,6 +21,8 @@ _NEAR = 60
 # Characters before a name in which a title such as "Frau Dr. med." shows the sex.
 _TITLE_WINDOW = 30
 _RELATIVE = re.compile(r"([^\W\d_]+)[\s,:(]*$")
+_LAST_WORD = re.compile(r"([^\W\d_]+)\W*$")
+_RELATIVE_BEHIND = re.compile(r"\s*\((?:[^\W\d_]+\s)?([^\W\d_]+)\)")
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
 _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
 
@@ -92,6 +95,8 @@ class NoteMentions:
             near = self._nearest(i, self._regions)
         until = self._rest_of_range(i) if kind == "date" else ""
         sex = self._sex_before(i) if kind in NAMES else None
+        if kind == "person" and self._is_beside_relative(i):
+            kind = CALLED
         return Mention(self._span_text(i), kind, before, near or None, until, sex)
 
     def _span_text(self, i: int) -> str:
@@ -164,9 +169,25 @@ class NoteMentions:
             if fold(word) not in self._words.titles:
                 break
         # A full stop between them would begin another sentence.
-        relative = _RELATIVE.search(line)
-        sex = self._words.numbered("relatives").get(fold(relative[1])) if relative else None
-        return sex if sex in ("M", "F") else None
+        return self._close_person(_RELATIVE.search(line)) or None
+
+    def _is_beside_relative(self, i: int) -> bool:
+        """Whether a relative or a friend is directly before a name, or in brackets after it: Ann (daughter)."""
+        start, end = self._spans[i].start, self._spans[i].end
+        line = self._text[max(self._start_of_line(i), start - _TITLE_WINDOW) : start]
+        title = _LAST_WORD.search(line)
+        # "Sister Alder" is a nurse, and "Dr. Alder (father)" has a title.
+        if title is not None and fold(title[1]) in self._words.titles:
+            if title[1][0].isupper() or self._close_person(title) is None:
+                return False
+        found = (_RELATIVE.search(line), _RELATIVE_BEHIND.match(self._text, end))
+        return any(self._close_person(one) is not None for one in found)
+
+    def _close_person(self, found: re.Match[str] | None) -> str | None:
+        """Sex of the relative or friend that the text names, "" if the word does not show it; else None."""
+        word = fold(found[1]) if found else ""
+        sex = self._words.numbered("relatives").get(word, self._words.numbered("friends").get(word))
+        return sex if sex in ("M", "F", "") else None
 
 
 def _leading_kind(parts: tuple[Part, ...]) -> str:

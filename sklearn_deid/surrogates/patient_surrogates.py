@@ -11,6 +11,7 @@ from .date_surrogates import DateSurrogates, draw_shift
 from .folding import fold
 from .institution_surrogates import InstitutionSurrogates
 from .locale_words import LocaleWords
+from .name_parsing import CALLED
 from .net_surrogates import NetSurrogates
 from .number_surrogates import NumberSurrogates
 from .patient_chance import PatientChance
@@ -20,7 +21,7 @@ from .place_surrogates import PlaceSurrogates
 from .surrogate_settings import SurrogateSettings
 from .titles import is_title
 
-NAMES = ("person", "given name", "surname")
+NAMES = ("person", "given name", "surname", CALLED)
 PLACES = ("place", "region", "country", "postcode")
 # Characters before a date in which a word such as "born" makes it a birth date.
 _BIRTH_WINDOW = 30

@@ -12,6 +12,7 @@ from .known_names import KnownNames
 from .locale_words import WITH_GENITIVE, LocaleWords, draw_other
 from .name_parsing import (
     APOSTROPHES,
+    CALLED,
     DIGITS,
     ELIDED,
     GIVEN,
@@ -90,7 +91,8 @@ class PersonSurrogates:
                 self.known.learn([self._parse(text, kind)])
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
-        self.known.learn([self._parse(text, kind) for text, kind in alone])
+        for is_called in (True, False):  # "his sister Ann" tells the role in "Ann called"
+            self.known.learn([self._parse(text, kind) for text, kind in alone if (kind == CALLED) is is_called])
         for text, kind, _ in parsed:
             self._learn_elided(self._parse(text, kind))
         for (text, kind, parts), (_, sex) in zip(parsed, mentioned, strict=True):

@@ -1,11 +1,13 @@
-"""What the rules of surrogates read around a span: fields of forms, ranges, titles and addresses."""
+"""What the rules of surrogates read around a span: fields of forms, ranges, titles, relatives and addresses."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from sklearn_deid.surrogates import SurrogateEngine, written_form
 from sklearn_deid.surrogates.locale_words import locale_words
+from sklearn_deid.surrogates.name_parsing import CALLED, parse_name
 from sklearn_deid.surrogates.note_mentions import NoteMentions
 from sklearn_deid.text import Document, Span
 
@@ -240,3 +242,57 @@ def test_raised_and_circled_digits_of_dates_move(date):
 def test_a_raised_digit_makes_an_age_over_89():
     found = surrogates(marked("[9\u00b2] [2\u00bd]", "AGE"), n=1, locale="en")
     assert found == [["90+", "2\u00bd"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("His sister [Zyxw] came.", "en"),
+        ("Discussed with her neighbor, [Zyxw].", "en"),
+        ("HIS PARTNER [ZYXW] CALLED.", "en"),
+        ("Per [Zyxw] (his daughter).", "en"),
+        ("Gespräch mit der Tochter [Zyxw].", "de"),
+        ("Acude con su marido [Zyxw].", "es"),
+        ("Venue avec son compagnon ([Zyxw]).", "fr"),
+    ],
+)
+def test_a_single_name_beside_a_relative_is_a_given_name(text, locale):
+    note = marked(text, "NAME")
+    (mention,) = NoteMentions(note.text, note.spans, ["person"], locale_words(locale)).read()
+    assert mention.kind == CALLED
+    assert roles(mention.text, CALLED, locale) == ["given"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sister [Zyxw] took the history.",
+        "Dr. [Zyxw] (father) was called.",
+        "His sister, Dr. [Zyxw], came.",
+        "She has a sister. [Zyxw] called.",
+        "The parents [Zyxw] came.",
+    ],
+)
+def test_a_name_with_a_title_or_in_another_sentence_is_not_beside_a_relative(text):
+    note = marked(text, "NAME")
+    assert [m.kind for m in NoteMentions(note.text, note.spans, ["person"], locale_words("en")).read()] == ["person"]
+
+
+def test_names_beside_a_relative_that_are_no_given_names():
+    assert roles("Zyxw Paz", CALLED) == ["given", "surname"]
+    assert roles("Gonzalez", CALLED) == roles("de Zyxw", CALLED) == ["surname"]
+    # The patient is a Zyxw.
+    assert roles("Zyxw", CALLED, role_of={"zyxw": "surname"}.get) == ["surname"]
+
+
+def test_a_relative_is_one_person_in_notes_with_and_without_the_surname():
+    notes = ["[Zyxw] came. His sister [Zyxw] can be called.", "History is from [Zyxw Quillwick]; [Zyxw] is near."]
+    engine = SurrogateEngine(key=bytes(32), locale="en")
+    documents = [replace(marked(note, "NAME"), patient_id="p") for note in notes]
+    found = [[one.surrogate for one in engine.replacements(document)] for document in documents]
+    (first, second), (full, again) = found
+    assert first == second == again == full.split()[0] != full
+
+
+def roles(text, kind, locale="en", role_of=lambda word: None):
+    return [part.role for part in parse_name(text, locale_words(locale), kind, role_of) if part.role != "kept"]
