@@ -129,8 +129,8 @@ class OutputNumbers:
         Raises
         ------
         CorpusFormatError
-            If the id contains a line break, which does not fit on a line of the key file. Also if a spreadsheet would
-            run the id as a formula, or if the id is a file name that is not UTF-8.
+            If the id contains a line break, which does not fit on a line of the key file, if the id begins like a
+            formula of a spreadsheet, or if the id is a file name that is not UTF-8.
         """
         if doc_id not in self._numbers:
             if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:

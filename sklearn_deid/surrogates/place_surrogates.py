@@ -247,8 +247,8 @@ class PlaceSurrogates:
     def _is_door(self, pieces: list[str], start: int, stop: int, is_named: bool) -> bool:
         """Whether words that are in no list are a flat or a door, and no name.
 
-        The first words are the name of the street; later short words are flats and doors. A letter directly after a
-        word such as Unit is also a door.
+        The first words are the name of the street; later short words are flats and doors. A single letter after a word
+        such as "Unit" names a flat as well.
         """
         name = pieces[start:stop]
         if len(name) == 1 == len(name[0]):

@@ -107,7 +107,7 @@ class PairAttack(AuditAttack):
         Start of the training. "continued" continues a copy of ``PairKnowledge.adversaries`` of any kind, as in the
         paper.
     template : {"noisy", "noise_free"}, default="noisy"
-        Template of the attacker. "noise_free" is task T3: the attacker computes their template without noise.
+        Template of the attacker. "noise_free" is task T3: an attacker whose template has no noise.
     control : {"raw"} or None, default="raw"
         Representer of the positive control: word vectors with a little noise. None runs no controls, which saves time
         in repeated runs.
