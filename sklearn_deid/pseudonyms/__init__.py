@@ -19,7 +19,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "noisy_mechanism": "NoisyTokenMechanism NoisyVectors WordsTakenForVectors",
         "perturber": "PhiPerturber TokenPerturber",
         "phi_tokens": "PhiTokens find_phi_tokens limit_per_sentence",
-        "policy": "DIGITS EXCLUDED MOVE RANDOM SHAPE UNKNOWN WordPolicy usable_words words_to_exclude",
+        "policy": "DIGITS EXCLUDED MOVE RANDOM SHAPE UNKNOWN WordPolicy digit_words usable_words words_to_exclude",
         "release_space": "ReleaseSpace",
         "surrogate_card": "surrogate_card",
         "surrogate_pseudonymizer": "SurrogatePseudonymizer",

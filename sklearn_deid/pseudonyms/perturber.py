@@ -21,7 +21,7 @@ from ..sequences import RaggedArray, TokenSequences, check_groups, check_tags, o
 from ..sequences.sentence_transformer import SentenceTransformer
 from .coherence import shared_draws
 from .phi_tokens import PhiTokens, check_some_labels, find_phi_tokens, limit_per_sentence, warn_of_absent_labels
-from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
+from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, digit_words, usable_words, words_to_exclude
 from .word_moves import DigitsApart
 
 # Parameters that each draw reads anew. All other parameters are part of ``mechanism_``, and a change needs a new fit.
@@ -193,7 +193,7 @@ class PhiPerturber(SentenceTransformer):
         X, tags, groups = self._checked(X, y, groups)
         vectors = required_embeddings(self, X, own_generator(self.random_state).integers(2**31))
         policy = WordPolicy(vectors, words_to_exclude(self.exclude), self.digits, self.unknown)
-        self.mechanism_ = self._make_mechanism(policy, usable_words(vectors) & vectors.has_direction())
+        self.mechanism_ = self._make_mechanism(policy, usable_words(vectors))
         self._fitted_as = self._mechanism_parameters()
         warn_of_absent_labels(self.labels, tags, stacklevel=3)
         perturbed, self.statistics_ = self._draw(X, tags, groups)
@@ -362,7 +362,7 @@ class TokenPerturber(PhiPerturber):
         index = NeighborIndex(vectors, candidates=candidates, **options)
         others = kind(index, self.n_neighbors, *parameters)
         # All-digit words search their neighbours among all-digit words only, so that a year does not become a month.
-        is_digits = np.fromiter(map(str.isdigit, vectors.words), dtype=bool, count=len(vectors))
+        is_digits = digit_words(vectors)
         n_digits = int((candidates & is_digits).sum())
         if self.digits != "near" or not n_digits:
             return others

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from ..embeddings import WordVectors
 
 # Actions for a word. Words with one of the first four actions are replaced; words with one of the last two stay.
 MOVE, DIGITS, RANDOM, SHAPE, EXCLUDED, UNKNOWN = range(6)
+
+# Word vectors never change, and one fit of a representer asks three times; the kinds hold no words.
+_FOUND: WeakKeyDictionary[WordVectors, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
 
 
 class WordPolicy:
@@ -88,5 +92,25 @@ def words_to_exclude(exclude: Any) -> frozenset[str]:
 
 
 def usable_words(vectors: WordVectors) -> np.ndarray:
-    """Return which words can be a surrogate: words that are a single token; shape (n_words,), bool."""
-    return np.fromiter((len(word.split()) == 1 for word in vectors.words), dtype=bool, count=len(vectors))
+    """Return which words can be a surrogate: single tokens with a direction; shape (n_words,), bool, read-only."""
+    return _kinds_of(vectors)[0]
+
+
+def digit_words(vectors: WordVectors) -> np.ndarray:
+    """Return which words have digits only; shape (n_words,), bool, read-only."""
+    return _kinds_of(vectors)[1]
+
+
+def _kinds_of(vectors: WordVectors) -> tuple[np.ndarray, np.ndarray]:
+    if vectors not in _FOUND:
+        words = vectors.words
+        # Nearly every table holds single tokens alone, and two calls find that for 400,000 words.
+        if " ".join(words).split() == words:
+            is_token = np.ones(len(words), dtype=bool)
+        else:
+            is_token = np.fromiter((len(word.split()) == 1 for word in words), dtype=bool, count=len(words))
+        is_digits = np.fromiter(map(str.isdigit, words), dtype=bool, count=len(words))
+        _FOUND[vectors] = is_token & vectors.has_direction(), is_digits
+        for found in _FOUND[vectors]:
+            found.flags.writeable = False
+    return _FOUND[vectors]

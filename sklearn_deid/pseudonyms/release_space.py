@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import ne
 
 import numpy as np
 
@@ -23,21 +24,19 @@ class ReleaseSpace:
     """
 
     def __init__(self, vectors: WordVectors) -> None:
-        self._form: dict[str, int] = {}
-        words, lowered = vectors.words, [word.lower() for word in vectors.words]
-        forms = [self._form.setdefault(form, len(self._form)) for form in lowered]
-        self._form_of = np.array(forms, dtype=np.int64)
+        # Tables have 400,000 words: all of them take the same few calls, and few words need the general method.
+        words, n = vectors.words, len(_PATTERNS)
+        lowered = list(map(str.lower, words))
+        self._form = {form: number for number, form in enumerate(dict.fromkeys(lowered))}
+        self._form_of = np.fromiter(map(self._form.__getitem__, lowered), dtype=np.int64, count=len(words))
         self._other: dict[str, int] = {}
         self._first_row: np.ndarray | None = None
         # The true number is known only after all words of the table are numbered; until then there is no limit.
         self._n_columns = 2**62
-        # A word in lower case has the first pattern of its form. Tables have 400,000 words: few words need the general
-        # method.
-        n, items = len(_PATTERNS), zip(words, lowered, forms, strict=True)
-        stored = [n * form if word == low else self._of_token(word) for word, low, form in items]
-        self._stored = np.array(stored, dtype=np.int64)
-        # shape: (n_forms, 3), number of each lower-case word in each casing pattern
-        self._column = np.array([self._cased(*item) for item in self._form.items()], dtype=np.int64).reshape(-1, n)
+        self._stored = n * self._form_of  # a word in lower case has the first pattern of its form
+        for row in np.flatnonzero(_each(ne, words, lowered)).tolist():
+            self._stored[row] = self._of_token(words[row])
+        self._column = self._cased(list(self._form))
         self._n_columns = n * len(self._form) + len(self._other) + _FREE
 
     @property
@@ -70,15 +69,17 @@ class ReleaseSpace:
             self._other[name] = number
         return number
 
-    def _cased(self, lowered: str, form: int) -> tuple[int, ...]:
-        """Return the numbers of a lower-case word in the three casings."""
-        capitalised, upper = lowered.capitalize(), lowered.upper()
-        if lowered.isascii() or lowered.lower() == capitalised.lower() == upper.lower() == lowered:
-            first = len(_PATTERNS) * form
-            third = 0 if upper == lowered else 1 if upper == capitalised else 2
-            return first, first + (capitalised != lowered), first + third
-        # such as "straße", whose capitals are those of "strasse"
-        return tuple(self._of_token(apply_casing(lowered, pattern)) for pattern in _PATTERNS)
+    def _cased(self, forms: list[str]) -> np.ndarray:
+        """Return the numbers of lower-case words in the three casings, shape (n_forms, 3)."""
+        capitalised, upper = list(map(str.capitalize, forms)), list(map(str.upper, forms))
+        third = np.where(_each(ne, upper, forms), 1 + _each(ne, upper, capitalised), 0)
+        number = np.column_stack([np.zeros_like(third), _each(ne, capitalised, forms), third])
+        number += len(_PATTERNS) * np.arange(len(forms))[:, None]
+        for i in np.flatnonzero(~_each(str.isascii, forms)).tolist():
+            if not forms[i].lower() == capitalised[i].lower() == upper[i].lower() == forms[i]:
+                # such as "straße", whose capitals are those of "strasse"
+                number[i] = [self._of_token(apply_casing(forms[i], pattern)) for pattern in _PATTERNS]
+        return number
 
     def _of_token(self, token: str) -> int:
         lowered = token.lower()
@@ -89,3 +90,7 @@ class ReleaseSpace:
                 if token == apply_casing(lowered, pattern):
                     return len(_PATTERNS) * form + pattern - 1
         return self.other(token)
+
+
+def _each(function: Callable[..., bool], *words: list[str]) -> np.ndarray:
+    return np.fromiter(map(function, *words), dtype=bool, count=len(words[0]))

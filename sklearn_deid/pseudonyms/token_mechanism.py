@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
 from ..text import apply_casing, casing_pattern
-from .policy import DIGITS, MOVE, RANDOM, SHAPE, WordPolicy
+from .policy import DIGITS, MOVE, RANDOM, SHAPE, WordPolicy, digit_words
 from .release_space import ReleaseSpace
 from .word_moves import WordMoves
 
@@ -53,7 +53,7 @@ class TokenMechanism:
         words = policy.vectors.words
         self.vocabulary = np.array(words, dtype=object)
         self._candidates = np.flatnonzero(candidates)
-        self._digits = np.array([row for row in self._candidates.tolist() if words[row].isdigit()], dtype=np.int64)
+        self._digits = np.flatnonzero(candidates & digit_words(policy.vectors))
         self._space: ReleaseSpace | None = None
 
     def replace(self, words: Sequence[str], drawn: np.ndarray, rng: np.random.Generator) -> Replacements:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import ne
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from ..embeddings import WordVectors
 from ..text import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids
 
-_LETTERS = re.compile("[a-z]{2,}")
+# Two letters, the first in front, among other ASCII characters without digits.
+_PLAIN = re.compile(r'[a-z][ -"$-/:-~]*[a-z][ -"$-/:-~]*')
 # Word vectors never change, and a table of 400,000 words takes seconds; the kinds hold no words.
 _FOUND: WeakKeyDictionary[WordVectors, np.ndarray] = WeakKeyDictionary()
 
@@ -49,12 +51,20 @@ def _kinds_of(vectors: WordVectors) -> np.ndarray:
     if all(word == word.lower() for word in words):
         # Plain words can be written in lower case, in capitals, with a first capital, and in another way ("mcCoy").
         usual = sum(1 << casing_class(form) for form in ("ab", "AB", "Ab", "aB"))
-        plain = np.array([_LETTERS.fullmatch(word) is not None for word in words], dtype=bool)
+        plain = np.array([_PLAIN.fullmatch(word) is not None for word in words], dtype=bool)
         kinds[plain], rows = usual, rows[~plain]
-    for forms in zip(*(_forms(words[row]) for row in rows.tolist()), strict=True):
+    kinds[rows] |= 1 << casing_ids([words[row] for row in rows.tolist()])
+    # Numbers and punctuation have no other spelling.
+    rows = np.array(
+        [row for row in rows.tolist() if words[row].lower() != words[row].upper() or "#" in words[row]], int
+    )
+    rest = [words[row] for row in rows.tolist()]
+    for forms in zip(*map(_forms, rest), strict=True):
+        changed = np.flatnonzero(list(map(ne, forms, rest)))
+        spelled, of = [forms[i] for i in changed.tolist()], rows[changed]
         # Another word can be found for a form, if the word vectors have words with capitals.
-        found = vectors.indices(forms) == rows
-        kinds[rows[found]] |= 1 << casing_ids(forms)[found]
+        found = vectors.indices(spelled) == of
+        kinds[of[found]] |= 1 << casing_ids(spelled)[found]
     return kinds
 
 
