@@ -167,7 +167,8 @@ class NoiseAttack(UntrainedAttack):
             faults = [f"The published network adds no noise to {silent} of {len(template.std)} dimensions."]
             return check_result(self, [*released.statements, *faults], 1)
         rng = np.random.default_rng(self.random_state)
-        faults, n_checks = self._faults(released, template, rng)
+        size = noise_size(released.vectors, template)
+        faults, n_checks = self._faults(released, template, size, rng)
         steps, n_of_steps = self._faults_of_steps(released, template)
         faults, n_checks = [*faults, *steps], n_checks + n_of_steps
         found = self._control(released, template, rng) if self.controls else {}
@@ -182,19 +183,18 @@ class NoiseAttack(UntrainedAttack):
             details={
                 "tokens": len(template),
                 "tests": n_checks,
-                "size of the noise, relative to the stated": noise_size(released.vectors, template),
+                "size of the noise, relative to the stated": size,
                 **{f"control finds {name}": hit for name, hit in found.items()},
             },
         )
 
     def _faults(
-        self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator
+        self, released: NoisyVectors, template: NoiseTemplate, size: float, rng: np.random.Generator
     ) -> tuple[list[str], int]:
         """Return the faults in words, and the number of tests."""
         failed, n_checks = alarms(self._checks(released, template, rng), NOISE_LEVEL - BITS_LEVEL)
         if not failed:
             return [], n_checks
-        size = noise_size(released.vectors, template)
         if size < _NO_NOISE:
             return [
                 "The released vectors carry no noise, or hardly any: they are the noise-free vectors of the published "

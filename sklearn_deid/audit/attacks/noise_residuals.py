@@ -122,14 +122,17 @@ def _log_lengths(along: np.ndarray, d: int, n_steps: int = _STEPS) -> tuple[np.n
     at = width[:, None] * np.linspace(-_REACH, _REACH, n_steps)
     at += mode[:, None]
     outside = at <= 0.0
-    at[outside] = 1.0
+    is_cut = bool(outside.any())
+    if is_cut:
+        at[outside] = 1.0
     # In place: `noise_size` computes this for 64 sizes.
     log, rest = np.log(at), at - along[:, None]
     log *= d - 1
     np.square(rest, out=rest)
     rest /= 2.0
     log -= rest
-    log[outside] = -np.inf
+    if is_cut:
+        log[outside] = -np.inf
     top = log.max(axis=1, keepdims=True)
     log -= top
     step = width * 2.0 * _REACH / (n_steps - 1)

@@ -26,7 +26,7 @@ _LONGEST = 2.0**15  # steps; the rounding to length 1 hides the whole numbers of
 # Lengths that are searched, relative to the expected length: a grid that is coarser than stated makes them shorter.
 _SHORTEST, _REACH = 0.1, 4.0
 _MOST_STRANGE = 0.02
-_FEW = 64
+_AT_ONCE = 256  # vectors, each with some hundred possible lengths
 _WIDE = 2.0
 _LARGEST_DIVISOR = 8
 # Bound of the moment generating functions of cosines and sines of uniform remainders, relative to Gaussian ones: only
@@ -105,7 +105,8 @@ def whole_steps(vectors: np.ndarray, template: NoiseTemplate) -> tuple[np.ndarra
     some = some[(expected[some] * _REACH < _LONGEST) & values[some].any(axis=1)]
     if d < _LEAST_D or template.input_noise or not len(some):
         return np.zeros(0, dtype=np.int64), np.zeros((0, d)), []
-    steps = np.stack([_steps_of_direction(values[i], expected[i]) for i in some.tolist()])
+    parts = np.split(some, range(_AT_ONCE, len(some), _AT_ONCE))
+    steps = np.concatenate([_steps_of_directions(values[part], expected[part]) for part in parts])
     found = steps.any(axis=1)
     again = steps / np.maximum(np.linalg.norm(steps, axis=1, keepdims=True), 1.0)
     changed = (to_grid(again, FINEST_STEP) != values[some]).sum(axis=1)
@@ -127,23 +128,32 @@ def _common_multiple(steps: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return steps * max(1.0, np.rint(np.median(expected / np.linalg.norm(steps, axis=1))))
 
 
-def _steps_of_direction(unit: np.ndarray, expected: float) -> np.ndarray:
-    """Vector of the smallest whole numbers with the direction of a released vector; zeros if no whole numbers have this
-    direction."""
-    order = np.argsort(-np.abs(unit))
-    largest = abs(unit[order[0]])
-    first, last = np.ceil(expected * largest * _SHORTEST), np.floor(expected * largest * _REACH)
-    lengths = np.arange(max(first, 1.0), last + 1.0) / largest  # shape: (n_candidates,)
-    rest = unit[order[1:], None]
-    while len(rest) and len(lengths):
-        # One number of the vector rules out most candidates. The other numbers together decide among the remaining
-        # candidates.
-        some, rest = (rest[:1], rest[1:]) if len(lengths) > _FEW else (rest, rest[:0])
-        at = some * lengths
+def _steps_of_directions(units: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Vectors of the smallest whole numbers with the directions of released vectors, shape (n, d); zeros for a vector
+    whose direction no whole numbers have."""
+    tokens, columns = np.arange(len(units)), np.argsort(-np.abs(units), axis=1)
+    largest = np.abs(units[tokens, columns[:, 0]])
+    first = np.maximum(np.ceil(expected * largest * _SHORTEST), 1.0)
+    n_candidates = np.maximum(np.floor(expected * largest * _REACH) - first + 1.0, 0.0).astype(np.int64)
+    # shape of both: (n_candidates,), ascending for each vector
+    of = np.repeat(tokens, n_candidates)
+    lengths = np.arange(len(of)) + (first - np.cumsum(n_candidates) + n_candidates)[of]
+    lengths /= largest[of]
+    # One number of each vector rules out most candidates of this vector.
+    for column in columns.T[1:]:
+        value = units[tokens, column]
+        at = value[of] * lengths
         # Both numbers of the released vector were rounded by half a step of the finest grid.
-        most = (1.0 + np.abs(some) / largest) * lengths * FINEST_STEP / 2 + 1e-9
-        lengths = lengths[(np.abs(at - np.rint(at)) <= most).all(axis=0)]
-    return np.rint(unit * lengths[0]) if len(lengths) else np.zeros_like(unit)
+        most = (1.0 + np.abs(value) / largest)[of] * lengths
+        most *= FINEST_STEP / 2
+        most += 1e-9
+        at -= np.rint(at)
+        fits = np.abs(at, out=at) <= most
+        of, lengths = of[fits], lengths[fits]
+    found, at = np.unique(of, return_index=True)
+    steps = np.zeros_like(units)
+    steps[found] = np.rint(units[found] * lengths[at, None])
+    return steps
 
 
 def step_checks(steps: np.ndarray, groupings: Mapping[str, np.ndarray], template: NoiseTemplate) -> Iterator[Check]:
