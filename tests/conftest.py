@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import gc
+import logging
 import os
 from random import Random
 
@@ -17,13 +18,18 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_finish(session):
-    """Leave the modules and the tests themselves out of all garbage collections, which are many times as fast.
+    """Leave the modules and the tests themselves out of all garbage collections, which are many times as fast, and let
+    the fifty loggers of PyTorch pass their records on.
 
     A run of few tests gains nothing, and hypothesis 6.100 calls a test of the oldest versions flaky then.
     """
     if len(session.items) > 5000:
         gc.collect()
         gc.freeze()
+        # For each test, pytest puts a handler three times on each logger that keeps its records to itself.
+        for name, logger in logging.root.manager.loggerDict.items():
+            if name.startswith("torch") and isinstance(logger, logging.Logger):
+                logger.propagate = True
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 
@@ -92,9 +93,7 @@ class PlaceSurrogates:
         self._beside: dict[str, str] = {}
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
-        listed = (*words.block("street tail words"), *words.block("street types"))
-        self._dotted = {fold(word) for word in listed if "." in word[:-1]}
-        self._letter_types = {fold(word) for word in words.block("street types") if len(word) == 2 and word[1] == "."}
+        self._dotted, self._letter_types = _words_with_dots(words)
 
     def place(self, text: str, near: str | None = None, label_kind: str = "place") -> str:
         """Surrogate of a place, part by part; region and postal code fit the town of the place or the town ``near``."""
@@ -425,3 +424,11 @@ def _is_floor(pieces: list[str], i: int) -> bool:
     """Whether a piece is a Roman numeral directly after a number, such as the floor in "12-II"."""
     is_behind_number = i > 1 and pieces[i - 1] in (" ", "-") and pieces[i - 2].isdigit()
     return is_behind_number and ROMAN.fullmatch(pieces[i]) is not None
+
+
+@cache
+def _words_with_dots(words: LocaleWords) -> tuple[frozenset[str], frozenset[str]]:
+    """Folded words of streets with a dot inside, and street types of one letter and a dot."""
+    types = words.block("street types")
+    dotted = (word for word in (*words.block("street tail words"), *types) if "." in word[:-1])
+    return frozenset(map(fold, dotted)), frozenset(fold(word) for word in types if len(word) == 2 and word[1] == ".")
