@@ -199,11 +199,15 @@ class PairFeatures:
         """Rarity of the shared words or equal vectors: sum and maximum, for PHI and for other tokens."""
         out: list[float] = []
         for kind in (0, 1):
-            shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]
+            both = self._words[i][kind] & self._words[j][kind]
+            if not both:  # as in most pairs
+                out += [0.0, 0.0]
+                continue
+            shared = [self._weight[word] for word in both]
             # The rarest shared word is a separate feature, because one rare surrogate links two sentences, and ten stop
             # words do not. The order of a set differs between processes. Sorted numbers have the same sum in every
             # process.
-            out += [float(np.log1p(sum(sorted(shared)))), max(shared, default=0.0)]
+            out += [float(np.log1p(sum(sorted(shared)))), max(shared)]
         return out
 
     def _of_vectors(self, i: int, j: int) -> list[float]:
