@@ -269,9 +269,9 @@ def _number_words(words: Iterable[str], shape: tuple[int, ...]) -> dict[str, int
         raise ValueError(
             f"The 'vectors' parameter of WordVectors must have shape ({len(listed)}, dim). Got {shape} instead."
         )
-    if not all(isinstance(word, str) for word in listed):
+    if not all(issubclass(kind, str) for kind in set(map(type, listed))):
         raise ValueError("The 'words' parameter of WordVectors must hold strings.")
-    rows = {word: row for row, word in enumerate(listed)}
+    rows = dict(zip(listed, range(len(listed)), strict=True))
     if len(rows) != len(listed):
         raise ValueError(
             f"The 'words' parameter of WordVectors must be distinct. {len(listed) - len(rows)} are repeated."
