@@ -352,8 +352,8 @@ def first_class(text):
 
 @cache
 def drawn_pairs(label):
-    """Numbers of 1100 originals of a label, and their surrogates; drawn once for all tests."""
-    secret = np.random.default_rng(len(label)).integers(0, 8, 1100)
+    """Numbers of 1600 originals of a label, and their surrogates; drawn once for all tests."""
+    secret = np.random.default_rng(len(label)).integers(0, 8, 1600)
     secret.flags.writeable = False
     made = engine(locale="en")
     seen = []
@@ -367,7 +367,7 @@ def drawn_pairs(label):
 
 @pytest.mark.parametrize("label", ORIGINALS)
 def test_letters_and_surrogates_share_no_information(label):
-    secret, texts = (drawn[:1000] for drawn in drawn_pairs(label))
+    secret, texts = (drawn[:1500] for drawn in drawn_pairs(label))
     rng = np.random.default_rng(1)
     others = [rng.permutation(secret) for _ in range(199)]
     for look in (lambda t: ord(t[0]) % 16, first_class, lambda t: sum(map(ord, t)) % 8, len):
@@ -378,7 +378,7 @@ def test_letters_and_surrogates_share_no_information(label):
 
 
 def test_the_test_of_information_finds_originals():
-    secret = np.random.default_rng(0).integers(0, 8, 1000)
+    secret = np.random.default_rng(0).integers(0, 8, 1500)
     seen = np.array([ord(ALPHABET[s]) % 16 for s in secret])
     permuted = [information(np.random.default_rng(i).permutation(secret), seen) for i in range(199)]
     assert information(secret, seen) > max(permuted)
