@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+from functools import cache
 from random import Random
 
 import numpy as np
@@ -30,6 +31,8 @@ def pytest_collection_finish(session):
         for name, logger in logging.root.manager.loggerDict.items():
             if name.startswith("torch") and isinstance(logger, logging.Logger):
                 logger.propagate = True
+        # Counting walks along all that is frozen, for a tenth of a second, and each command of a test wants to know.
+        gc.get_freeze_count = cache(gc.get_freeze_count)
 
 
 @pytest.fixture
