@@ -13,6 +13,9 @@ from hypothesis import settings
 # Sums of several threads round differently from those of the single thread of a process of joblib.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# What tests load and keep, modules and themselves at first, is no garbage, and searched a tenth as often.
+gc.set_threshold(*gc.get_threshold()[:2], 100)
+
 # The same examples in every run, and no test that fails because the machine was busy.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
