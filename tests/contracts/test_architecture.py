@@ -94,6 +94,12 @@ def tree_of(path):
 
 
 @cache
+def nodes_of(path):
+    """All nodes of the tree: to walk through it takes as long as to parse it, and three rules do."""
+    return list(ast.walk(tree_of(path)))
+
+
+@cache
 def names_imported(path):
     """Absolute names of all imports of the file, those inside functions and for types alone included."""
     return list(_names_imported(path))
@@ -101,7 +107,7 @@ def names_imported(path):
 
 def _names_imported(path):
     here = ["sklearn_deid", *path.relative_to(PACKAGE).with_suffix("").parts]
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom):
             base = here[: len(here) - node.level] if node.level else []
             stem = base + (node.module.split(".") if node.module else [])
@@ -272,7 +278,7 @@ def test_house_rules(path):
     # Few files have more lines at all; counting takes longer than all other rules.
     is_short = len(source.splitlines()) <= MOST_CODE
     assert is_short or code_lines(source) <= MOST_CODE, "docstrings, comments and blank lines are free"
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.ExceptHandler):
             caught = {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)} if node.type else {"everything"}
             goes_on = not (isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None)
@@ -293,7 +299,7 @@ def test_no_unsafe_loading():
     found = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in python_files()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call)
         if getattr(node.func, "attr", getattr(node.func, "id", "")) in last  # few of all calls are written out
         if ast.unparse(node.func) in calls
