@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -34,10 +36,23 @@ def lazy_names(room: str, files: Mapping[str, str]) -> tuple[list[str], Callable
     def getter(name: str) -> Any:
         # Nothing is stored in the package: a later access calls this function again and finds the same object.
         if name in home:
-            return getattr(import_module(f"{room}.{home[name]}"), name)
+            with quick_imports():
+                return getattr(import_module(f"{room}.{home[name]}"), name)
         raise AttributeError(f"module {room!r} has no attribute {name!r}")
 
     def lister() -> list[str]:
         return sorted({*vars(sys.modules[room]), *home})
 
     return sorted(home), getter, lister
+
+
+@contextmanager
+def quick_imports() -> Iterator[None]:
+    """Import without garbage collection, since searching module objects takes a sixth of the start-up time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import __version__
+from .._lazy import quick_imports
 from .._storage import bundle_digest
 from ..exceptions import CorpusFormatError, DeidError, UnlikeNoteWarning, WithheldWarning
 from ..tagging.tagger_failure import TaggerFailure
@@ -31,7 +32,6 @@ from .options import (
     count,
     model_folder,
     output_path,
-    quick_imports,
     set_machine,
 )
 from .recorded_output import NoteState

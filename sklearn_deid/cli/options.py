@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import math
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from .._lazy import quick_imports
 from ..exceptions import DeidError
 from ..io import FORMATS
 
@@ -119,18 +118,6 @@ def set_machine(arguments: argparse.Namespace) -> str:
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
         raise DeidError(f"There is no device {arguments.device} on this computer. Use --device auto.")
     return arguments.device
-
-
-@contextmanager
-def quick_imports() -> Iterator[None]:
-    """Import without garbage collection, since searching module objects takes a sixth of the start-up time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def model_folder(written: str) -> Path:

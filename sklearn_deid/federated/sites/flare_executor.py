@@ -20,6 +20,7 @@ from nvflare.fuel.f3.cellnet.defs import ReturnCode as CellReturnCode
 from nvflare.fuel.f3.cellnet.fqcn import FQCN
 from nvflare.fuel.f3.message import Message
 
+from ..._lazy import quick_imports
 from ...exceptions import DeidError, ExchangeError
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, SITE_FILE
@@ -123,6 +124,7 @@ def _show_life(line: _Line, quiet: threading.Event) -> None:
 
 
 def _use_threads(n: int) -> None:
-    import torch
+    with quick_imports():
+        import torch
 
     torch.set_num_threads(max(n, 1))

@@ -14,6 +14,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
+from ..._lazy import quick_imports
 from ..._storage import bundle_digest
 from ...exceptions import DeidError
 from .app import make_app
@@ -129,7 +130,8 @@ def make_worker() -> Guard:
 
     If the worker cannot start, the whole service ends. Otherwise, uvicorn would restart failing workers without end.
     """
-    import torch
+    with quick_imports():
+        import torch
 
     _end_with_parent()
     settings = ServiceSettings.from_environment(os.environ)
