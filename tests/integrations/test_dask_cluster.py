@@ -1,6 +1,7 @@
 """A Dask cluster of two worker processes gives exactly what one process gives: rows, searches, reproduction plans."""
 
 import json
+import os
 
 import pytest
 from joblib import parallel_config
@@ -14,6 +15,7 @@ from sklearn_deid.integrations.row_redactor import RowRedactor
 
 from .conftest import X, Y
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 bag = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
@@ -26,8 +28,15 @@ NOTES += [f"Dr Birch was seen on 3/{n}/2019 \u2028 é" for n in range(1, 6)]
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.Client(**settings, local_directory=str(tmp_path_factory.mktemp("dask"))) as client:
-        yield client
+    settings["local_directory"] = str(tmp_path_factory.mktemp("dask"))
+    method = "forkserver" if hasattr(os, "fork") else "spawn"  # as Windows needs
+    with dask.config.set({"distributed.worker.multiprocessing-method": method}):
+        # The workers are forked from a process that imports the packages of others, once: they take seconds.
+        distributed.utils.get_mp_context().set_forkserver_preload(
+            ["distributed", "pandas", "sklearn.model_selection", "skorch", "torch._dynamo"]
+        )
+        with distributed.Client(**settings) as client:
+            yield client
 
 
 def test_rows_are_those_of_one_process(cluster, small_path):
