@@ -34,9 +34,6 @@ def pytest_collection_finish(session):
         for name, logger in logging.root.manager.loggerDict.items():
             if name.startswith("torch") and isinstance(logger, logging.Logger):
                 logger.propagate = True
-        # What tests load and keep from here on, such as tables of hypothesis, is searched more rarely: it is no garbage.
-        # What tests load and keep from here on, such as tables of hypothesis, is no garbage, and searched more rarely.
-        gc.set_threshold(*gc.get_threshold()[:2], 100)
         # Counting walks along all that is frozen, for a tenth of a second, and each command of a test wants to know.
         gc.get_freeze_count = cache(gc.get_freeze_count)
 
