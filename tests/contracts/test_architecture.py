@@ -16,6 +16,8 @@ import pytest
 import sklearn_deid
 
 PACKAGE = Path(sklearn_deid.__file__).parent
+ROOT = {"sklearn_deid", "examples", "tests", "benchmarks", "docs", "setup.cfg", "pyproject.toml", "README.md"}
+ROOT |= {"LICENSE", "Containerfile"}
 FOUNDATION = {
     "exceptions",
     "sequences",
@@ -142,6 +144,17 @@ def files_imported():
             found |= {full if full in modules else stem} & set(modules)
         graph[module] = found - {module}
     return graph
+
+
+def test_the_root_holds_no_other_files():
+    """Scripts write results where they are started."""
+    if not (PACKAGE.parent / ".git").exists():
+        pytest.skip("only a checkout lists its files")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=PACKAGE.parent, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("git does not read this checkout")
+    entries = {path.split("/")[0] for path in listed.stdout.split("\0") if path}
+    assert {entry for entry in entries if not entry.startswith(".")} == ROOT
 
 
 def test_table_has_every_room_and_no_cycle():
