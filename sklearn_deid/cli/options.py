@@ -13,6 +13,7 @@ from typing import Any
 from .._lazy import quick_imports
 from ..exceptions import DeidError
 from ..io import FORMATS
+from ..tagging.threads import use_threads
 
 LABEL_SCHEMES = ("i2b2-2014", "meddocan", "hipaa-types", "grascco", "eds-pseudo", "binary")
 ANNOTATED = tuple(name for name, known in FORMATS.items() if known.annotated)
@@ -107,17 +108,21 @@ def set_machine(arguments: argparse.Namespace) -> str:
     """
     # oneDNN keeps what it compiled for each shape of a batch: 100 MiB after 10,000 notes, and no time saved.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
-    with quick_imports():
-        import torch
-
-    torch.set_num_threads(arguments.threads)
+    use_threads(arguments.threads)
     # torch would report an unknown device late and in its own words.
     kind, _, number = arguments.device.partition(":")
     if kind not in ("auto", "cpu", "cuda") or (number and not (kind == "cuda" and number.isdecimal())):
         raise DeidError(f"--device must be auto, cpu, cuda or cuda:N. Got {arguments.device!r} instead.")
-    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+    if kind == "cuda" and int(number or 0) >= _n_cuda_devices():
         raise DeidError(f"There is no device {arguments.device} on this computer. Use --device auto.")
     return arguments.device
+
+
+def _n_cuda_devices() -> int:
+    with quick_imports():
+        import torch
+
+    return torch.cuda.device_count()
 
 
 def model_folder(written: str) -> Path:
@@ -129,7 +134,7 @@ def model_folder(written: str) -> Path:
         If a folder has the name of such a model.
     """
     with quick_imports():
-        from ..tagging.warm_start import STARTERS, starter_folder
+        from ..tagging.shipped_models import STARTERS, starter_folder
 
     if written not in STARTERS:
         return Path(written)

@@ -13,8 +13,8 @@ from ..embeddings import SubwordTable, resolve_embeddings
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences, TokenVectors
 from ..tagging.listed_vectors import ListedVectors, locale_of
+from ..tagging.shipped_models import STARTERS
 from ..tagging.tagger import DeidTagger
-from ..tagging.warm_start import STARTERS
 from ..text import split_tag
 
 # Rows and width of the table of random n-gram vectors, which each site makes anew in a moment.

@@ -12,8 +12,8 @@ from ..surrogates.locale_words import guess_locale
 from ..text import Document
 from .note_likeness import Measured, NoteLikeness, measure
 from .note_sentences import NormalizedSegmenter
+from .shipped_models import STARTERS, starter_folder
 from .strategies import ContextBlock
-from .warm_start import STARTERS, starter_folder
 
 #: Largest number of characters of training notes for which a start from "starter-en" was measured to help.
 FEW_CHARACTERS = 300_000

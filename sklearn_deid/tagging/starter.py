@@ -8,7 +8,7 @@ from .._compat import StrOptions
 from .held_out import threshold_of
 from .note_deidentifier import NoteDeidentifier
 from .saving import load_tagger
-from .warm_start import STARTERS, starter_folder
+from .shipped_models import STARTERS, starter_folder
 
 
 def load_model(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -23,9 +22,8 @@ from .initial_weights import copy_weights
 from .listed_vectors import ListedVectors, locale_of
 from .network_size import network_size
 from .safe_harbor import STAYING
+from .shipped_models import STARTERS, starter_folder
 
-#: Names of the models that the package ships, and the language of their training texts.
-STARTERS = {"starter-en": "en"}
 #: Amount by which the score of "O" is lowered after a training from a model of the package. Such models are shipped
 #: with lower scores of "O", which a training on few notes does not have. With the lower score, 98.3 instead of 97.0 %
 #: of the PHI words of generated notes are found after 20 of them, at equal strict F1, and 89.4 instead of 83.9 % of the
@@ -40,24 +38,6 @@ _INSIDE = ("estimator_", "tagger_", "estimator")
 # Sentences with PHI, and without, in which the labels of both models are compared: enough for rare labels, few enough
 # for seconds.
 _MOST_COMPARED = 2000
-
-
-def starter_folder(name: str) -> Path:
-    """Folder of a model that the package ships.
-
-    Raises
-    ------
-    ValueError
-        If there is no such model.
-
-    Examples
-    --------
-    >>> starter_folder("starter-en").name
-    'starter_en'
-    """
-    if name not in STARTERS:
-        raise ValueError(f"The package ships the models {', '.join(STARTERS)}. Got {name!r} instead.")
-    return Path(__file__).parent / name.replace("-", "_")
 
 
 def loaded_start(start: Any) -> Any:

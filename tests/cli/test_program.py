@@ -1,6 +1,7 @@
 """The program around the commands: help, versions, errors that tell nothing."""
 
 import gc
+import os
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import sklearn_deid
-from sklearn_deid import NoteDeidentifier, write_corpus
+from sklearn_deid import NoteDeidentifier, RuleTagger, save, write_corpus
 from sklearn_deid.cli import annotating, main, program
 from sklearn_deid.cli.failures import CrashReport, one_line, remember_interrupts
 from sklearn_deid.exceptions import WithheldWarning
@@ -36,6 +37,19 @@ def test_help_does_not_import_torch(arguments):
         f"try:\n    main({arguments!r})\nexcept SystemExit:\n    print(sys.modules.keys() & {{'torch', 'sklearn'}})"
     )
     assert in_new_process("-c", code).stdout.splitlines()[-1] == "set()"
+
+
+def test_models_of_rules_import_no_torch_and_torch_takes_the_threads_of_the_command(tmp_path):
+    save(NoteDeidentifier(RuleTagger().fit([])), tmp_path / "model")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("Mail roe@example.org")
+    arguments = ["redact", "notes", "--model", "model", "--output", "out", "--threads", "1"]
+    code = (
+        f"import sys\nfrom sklearn_deid.cli import main\nprint(main({arguments!r}), 'torch' in sys.modules)\n"
+        "import torch\nprint(torch.get_num_threads())"
+    )
+    done = in_new_process("-c", code, cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "2"})
+    assert done.stdout.splitlines() == ["0 False", "1"]
 
 
 def test_help_names_all_commands_and_exit_codes(run):

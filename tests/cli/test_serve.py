@@ -18,7 +18,7 @@ import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, save
 from sklearn_deid.exceptions import DeidError
-from sklearn_deid.tagging.warm_start import starter_folder
+from sklearn_deid.tagging.shipped_models import starter_folder
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("fastapi")

@@ -8,7 +8,7 @@ import pytest
 from sklearn_deid import Document, load_model
 from sklearn_deid.exceptions import UnlikeNoteWarning
 from sklearn_deid.tagging import is_safe_harbor
-from sklearn_deid.tagging.warm_start import STARTERS, starter_folder
+from sklearn_deid.tagging.shipped_models import STARTERS, starter_folder
 
 TEXT = (
     "Mrs. Amara Okafor is a 54-year-old woman who lives in Dayton, Ohio. She works as a teacher. Seen by Dr. Lindqvist "

@@ -17,7 +17,8 @@ from sklearn_deid.federated.worker_data import listed_ngram_vectors
 from sklearn_deid.sequences import TokenSequences, TokenVectors
 from sklearn_deid.tagging import SpanSwap
 from sklearn_deid.tagging.listed_vectors import ListedVectors
-from sklearn_deid.tagging.warm_start import compared_tags, matched_tags, start_tagger, starter_folder, unseen_labels
+from sklearn_deid.tagging.shipped_models import starter_folder
+from sklearn_deid.tagging.warm_start import compared_tags, matched_tags, start_tagger, unseen_labels
 from sklearn_deid.text import names_of_i2b2
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]] * 3

@@ -14,9 +14,9 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
-from ..._lazy import quick_imports
 from ..._storage import bundle_digest
 from ...exceptions import DeidError
+from ...tagging.threads import use_threads
 from .app import make_app
 from .guard import Guard, ServiceLimits
 
@@ -130,12 +130,9 @@ def make_worker() -> Guard:
 
     If the worker cannot start, the whole service ends. Otherwise, uvicorn would restart failing workers without end.
     """
-    with quick_imports():
-        import torch
-
     _end_with_parent()
     settings = ServiceSettings.from_environment(os.environ)
-    torch.set_num_threads(settings.threads)  # before the model is loaded and checked
+    use_threads(settings.threads)  # before the model is loaded and checked
     log_to_standard_error()
     try:
         return settings.make()
