@@ -37,6 +37,9 @@ def replaced(*pairs):
         ([("ID_SUJETO_ASISTENCIA", "12345678A", "12345678B")], []),
         ([("FECHAS", "3/5/2011", "13/5/2012"), ("FECHAS", "4/5/2011", "14/5/2012")], []),
         ([("FECHAS", "3/5/2011", "13/5/2012"), ("FECHAS", "4/5/2011", "24/5/2012")], ["interval between dates"]),
+        # Years of two digits, on both sides of the year where the century is guessed anew.
+        ([("FECHAS", "9/4/27", "29/9/32"), ("FECHAS", "1/2/26", "25/7/31"), ("FECHAS", "3/5/26", "24/10/31")], []),
+        ([("FECHAS", "9/4/27", "29/9/32"), ("FECHAS", "1/2/26", "26/7/31")], ["interval between dates"]),
         ([("FAMILIARES_SUJETO_ASISTENCIA", "abuelo paterno", "padre paterno")], []),
         ([("FAMILIARES_SUJETO_ASISTENCIA", "abuelo paterno", "tía paterno")], ["gender or number of a relative"]),
         ([("CALLE", "Plaza de la Encina, 3", "Plaza de la Paz, 4")], []),
