@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, iter_documents
+from ..io.documents.opening import DOCUMENT_SUFFIXES
 from ..text import Document, decode_body
 from .counting import counted
 
@@ -20,7 +21,8 @@ def stop(error: CorpusFormatError) -> NoReturn:
 
 
 def _is_page(name: str) -> bool:
-    return name.lower().endswith((".docx", ".html", ".htm"))
+    suffix = Path(name).suffix.lower()
+    return suffix in DOCUMENT_SUFFIXES and suffix != ".txt"
 
 
 class NoteSource:
