@@ -188,6 +188,54 @@ def test_a_custom_layer_of_inception(tmp_path):
         read_corpus(tmp_path, "uima")
 
 
+def cas_of(folder, name, super_type="uima.tcas.Annotation", names=("label",), **values):
+    """File of a CAS with the types of DKPro Core and an annotation of another type, as JSON and as XMI."""
+    import cassis
+
+    types = cassis.merge_typesystems(uima._dkpro_types(), cassis.TypeSystem())
+    layer = types.get_type(name) if types.contains_type(name) else types.create_type(name, super_type)
+    for feature in names:
+        types.create_feature(layer, feature, "uima.cas.String")
+    cas = cassis.Cas(types, sofa_string="Ann came.")
+    cas.add(types.get_type("de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence")(begin=0, end=9))
+    cas.add(layer(begin=0, end=3, **values))
+    put(folder / "json", {"n1.json": cas.to_json()})
+    put(folder / "xmi", {"n1.xmi": cas.to_xmi().partition("?>")[2]})
+    put(folder / "xmi", {"TypeSystem.xml": types.to_xml()})
+    return folder / "json", folder / "xmi"
+
+
+@needs_cassis
+def test_the_layer_of_a_project_of_basic_annotation(tmp_path):
+    """Its annotations were left out, and the note looked like a note without PHI."""
+    for folder in cas_of(tmp_path, "custom.Span", label="PATIENT"):
+        assert read_corpus(folder, "uima")[0] == Document("n1", "Ann came.", (Span(0, 3, "PATIENT"),))
+
+
+@needs_cassis
+def test_a_subtype_of_named_entity(tmp_path):
+    """It was left out."""
+    kind = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.Person"
+    for folder in cas_of(tmp_path, kind, names=(), value="PATIENT"):
+        assert read_corpus(folder, "uima")[0].spans == (Span(0, 3, "PATIENT"),)
+
+
+@needs_cassis
+def test_annotations_of_an_unknown_type_are_refused(tmp_path):
+    """They were left out, and the note looked like a note without PHI."""
+    for folder in cas_of(tmp_path, "hospital.Phi", label="PATIENT"):
+        with pytest.raises(CorpusFormatError, match="neither of NamedEntity nor of a custom layer.*document n1"):
+            read_corpus(folder, "uima")
+
+
+@needs_cassis
+@pytest.mark.parametrize("name", ["custom.Relation", "webanno.custom.Of"])
+def test_a_relation_is_no_span(name, tmp_path):
+    """Its label became the label of a span."""
+    for folder in cas_of(tmp_path, name, names=("label", "Governor", "Dependent"), label="works for"):
+        assert read_corpus(folder, "uima")[0].spans == ()
+
+
 @needs_cassis
 def test_a_second_text_of_a_cas_is_not_lost(tmp_path):
     """Only the first view was read: the other texts were missing, and the file looked read."""

@@ -3,11 +3,14 @@
 The reader reads XMI (``.xmi``) and UIMA CAS JSON 0.4 (``.json``), which INCEpTION exports. The writer writes XMI, which
 all of these tools import.
 
-Spans are annotations of DKPro Core's type ``NamedEntity``, whose feature ``value`` is the label; INCEpTION has a layer
-of this type. The reader also reads annotations of a custom layer of INCEpTION (``webanno.custom.*``) with a feature
-``value`` or ``label``. Custom layers need the file ``TypeSystem.xml`` in the folder of the notes, as in INCEpTION's
-exports. A type that is not described is an error: a file with unknown annotations would look like a note without PHI. A
-JSON file usually describes its types itself, and needs ``TypeSystem.xml`` only if the description is missing.
+Spans are annotations of DKPro Core's type ``NamedEntity`` and of its subtypes. The feature ``value`` is the label.
+INCEpTION has a layer of this type. The reader also reads annotations of the custom layers of INCEpTION
+(``webanno.custom.*``, and ``custom.Span`` of a project for basic annotation) with a feature ``value`` or ``label``. The
+reader ignores relations between annotations, and the other types of DKPro Core and UIMA, such as sentences. Annotations
+of any other type are an error, and so is a type that is not described: a file with unknown annotations would look like
+a note without PHI. Custom layers need the file ``TypeSystem.xml`` in the folder of the notes, as in INCEpTION's
+exports. A JSON file usually describes its types itself, and needs ``TypeSystem.xml`` only if the description is
+missing.
 
 Patient id, metadata, categories and confidences are one ``MetaDataStringField`` with the key ``sklearn-deid``. The
 details of a span are valid as long as offsets and label are unchanged. The offsets of a CAS count UTF-16 units; reader
@@ -42,7 +45,11 @@ from ..strict_json import dump_meta, parse_json
 
 _ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
 _FIELD = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.MetaDataStringField"
-_KEY, _CUSTOM, _TYPES = "sklearn-deid", "webanno.custom.", "TypeSystem.xml"
+_KEY, _TYPES = "sklearn-deid", "TypeSystem.xml"
+# Layers that users make, and those that INCEpTION makes for a project of basic annotation.
+_CUSTOM = ("webanno.custom.", "custom.")
+# Types such as tokens and sentences, which say nothing about PHI.
+_STRUCTURE = ("uima.", "de.tudarmstadt.ukp.", "org.dkpro.")
 # What cassis and lxml raise for XML or JSON that is no CAS; lxml's syntax error is one of Python.
 _FAILURES = (
     SyntaxError,
@@ -193,14 +200,28 @@ def _annotations(place: SourceLocation, cas: Any) -> list[tuple[Any, Any]]:
     """Annotations of NamedEntity and of custom layers, with their labels."""
     found = []
     for annotation in cas.select("uima.tcas.Annotation"):
-        if annotation.type.name == _ENTITY or annotation.type.name.startswith(_CUSTOM):
-            features = [feature.name for feature in annotation.type.all_features]
+        features = {feature.name for feature in annotation.type.all_features}
+        if {"Governor", "Dependent"} <= features:
+            continue  # a relation between two annotations
+        if _is_entity(annotation.type) or annotation.type.name.startswith(_CUSTOM):
             names = [name for name in ("value", "label") if name in features]
             if not names:
                 message = "A custom layer has no feature 'value' or 'label'. Rename the feature, or remove the layer."
                 raise place.error(message)
             found.append((annotation, annotation[names[0]]))
+        elif not annotation.type.name.startswith(_STRUCTURE):
+            raise place.error(
+                "The CAS has annotations that are neither of NamedEntity nor of a custom layer of INCEpTION. Convert "
+                "them to NamedEntity, or remove them: the note could look like a note without PHI."
+            )
     return found
+
+
+def _is_entity(kind: Any) -> bool:
+    """Whether a type is NamedEntity or one of its subtypes."""
+    while kind is not None and kind.name != _ENTITY:
+        kind = kind.supertype
+    return kind is not None
 
 
 def _kept(place: SourceLocation, cas: Any) -> dict[str, Any]:
