@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import deque
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -90,20 +91,21 @@ class ReviewedNotes:
 
     def iter_annotate(self, documents: Iterable[Document]) -> Iterator[Annotated]:
         """Yield each note with its spans, as `NoteDeidentifier.iter_annotate`; None for a withheld note."""
-        ready: list[Annotated] = []
+        # The notes in their order; None stands for a note that the model has not returned yet.
+        waiting: deque[Annotated | None] = deque()
 
         def others() -> Iterator[Document]:
             for document in documents:
-                if document.doc_id in self._notes:
-                    ready.append(self._reviewed(document))
-                else:
+                is_reviewed = document.doc_id in self._notes
+                waiting.append(self._reviewed(document) if is_reviewed else None)
+                if not is_reviewed:
                     yield document
 
         for found in self._by_model(others()):
-            yield from ready
-            ready.clear()
+            while (ready := waiting.popleft()) is not None:
+                yield ready
             yield found
-        yield from ready
+        yield from filter(None, waiting)
 
     def _by_model(self, documents: Iterator[Document]) -> Iterator[Annotated]:
         if self._model is not None:

@@ -123,6 +123,15 @@ def test_reviewed_notes_leave_with_the_spans_of_the_reader(run, raw, model, note
     assert (code, "differs from this one in: reviewed" in err) == (2, True)
 
 
+def test_reviewed_notes_keep_their_place(run, raw, model, notes, tmp_path):
+    """The notes of a reader were written before the other notes of their batch, also before notes of the patient."""
+    write_corpus([notes[2], notes[5]], tmp_path / "reviewed.jsonl")
+    options = ("--reviewed", tmp_path / "reviewed.jsonl", "--output")
+    assert run("redact", raw, "--model", model, *options, tmp_path / "out.jsonl")[0] == 0
+    written = [json.loads(line)["doc_id"] for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+    assert written == sorted(note.doc_id for note in notes)
+
+
 def test_reviewed_notes_are_not_overwritten(run, raw, model, reviewed):
     """The work of a reader would be lost."""
     before = reviewed.read_bytes()
