@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import CorpusFormatError, DeidError
+from ..io import FORMATS
 from ..text import Document, Span, get_label_scheme, unreadable_reason
 from .annotating import load_deidentifier, results_of
 from .counting import counted
@@ -62,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Tag the notes and write the page."""
     path = Path(arguments.output, _PAGE)
-    source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
+    source = NoteSource(arguments.notes, _format(arguments), arguments.encoding)
     check_apart(source.path, [path])
     check_new(arguments.overwrite, path)
     from ..review import write_review_page
@@ -86,6 +87,16 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{shown} in {path}, {len(withheld)} withheld. Open the page in a browser.")
     show_left_out(withheld)
     return SOME_WITHHELD if withheld else DONE
+
+
+def _format(arguments: argparse.Namespace) -> str | None:
+    """Format of the notes. Without a model, files of brat beside the texts hold the annotations to show."""
+    path = Path(arguments.notes)
+    if arguments.format is not None or arguments.model is not None:
+        return arguments.format
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    is_brat = FORMATS["brat"].recognise
+    return "brat" if is_brat is not None and is_brat(files) else None
 
 
 def readable(notes: list[Document], withheld: list[CorpusFormatError]) -> list[Document]:

@@ -70,6 +70,16 @@ def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path, k
     assert replaced and all(put and put != text for text, put in replaced)
 
 
+def test_without_a_model_and_a_format_the_annotations_are_shown(run, gold, raw, notes, tmp_path):
+    """A folder of brat was read as raw notes, and a reader saw no annotation of the model."""
+    assert run("review", gold, "--output", tmp_path)[0] == 0
+    assert sum(len(n["spans"]) for n in notes_of(tmp_path / "review.html")) == notes.n_spans
+    assert run("review", gold / f"{notes[1].doc_id}.txt", "--output", tmp_path, "--overwrite")[0] == 0
+    assert len(notes_of(tmp_path / "review.html")[0]["spans"]) == len(notes[1].spans)
+    assert run("review", raw, "--output", tmp_path, "--overwrite")[0] == 0
+    assert [n["spans"] for n in notes_of(tmp_path / "review.html")] == [[]] * len(notes)
+
+
 # The name in the characters of tags, from right to left, and in base64.
 UNSEEN = {
     "tags": "Seen by Alder. " + "".join(chr(0xE0000 + ord(letter)) for letter in "Zyxwvutski"),
