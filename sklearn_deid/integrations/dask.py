@@ -107,7 +107,8 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
 
 
 def _may_hold_texts(kind: Any) -> bool:
-    return getattr(kind, "kind", "O") == "O"
+    # All types but numbers and times. Strings of Arrow have the kind "U", and other strings "O".
+    return getattr(kind, "kind", "O") not in "biufcmM"
 
 
 def _text_type(frame: Any, name: str, pd: Any) -> Any:

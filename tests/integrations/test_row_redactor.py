@@ -197,6 +197,10 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
         with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
             redact_dask(rules, lazy, "note").compute(scheduler="synchronous")
         redact_dask(rules, lazy, ["note", "raw"]).compute(scheduler="synchronous")
+    for kind in (pa.string(), pa.binary()):
+        arrow = frame.assign(raw=pd.Series(frame["raw"], dtype=pd.ArrowDtype(pa.string())).astype(pd.ArrowDtype(kind)))
+        with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
+            redact_dask(rules, dd.from_pandas(arrow, npartitions=1), "note").compute(scheduler="synchronous")
     batch = pa.RecordBatch.from_pandas(frame)
     with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
         list(arrow_redactor(RowRedactor(rules, "note"))([batch]))
