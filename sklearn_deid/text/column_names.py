@@ -34,8 +34,10 @@ _FEWEST_WORDS = 5  # short texts are equal by chance
 # diagnoses in columns of their own.
 _PARTS = ((24, _FEWEST_WORDS - 1), (40, 0))
 _FEW_PARTS = 200
+# Drivers of databases return bytes in different types.
+_BYTES = (bytes, bytearray, memoryview)
 # Values that can be, or contain, a text of so many words.
-_WIDE = (str, bytes, Mapping, list, tuple, set, frozenset, np.ndarray)
+_WIDE = (str, *_BYTES, Mapping, list, tuple, set, frozenset, np.ndarray)
 
 
 def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
@@ -85,13 +87,13 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
 
 
 def _is_short(value: Any) -> bool:
-    return isinstance(value, (str, bytes)) and len(value) < 2 * _FEWEST_WORDS - 1
+    return isinstance(value, (str, *_BYTES)) and len(value) < 2 * _FEWEST_WORDS - 1
 
 
 def _is_of(words: Sequence[str], value: Any) -> bool:
     """Whether a text consists of these words or shares a part with them, or is JSON with such a text."""
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
+    if isinstance(value, _BYTES):
+        value = bytes(value).decode("utf-8", "replace")
     if not isinstance(value, str):
         return False
     parts = _parts([_loaded(value)]) if value.lstrip()[:1] in ("{", "[") else (value,)

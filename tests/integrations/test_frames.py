@@ -145,6 +145,16 @@ def test_an_index_or_a_patient_that_repeats_a_part_of_a_text_is_refused():
     redact_frame(MODEL, frame[::-1].set_index("raw").set_index(frame.index).assign(n=["b", "c"]), "note")
 
 
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+def test_bytes_of_a_driver_that_repeat_a_text_are_refused(kind):
+    """Drivers of MySQL and PostgreSQL return such bytes, which stayed in the frame."""
+    long = "seen today on the ward by Zyxwvutski"
+    for copy, is_refused in ((long, True), ("b", False)):
+        frame = made("pandas", {"n": [1], "note": [long], "raw": [kind(copy.encode())]})
+        with pytest.raises(CorpusFormatError, match="repeats a text") if is_refused else nullcontext():
+            redact_frame(MODEL, frame, "note")
+
+
 def test_a_polars_enumeration_that_repeats_a_text_is_refused():
     pl = pytest.importorskip("polars")
     long = "seen today on the ward by Zyxwvutski"
