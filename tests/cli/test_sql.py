@@ -126,6 +126,16 @@ def test_changed_rows_and_options_are_noticed(redact, base):
     assert "have changed since they were written" in redact("--resume")[2]
 
 
+def test_views_of_bytes_are_the_same_in_a_resumed_run(base, monkeypatch):
+    """Some drivers of PostgreSQL return views of memory: their rows counted as changed, and no run was resumed."""
+    monkeypatch.setitem(sqlite3.converters, "BYTEA", memoryview)
+    execute(base, "ALTER TABLE notes ADD COLUMN raw BYTEA", "UPDATE notes SET raw = x'e9' || CAST(id AS BLOB)")
+    engine = sql.connect(f"sqlite:///{base / 'notes.db'}?detect_types=1")
+    first, second = (list(sql.SqlTable(engine, "SELECT * FROM notes", Columns(("note",), "id")).chunks()) for _ in "ab")
+    assert [chunk.digest for chunk in first] == [chunk.digest for chunk in second]
+    assert first[0].render([cell.text for cell in first[0].cells])[2]["raw"] == b"\xe9v02"
+
+
 def test_the_record_confirms_no_guess_of_a_row(redact, base):
     """The table beside the redacted rows held a digest of each chunk: names of a short last chunk were found by trying.
 

@@ -43,6 +43,11 @@ def _keep_other_bytes(connection: Any, _: Any) -> None:
     connection.text_factory = utf8_or_bytes
 
 
+def _own(value: Any) -> Any:
+    """Value of a row, with bytes in place of a view of the memory of the driver, whose repr is another in each run."""
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
 @contextmanager
 def without_values() -> Iterator[None]:
     """Replace errors of the database by a DeidError of the same kind, since the original messages can quote rows."""
@@ -126,7 +131,7 @@ class SqlTable:
         with without_values(), self.engine.connect() as connection:
             result = connection.execute(self._sql.text(query), last)
             names = list(result.keys())
-            rows = [dict(row) for row in result.mappings()]
+            rows = [{name: _own(value) for name, value in row.items()} for row in result.mappings()]
         self.columns = self.columns.of(names)
         self.columns.places(names, "query")
         if len(set(names)) < len(names):
