@@ -349,6 +349,33 @@ RESOURCES = [
     {"resourceType": "Patient", "id": "p3", "birthDate": "in spring 1950"},
     {"resourceType": "Encounter", "period": {"start": "2020-02-28"}},
 ]
+TIME = "http://hl7.org/fhir/StructureDefinition/patient-birthTime"
+BIRTH_TIME = {"url": TIME, "valueDateTime": "1950-02-28T03:05:00Z"}
+UNKNOWN = {"url": "http://hl7.org/fhir/StructureDefinition/data-absent-reason", "valueCode": "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_kept"),
+    [
+        ([BIRTH_TIME], False),
+        ([UNKNOWN, {"url": "u", "extension": [{"url": "v", "valuePeriod": {"start": "1950-02-28"}}]}], False),
+        ([{"url": "u", "valueString": "in spring"}], False),
+        ([UNKNOWN], True),
+    ],
+)
+@pytest.mark.parametrize("fields", [["date:birthDate"], ["date:birthDate", "text"], ["date:contact.period.start"]])
+def test_original_date_in_an_extension_of_a_date_leaves_the_line_out(run, rules, tmp_path, beside, is_kept, fields):
+    """The time of birth, as in the example of FHIR, was copied, and revealed the shift of all dates of the patient."""
+    holder = {"birthDate": "1950-02-28", "_birthDate": {"id": "b", "extension": beside}}
+    if "contact" in fields[0]:
+        holder = {"contact": [{"period": {"start": "1950-02-28", "_start": {"extension": beside}}}]}
+    patient = {"resourceType": "Patient", "id": "p1", "text": {"div": "<p>Fine.</p>"}, **holder}
+    (tmp_path / "profile.json").write_text(json.dumps({"Patient": fields}))
+    (tmp_path / "in.ndjson").write_text(json.dumps(patient) + "\n")
+    arguments = ["redact", tmp_path / "in.ndjson", "--model", rules, "--quiet", "--output", tmp_path / "out.ndjson"]
+    _, _, err = run(*arguments, "--mode", "surrogate", "--fhir-profile", tmp_path / "profile.json")
+    written = (tmp_path / "out.ndjson").read_text()
+    assert (bool(written), "An extension of a date" in err, "1950" in written) == (is_kept, not is_kept, False)
 
 
 def test_structured_dates_move_with_the_dates_in_texts(run, rules, tmp_path):

@@ -18,7 +18,7 @@ from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element, is_content_type, is_defined
-from .fhir_extensions import text_in_extensions, unread_in_extensions
+from .fhir_extensions import date_in_extensions, text_in_extensions, unread_in_extensions
 from .fhir_free_texts import TEXT, free_texts
 from .json_lines import JsonLinesTable, TextField
 from .json_text import JsonPlace, find_marked, find_values, on_path
@@ -138,7 +138,10 @@ class FhirLines(JsonLinesTable):
         paths = (*texts, *self.dates[kind])
         if not all(_is_readable(content, path) if path else "content" not in content for path in paths):
             return "A field that the profile names has not the form of FHIR, such as a text for an object."
-        # A type without paths is copied, whatever it holds.
+        # With the original date beside it, a shifted date reveals the shift of all dates of the patient.
+        if any(date_in_extensions(content, path) for path in self.dates[kind]):
+            return "An extension of a date holds a text or another date, which would not be shifted."
+        # A type without paths of texts is copied, whatever it holds.
         if not texts:
             return None
         if has_unknown_element(content, kind) or any(has_other_spelling(content, path) for path in texts):

@@ -27,6 +27,8 @@ _REFUSED = frozenset(
 # Addresses that are themselves the data, or the address of a person.
 _ADDRESS = re.compile(r"(?:data|mailto|tel|sms|fax|sip):", re.IGNORECASE)
 _NAMES = ("extension", "modifierExtension")
+# Digits of a year.
+_YEAR = re.compile(r"\d{4}")
 _BESIDE = frozenset(("id", "extension"))
 _KEYS = frozenset("text data display title family given line div".split())
 
@@ -59,6 +61,35 @@ def text_in_extensions(value: Any, path: Sequence[str]) -> bool:
         ):
             return True
     return False
+
+
+def date_in_extensions(value: Any, path: Sequence[str]) -> bool:
+    """Whether an extension of a date holds a text or a date, such as the time of birth, which would not be shifted.
+
+    Parameters
+    ----------
+    value, path
+        As for `text_in_extensions`.
+
+    Examples
+    --------
+    >>> born = {"extension": [{"url": "patient-birthTime", "valueDateTime": "1950-02-28T03:00:00Z"}]}
+    >>> date_in_extensions({"birthDate": "1950-02-28", "_birthDate": born}, ["birthDate"])
+    True
+    """
+    return text_in_extensions(value, path) or any(
+        isinstance(holder, dict) and _has_year(holder.get(f"_{name}"))
+        for holder, name in on_path(value, path)
+        if name is not None
+    )
+
+
+def _has_year(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_has_year, value))
+    if isinstance(value, dict):
+        return any(_has_year(inner) for key, inner in value.items() if key != "url")
+    return _YEAR.search(str(value)) is not None
 
 
 def _is_text_beside(value: Any) -> bool:
