@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         deidentifier = load_deidentifier(arguments)
         notes = least_certain_first(deidentifier, tagged(deidentifier, notes, withheld))
-        labels.update({label: labels.get(label) for label in getattr(deidentifier, "categories_", {})})
+        labels.update(_labels_of(deidentifier, labels))
     if not notes:
         raise DeidError("There is no note to review.", path=arguments.notes)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,6 +127,15 @@ def least_certain_first(deidentifier: Any, notes: list[Document]) -> list[Docume
         return notes
     order = np.argsort(-note_uncertainties(deidentifier, notes), kind="stable")
     return [notes[number] for number in order]
+
+
+def _labels_of(deidentifier: Any, known: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Labels that the model can give, also those without a span in these notes: the reader must mark what it missed."""
+    tags = getattr(deidentifier.fitted_estimator(), "classes_", ())
+    categories = {**getattr(deidentifier, "categories_", {}), **known}
+    return {
+        label: categories.get(label) for label in (*categories, *(str(tag).partition("-")[2] for tag in tags)) if label
+    }
 
 
 def _labels(arguments: argparse.Namespace) -> dict[str, str | None]:

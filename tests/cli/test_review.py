@@ -14,10 +14,15 @@ from sklearn_deid.review import note_uncertainties
 from .conftest import assert_no_note_text, contents
 
 
+def data_of(page):
+    """What a page holds."""
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"))
+    return json.loads(data[1])
+
+
 def notes_of(page):
     """What a page holds of each note."""
-    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"))
-    return json.loads(data[1])["notes"]
+    return data_of(page)["notes"]
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +41,19 @@ def test_the_page_holds_all_notes_with_the_spans_of_the_model(work, model, notes
     for note, spans in zip(notes, found, strict=True):
         assert [row[:4] for row in held[note.doc_id]["spans"]] == [[s.start, s.end, s.label, s.category] for s in spans]
         assert [row[4] for row in held[note.doc_id]["spans"]] == pytest.approx([s.confidence for s in spans], abs=1e-5)
+
+
+def test_the_reader_can_choose_every_label_of_the_model(run, notes, tmp_path):
+    """Labels without a category were missing if the model had found none in these notes."""
+    mine = [replace(n, spans=tuple(replace(s, label=f"MY-{s.label}", category=None) for s in n.spans)) for n in notes]
+    write_corpus(mine, tmp_path / "mine.jsonl")
+    options = ("--from", "none", "--epochs", "1", "--model", tmp_path / "model", "--quiet")
+    assert run("train", tmp_path / "mine.jsonl", *options)[0] == 0
+    write_corpus([Document("n1", "No pain.")], tmp_path / "raw.jsonl")
+    assert run("review", tmp_path / "raw.jsonl", "--model", tmp_path / "model", "--output", tmp_path)[0] == 0
+    labels = dict(data_of(tmp_path / "review.html")["labels"])
+    assert {span.label for note in mine for span in note.spans} <= labels.keys()
+    assert "" not in labels and labels["PATIENT"] == "NAME"
 
 
 def test_least_certain_notes_come_first(work, model, notes):
