@@ -112,6 +112,19 @@ def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):
     assert opened.saved() == corpus
 
 
+def test_a_label_of_another_page_can_be_chosen(opened, tmp_path):
+    """The choice was empty at its span. New spans had no label then, and every command refused the saved file."""
+    found = Span(8, 13, "NURSE", "STAFF")
+    write_corpus([Document("n1", NOTES[0].text, (found,), "p1")], tmp_path / "other.jsonl")
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "other.jsonl"))
+    wait_for(opened, "1 finished notes are read.", "#status")
+    opened.select("Birchwood").click("#mark")
+    expected = ((found, Span(35, 44, "NURSE", "STAFF")),)
+    assert tuple(note.spans for note in opened.saved()) == expected
+    open_until(opened, tmp_path / "review.html", "1 of 3 notes finished")
+    assert tuple(note.spans for note in opened.saved()) == expected, "the browser knows the label again"
+
+
 def test_two_tabs_share_the_work(opened, tmp_path):
     """The file of the tab that was opened first held the older work, without the leaks that the second one marked."""
     driver, first = opened.driver, opened.driver.current_window_handle

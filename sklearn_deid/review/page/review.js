@@ -5,8 +5,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
   const ROW = 28, UNSURE = 0.9, LETTER = /[\p{L}\p{N}\p{M}]/u;
-  const categoryOf = new Map(data.labels);
-  const categories = [...new Set(data.labels.map(([label, category]) => category || label))];
+  const categoryOf = new Map(), categories = [];
   const notes = data.notes;
   const indexOf = new Map(notes.map((note, index) => [note.id, index]));
   const work = notes.map((note) => ({ done: false, spans: note.spans.map(fromData) }));
@@ -72,7 +71,7 @@
 
   function remember(index) {
     const { done, spans } = work[index];
-    const rows = spans.map((span) => [span.start, span.end, span.label, span.accepted]);
+    const rows = spans.map((span) => [span.start, span.end, span.label, span.accepted, span.category]);
     try {
       localStorage.setItem(slot(index), JSON.stringify({ done, spans: rows }));
     } catch {
@@ -85,14 +84,16 @@
     try {
       const saved = JSON.parse(localStorage.getItem(slot(index)));
       if (!saved) return;
-      const spans = saved.spans.map(([start, end, label, accepted]) => ({ ...made(start, end, label, index), accepted }));
+      const spans = saved.spans.map(([start, end, label, accepted, category]) => ({ ...made(start, end, label, index, category), accepted }));
       work[index] = { done: saved.done, spans };
     } catch {
       trouble = "The work of an earlier session cannot be read from the browser. Open the saved file.";
     }
   }
 
-  function made(start, end, label, index) {
+  function made(start, end, label, index, category) {
+    // A label of another page, such as one of another model: the choice of labels would be empty at such a span.
+    if (!categoryOf.has(label)) offer([label, typeof category === "string" ? category : null]);
     const known = notes[index].spans.map(fromData).find((span) => span.start === start && span.end === end);
     const same = known && known.label === label;
     return same ? known : { start, end, label, category: categoryOf.get(label) || null, confidence: null, surrogate: null, accepted: true };
@@ -177,7 +178,7 @@
       const text = notes[index].text, before = line(notes[index], note.spans);
       const wasDone = note.done;
       note.done = true;
-      note.spans = found.get(index).spans.map((span) => made(toUnits(text, span.start), toUnits(text, span.end), span.label, index));
+      note.spans = found.get(index).spans.map((span) => made(toUnits(text, span.start), toUnits(text, span.end), span.label, index, span.category));
       replaced += wasDone && line(notes[index], note.spans) !== before;
     });
     showAll();
@@ -513,13 +514,19 @@
     event.preventDefault();
   });
 
-  // ---- start
-
-  for (const [label] of data.labels) {
+  // A label that the reader can choose.
+  function offer([label, category]) {
+    if (!data.labels.some(([known]) => known === label)) data.labels.push([label, category]);
+    categoryOf.set(label, category);
+    if (!categories.includes(category || label)) categories.push(category || label);
     const option = document.createElement("option");
     option.value = option.textContent = label;
     byId("label").append(option);
   }
+
+  // ---- start
+
+  data.labels.forEach(offer);
   if (notes.some((note) => note.spans.some((span) => span[5] !== null))) {
     const option = document.createElement("option");
     option.value = "surrogate";
