@@ -143,8 +143,8 @@ def run(arguments: argparse.Namespace) -> int:
     start, choices = _start(arguments.start), _choices(arguments)
     result = read_annotated(arguments)
     check_labels(result.corpus)
-    raw, unread = _raw_notes(arguments, result.corpus)
     corpus, held_out = _split(result.corpus, arguments)
+    raw, unread = _raw_notes(arguments, result.corpus, held_out)
     print(f"Training on {_size(corpus)}.")
     deidentifier = fit_deidentifier(
         corpus,
@@ -254,7 +254,9 @@ def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
     raise DeidError(f"The path was taken during the training. The model is saved in {beside}.", path=str(path))
 
 
-def _raw_notes(arguments: argparse.Namespace, corpus: Corpus) -> tuple[list[Document] | None, list[Any]]:
+def _raw_notes(
+    arguments: argparse.Namespace, corpus: Corpus, held_out: Corpus | None
+) -> tuple[list[Document] | None, list[Any]]:
     """Notes of ``--unlabelled``, and errors of notes that cannot be read; None without the option."""
     if arguments.unlabelled is None:
         return None, []
@@ -265,7 +267,13 @@ def _raw_notes(arguments: argparse.Namespace, corpus: Corpus) -> tuple[list[Docu
     kept = [document for document in notes if document.text not in known]
     annotated = counted(len(notes) - len(kept), "of them is", "of them are")
     print(f"Raw notes: {counted(len(notes), 'was', 'were')} read, and {annotated} annotated.")
-    return kept, errors
+    # The scores are those of patients that the model has never read.
+    patients = set() if held_out is None else set(held_out.patients)
+    others = [document for document in kept if document.patient_id not in patients]
+    if len(others) < len(kept):
+        left = counted(len(kept) - len(others), "raw note is", "raw notes are")
+        print(f"{left} left out, because the patients are held out.")
+    return others, errors
 
 
 def _raw_account(counts: dict[str, int], n_unread: int) -> str:

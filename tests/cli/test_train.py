@@ -100,6 +100,25 @@ def test_raw_notes_are_learned_from_and_counted(run, notes, gold, tmp_path, monk
     assert load(tmp_path / "m").annotate(["Seen by Dr. Birch."])
 
 
+def test_raw_notes_of_held_out_patients_are_not_learned_from(run, notes, tmp_path, monkeypatch):
+    """The scores were those of patients whose other notes the model had read."""
+    learned = []
+
+    def fit(self, corpus, *, unlabelled):
+        learned.extend((corpus, unlabelled))
+        raise DeidError("not trained here")
+
+    monkeypatch.setattr(NoteDeidentifier, "fit", fit)
+    write_corpus(notes, tmp_path / "gold.jsonl")
+    raw = [Document(f"raw-{n.doc_id}", f"{n.text} Well.", (), n.patient_id) for n in notes]
+    write_corpus([*raw, Document("nobody", "Seen by Dr. Birch.")], tmp_path / "raw.jsonl")
+    options = ("--unlabelled", tmp_path / "raw.jsonl", "--validation-fraction", "0.3", "--model", tmp_path / "m")
+    code, out, _ = run("train", tmp_path / "gold.jsonl", *options, *QUICK)
+    corpus, read = learned
+    assert code == 2 and {note.patient_id for note in read} == {*corpus.patients, None}
+    assert f"{len(notes) + 1 - len(read)} raw notes are left out, because the patients are held out." in out
+
+
 @pytest.fixture
 def trained(monkeypatch):
     """Estimators that the command would train, without training them."""
