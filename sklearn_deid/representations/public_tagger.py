@@ -67,9 +67,15 @@ def public_tagger_to_state(tagger: DeidTagger, width: int) -> tuple[dict[str, An
     Raises
     ------
     BundleError
-        If the tagger does not read vectors of this width.
+        If the tagger does not read vectors of this width, or was trained again.
     """
     _check_reads_vectors(tagger, width)
+    # A published tagger has no history; the notes of a later training are not those of the representer.
+    if tagger.history:
+        raise BundleError(
+            "This tagger was trained further than the representer trained it, so that its weights can reveal other "
+            "notes. Load or fit the representer again, or save vectors.with_tagger(None)."
+        )
     state, arrays = tagger_to_state(tagger)
     _check_values(state)
     return state, {f"{TAGGER}{name}": array for name, array in arrays.items()}

@@ -134,6 +134,21 @@ def test_a_tagger_of_words_is_refused(tmp_path):
         save_representation(tmp_path / "a", represented().with_tagger(words), TAGS)
 
 
+def test_a_tagger_that_was_trained_further_is_not_published(tmp_path, data, fitted):
+    """`partial_fit` changes the tagger of the representer in place: a hospital would publish weights of its notes."""
+    save(fitted, tmp_path / "rep")
+    published = load(tmp_path / "rep", embeddings=VECTORS)
+    published.tagger_.partial_fit(published.transform(data[0]), data[1])
+    R = published.transform(data[0])
+    for one in (R, R.with_tagger(small(max_epochs=1).fit(R, data[1])), pickle.loads(pickle.dumps(R))):
+        with pytest.raises(BundleError, match="trained further"):
+            save_representation(tmp_path / "a", one, data[1])
+    with pytest.raises(BundleError, match="trained further"):
+        save(published, tmp_path / "again")
+    assert not (tmp_path / "a").exists() and not (tmp_path / "again").exists()
+    save_representation(tmp_path / "a", R.with_tagger(None), data[1])
+
+
 @pytest.mark.parametrize("state", [None, [], {}, {"parameters": None}, {"parameters": {"optimizer": "NAdam"}}])
 def test_forged_states_are_refused(tmp_path, data, fitted, state):
     save_representation(tmp_path / "a", fitted.transform(data[0]), data[1])
