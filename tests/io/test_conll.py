@@ -106,3 +106,18 @@ def test_lines_before_the_first_mark_are_a_document(tmp_path):
 def test_line_ends_of_windows_are_no_part_of_the_tags(tmp_path):
     put(tmp_path, {"c.conll": '-DOCSTART- n\r\n# text = "a b"\r\n\r\na\t0\t1\tO\r\nb\t2\t3\tB-X\r\n\r\n'})
     assert read_corpus(tmp_path)[0] == Document("n", "a b", (Span(2, 3, "X"),))
+
+
+def test_a_file_that_ends_too_early_is_refused(tmp_path):
+    """The lines that were missing took their spans along, and the note looked like a note without PHI."""
+    note = Document("n1", "Seen on 3 May\x00 - by Ann Roe.", (Span(20, 27, "DOCTOR"),))
+    write_corpus([note], tmp_path / "c.conll")
+    lines = (tmp_path / "c.conll").read_text("utf-8").split("\n")
+    assert read_corpus(tmp_path / "c.conll")[0] == note
+    for place in range(4, 10):
+        put(tmp_path, {"c.conll": "\n".join(lines[:place])})
+        with pytest.raises(CorpusFormatError, match="Words of the text have no line.*document n1"):
+            read_corpus(tmp_path / "c.conll")
+    put(tmp_path, {"c.conll": "\n".join([*lines[:5], *lines[6:]])})
+    with pytest.raises(CorpusFormatError, match="Words of the text have no line"):
+        read_corpus(tmp_path / "c.conll")

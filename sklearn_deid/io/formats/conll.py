@@ -185,6 +185,10 @@ def _with_offsets(place: SourceLocation, block: _Block) -> Document:
         starts.append(start)
         ends.append(end)
         tags.append(_checked_tag(place, where, columns[3]))
+    # The writer leaves out white space and control characters only.
+    between = zip([0, *ends], [*starts, len(text)], strict=True)
+    if any(character.isalnum() for start, end in between for character in text[start:end]):
+        raise place.error("Words of the text have no line, and their tags are missing. Is the file complete?")
     patient = parse_patient(place, block.header["patient_id"]) if "patient_id" in block.header else None
     meta = parse_meta(place, block.header["meta"]) if "meta" in block.header else {}
     return Document(block.doc_id, text, tuple(tags_to_spans(tags, starts, ends)), patient, meta)
