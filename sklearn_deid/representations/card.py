@@ -81,7 +81,7 @@ def privacy_card(
     ------
     ValueError
         If a metric is not a number, True, False or None. The message contains the name of the metric, but not its
-        value.
+        value. Also if ``audit`` or ``utility`` is not a mapping.
 
     Examples
     --------
@@ -93,6 +93,12 @@ def privacy_card(
     >>> "**Not audited.**" in card
     True
     """
+    for argument, given in (("audit", audit), ("utility", utility)):
+        if given is not None and not isinstance(given, Mapping):
+            raise ValueError(
+                f"The '{argument}' parameter must be a mapping of names to numbers, such as "
+                f"{{'score': report.score}}. Got {type(given).__name__} instead."
+            )
     parts = ["# Privacy card of a private representer", _text("what_it_is"), *_warnings(origin)]
     parts += ["## What it is", markdown_table(("", ""), _settings(origin))]
     parts += ["## What it was trained on", "Private notes with annotated PHI; counts only.", _counts(training)]
@@ -249,6 +255,9 @@ def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
         return [_text("no_audit")]
     # One column for each metric that any attack has; a cell without a value stays empty.
     attacks = {name: value if isinstance(value, Mapping) else {"figure": value} for name, value in audit.items()}
+    for name, value in audit.items():
+        if not isinstance(value, Mapping):
+            _number(value, name)  # an error names the attack, not the column
     figures = list(dict.fromkeys(figure for value in attacks.values() for figure in value))
     rows = []
     for name, value in attacks.items():

@@ -124,6 +124,19 @@ def test_text_is_no_figure(arguments):
     assert "Ada" not in str(caught.value)
 
 
+@pytest.mark.parametrize("part", ["audit", "utility"])
+@pytest.mark.parametrize("given", [object(), 0.93, ["score"], "score"])
+def test_a_part_that_is_no_mapping_is_refused(part, given):
+    """A whole report was an AttributeError."""
+    with pytest.raises(ValueError, match=f"The '{part}' parameter must be a mapping of names to numbers"):
+        card(**{part: given})
+
+
+def test_an_undefined_number_names_its_attack():
+    with pytest.raises(ValueError, match="The figure 'lookup' of a privacy card"):
+        card(audit={"lookup": float("nan")})
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("arguments", [{"utility": {"raw_token_f1": None}}, {"audit": {"T2": None}}])
 def test_undefined_numbers_are_no_figure(arguments, value):
