@@ -66,8 +66,8 @@ class DateSurrogates:
 
     Intervals between full dates of the patient are kept exactly. A date without a year is read with the year of the
     full dates of its note. A birth date moves with all other dates, and additionally by ``birth_years`` whole years.
-    Some full dates move to the age of 90: birth dates of patients over 89, and all other full dates that are as long
-    before the last date of the note.
+    Some dates move to the age of 90: birth dates of patients over 89, and all other dates with a year that are as long
+    before the last date of the note. A birth date with a year of two digits is never after the last date of the note.
 
     Parameters
     ----------
@@ -92,6 +92,7 @@ class DateSurrogates:
         self._has_months = False
         self._reference = _NO_REFERENCE
         self._full: tuple[date, ...] = ()
+        self._last: date | None = None
         # Dates of one note, which are parsed before the first of them is moved.
         self._read: dict[str, tuple[WrittenDate, ...] | None] = {}
 
@@ -101,13 +102,16 @@ class DateSurrogates:
         self._read = {text: parse_dates(text, self._words, self._day_first) for text in texts}
         # "04/23" in a note shows that "04/12" in the same note is a month and a year, too.
         self._has_months = self._day_first and are_months_and_years(texts)
-        full = [
-            one.resolved(_NO_REFERENCE)
+        dated = [
+            (one, one.resolved(_NO_REFERENCE))
             for text in texts
             for one in self._read[text] or ()
-            if one.is_full and not _SIX_DIGITS.fullmatch(text) and one.year is not None and one.year > 0
+            if not _SIX_DIGITS.fullmatch(text) and one.year is not None and one.year > 0
         ]
+        full = [day for one, day in dated if one.is_full]
         self._full = tuple(full)
+        # "March 2019" shows the age at a note, too. A year of two digits without a day may be no year.
+        self._last = max((day for one, day in dated if one.is_full or not one.has_short_year), default=None)
         # The median: one date of long ago would give all short dates of the note its year.
         self._reference = sorted(full)[len(full) // 2] if full else _NO_REFERENCE
 
@@ -184,10 +188,13 @@ class DateSurrogates:
         if one.year == 0:
             return None
         old = one.resolved(self._reference)
+        if is_birth and one.has_short_year and self._last is not None and old > self._last:
+            # Nobody is born after the note: "3/4/25" in a note of 2019 is a day of 1925.
+            old = replace(one, year=old.year - 100).resolved(self._reference)
         try:
             new = old + timedelta(days=self.days)
             # No other date is so long before a note.
-            is_birth = is_birth or (one.is_full and self._age(old) > LAST_AGE)
+            is_birth = is_birth or (one.year is not None and self._age(old) > LAST_AGE)
             if one.years_before is not None and not self._is_as_far(one.years_before, new):
                 return None
             return old, self._birth(old, new) if is_birth and one.year is not None else new
@@ -199,7 +206,7 @@ class DateSurrogates:
         return bool(self._full) and (self._reference + timedelta(days=self.days)).year - new.year == years
 
     def _age(self, birth: date) -> int:
-        return years_between(birth, max(self._full)) if self._full else 0
+        return years_between(birth, self._last) if self._last is not None else 0
 
     def _birth(self, old: date, new: date) -> date:
         age = self._age(old)

@@ -59,6 +59,11 @@ class WrittenDate:
         return None not in (self.year, self.month, self.day)
 
     @property
+    def has_short_year(self) -> bool:
+        """Whether the year has two digits, so that its century is guessed."""
+        return any(role == YEAR and len(text) == 2 for text, role in self.pieces)
+
+    @property
     def is_fixed(self) -> bool:
         """Whether the text contains no day of the calendar, such as "yesterday" or a time of day."""
         return all(role == LITERAL for _, role in self.pieces)

@@ -251,6 +251,31 @@ def test_a_date_ninety_years_before_a_note_is_a_birth_date():
     assert other - date(1931, 5, 20) == seen - date(2011, 3, 14) == timedelta(days=500)
 
 
+@pytest.mark.parametrize("seen", ["March 2019", "2019", "3/19/2019", "3/19/19", "winter 2019"])
+@pytest.mark.parametrize("born", ["3/4/1925", "3/4/25", "March 4, '25", "March 1925", "1925", "March '25"])
+def test_no_form_of_a_birth_date_and_of_a_visit_shows_an_age_over_89(seen, born):
+    dates = DateSurrogates(-1643, EN)
+    dates.learn([seen])
+    # The visit moves to 2014, and the birth date to the year in which patients of 90 are born.
+    assert dates.surrogate(seen)[-2:] == "14"
+    assert dates.surrogate(born, is_birth=True)[-2:] in ("23", "24")
+
+
+@pytest.mark.parametrize("born", ["1925", "March 1925", "summer 1925"])
+def test_a_year_ninety_years_before_a_note_is_a_year_of_birth(born):
+    """Words such as "Jahrgang" and "class of" were in no list, and the year after them showed an age over 89."""
+    dates = DateSurrogates(-1643, EN)
+    dates.learn(["3/19/2019", born])
+    assert dates.surrogate(born)[-2:] in ("23", "24")
+
+
+def test_birth_dates_of_this_century_stay_in_this_century():
+    dates = DateSurrogates(0, EN)
+    dates.learn(["3/19/19"])
+    for born in ("3/4/18", "3/19/19", "12/1/00"):
+        assert dates.surrogate(born, is_birth=True) == born
+
+
 @pytest.mark.parametrize(
     ("locale", "before"),
     [
