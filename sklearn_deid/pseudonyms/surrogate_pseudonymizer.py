@@ -62,7 +62,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     keep_seasons : bool, default=False
         Whether dates move by whole years, plus or minus two weeks.
     ages : {"keep", "shift"}, default="keep"
-        Treatment of ages up to 89 years: unchanged, or increased by one to three years for each patient.
+        Treatment of ages up to 89 years: unchanged, or moved by one to three years for each patient.
     keep_gender : bool, default=True
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"

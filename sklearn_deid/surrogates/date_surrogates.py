@@ -211,6 +211,9 @@ class DateSurrogates:
     def _birth(self, old: date, new: date) -> date:
         age = self._age(old)
         years = age - LAST_AGE - 1 if age > LAST_AGE else -self._birth_years
+        if self._last is not None and 0 <= age <= LAST_AGE:
+            # As far as the ages in the texts, which are from 1 to 89. Ages below 1 are written in months, and stay.
+            years = max(min(years, age - 1), age - LAST_AGE) if age else 0
         # The 29th of February becomes the 28th where the other year has none.
         is_leap_day = (new.month, new.day) == (2, 29)
         return date(new.year + years, new.month, 28 if is_leap_day and years % 4 else new.day)

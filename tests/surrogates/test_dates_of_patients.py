@@ -307,6 +307,16 @@ def test_birth_dates_follow_moved_ages():
     assert years_between(born, seen) == years_between(date(1950, 5, 20), date(2011, 3, 14)) + years
 
 
+@pytest.mark.parametrize("years", [-3, -2, -1, 1, 2, 3])
+def test_birth_dates_follow_moved_ages_at_their_limits(years):
+    """A child of two was born after the visit, and a patient of 88 was over 89 by the birth date alone."""
+    dates, ages = DateSurrogates(0, EN, years), AgeSurrogates(EN, "shift", years)
+    dates.learn(["03/14/2011"])
+    for age in (0, 1, 2, 4, 86, 88, 89):
+        born = datetime.strptime(dates.surrogate(f"01/01/{2011 - age}", is_birth=True), "%m/%d/%Y").date()
+        assert years_between(born, date(2011, 3, 14)) == (int(ages.surrogate(str(age))) if age else 0)
+
+
 def test_weekdays_of_all_locales_are_known():
     for locale in LOCALES:
         words = locale_words(locale)
