@@ -285,16 +285,16 @@ class TradeOffDisplay:
             raise ValueError(f"The 'cv_results' parameter lacks {', '.join(lacking)}.")
         # Only parameters that differ between candidates are written beside the points.
         candidates = list(cv_results["params"])
-        varying = _varying(candidates)
         name = None if parameter is None else _full_name(parameter, candidates)
+        texts = _texts(candidates, name)
         points = []
         # scikit-learn writes NaN as the score of a candidate whose fit or scorer failed.
-        for candidate, *scores in zip(candidates, *(cv_results[c] for c in columns), strict=True):
+        for beside, *scores in zip(texts, *(cv_results[c] for c in columns), strict=True):
             if np.isfinite(scores).all():
                 x, dx, y, dy = map(float, scores)
                 if not 0.0 <= min(x, y) <= max(x, y) <= 1.0:
                     raise ValueError(f"The scores {privacy!r} and {f1!r} must be from 0 to 1. Got {x} and {y} instead.")
-                label, line = _names(candidate, varying, name)
+                label, line = _names(beside, name)
                 points.append(TradeOffPoint(line, y, x, y - dy, y + dy, x - dx, x + dx, label))
         if not points:
             raise ValueError("No candidate of 'cv_results' has both scores.")
@@ -434,10 +434,31 @@ def _value(row: Mapping[str, Any], key: str) -> Any:
     return None if isinstance(value, Real) and math.isnan(value) else value
 
 
-def _varying(candidates: list[Mapping[str, Any]]) -> list[str]:
-    """Parameters that differ between candidates, in the order of their first occurrence."""
-    names = dict.fromkeys(name for candidate in candidates for name in candidate)
-    return [name for name in names if len({_shown(c[name]) if name in c else "" for c in candidates}) > 1]
+def _texts(candidates: list[Mapping[str, Any]], parameter: str | None) -> list[dict[str, str]]:
+    """Texts of the parameters of each candidate, without other parameters that are equal in all candidates.
+
+    Different values of a parameter have different texts: objects of one class, and numbers that agree in six digits,
+    are numbered.
+    """
+    texts: list[dict[str, str]] = [{} for _ in candidates]
+    # In the order of the first occurrence.
+    for name in dict.fromkeys(name for candidate in candidates for name in candidate):
+        having = [i for i, candidate in enumerate(candidates) if name in candidate]
+        shown = {_key(candidates[i][name]): _shown(candidates[i][name]) for i in having}
+        if name == parameter or len(shown) + (len(having) < len(candidates)) > 1:
+            alike: dict[str, list[Any]] = {}
+            for key, text in shown.items():
+                alike.setdefault(text, []).append(key)
+            for i in having:
+                key = _key(candidates[i][name])
+                others = alike[shown[key]]
+                texts[i][name] = f"{shown[key]} {others.index(key) + 1}" if len(others) > 1 else shown[key]
+    return texts
+
+
+def _key(value: Any) -> Any:
+    """Equal for equal values. Objects are compared by identity, since a search repeats the objects of its grid."""
+    return (type(value) is bool, value) if value is None or isinstance(value, (str, Real)) else id(value)
 
 
 def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
@@ -451,15 +472,14 @@ def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
     return found[0]
 
 
-def _names(candidate: Mapping[str, Any], varying: list[str], parameter: str | None) -> tuple[str, str]:
+def _names(texts: Mapping[str, str], parameter: str | None) -> tuple[str, str]:
     """Label next to the point, and name of the point's line."""
-    texts = {name: _shown(candidate[name]) for name in varying if name in candidate}
     if parameter is None:
         # A single varying parameter needs no name beside its values.
         alone = len(texts) == 1
         return ", ".join(text if alone else f"{n.split('__')[-1]}={text}" for n, text in texts.items()), ""
     line = ", ".join(f"{n.split('__')[-1]}={text}" for n, text in texts.items() if n != parameter)
-    return _shown(candidate[parameter]) if parameter in candidate else "", line
+    return texts.get(parameter, ""), line
 
 
 def _shown(value: Any) -> str:
