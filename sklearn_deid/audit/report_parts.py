@@ -39,7 +39,11 @@ _NOT_ATTACKED = {
 }
 _WORDS = (
     ("advantage", "How far an attacker gets from guessing (0) to certainty (1)."),
-    ("interval", "In 95 of 100 audits of this kind, the interval contains the figure for all patients of this kind."),
+    (
+        "interval",
+        "In 95 of 100 audits of this kind, a 95 % interval contains the figure for all patients of this kind. The "
+        "verdicts state the percentage.",
+    ),
     ("release", "One copy of the data that another person receives."),
     (
         "representation, representer",

@@ -108,7 +108,7 @@ def _with_what(result: AttackResult) -> str:
 def _sentence(result: AttackResult) -> str:
     attack, baseline = result.attack, result.baseline
     assert attack is not None and baseline is not None  # of all that count
-    interval = f"{attack.confidence:.0%} interval {percent(attack.low)} to {percent(attack.high)}".replace("%", " %", 1)
+    interval = f"{100 * attack.confidence:g} % interval {percent(attack.low)} to {percent(attack.high)}"
     guess = percent(baseline.value)  # type: ignore[union-attr]
     if not result.phrase:
         return f"{result.attacker} {capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."

@@ -211,6 +211,15 @@ def test_an_attack_without_a_phrase_is_described_by_its_own_sentences():
     assert verdict.startswith("A recipient. Share of pairs: 62 % (95 % interval 52 % to 71 %); guessing: 50 %.")
 
 
+@pytest.mark.parametrize(("confidence", "stated"), [(0.995, "99.5 %"), (0.999, "99.9 %"), (0.57, "57 %")])
+def test_a_verdict_states_the_confidence_of_its_interval(confidence, stated):
+    """A confidence of .995 was shown as 100 %."""
+    found = AttackResult("x", "representation", "A recipient.", "share", counts(340, 1000, confidence), 0.5)
+    report = AuditReport([found])
+    assert f"({stated} interval " in next(iter(report.verdicts.values()))
+    assert "a 95 % interval contains" in report.to_markdown()
+
+
 def test_one_verdict_for_each_threat_in_order():
     report = AuditReport([result(threat="updates"), result(threat="model"), SKIPPED, pairs(500)])
     assert list(report.verdicts) == ["representation", "model", "updates"]
