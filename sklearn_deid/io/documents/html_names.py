@@ -94,50 +94,52 @@ _CSS_WORDS = (
     blend blink blue blur bold bolder both bottom box br break breaks brightness brown calc cap capitalize caps
     caption capture caret cells center ch chain change character charset check checked child chocolate circle
     clamp clear clip clone close cmyk coarse col collapse color cols column columns compact composite condensed
-    conic contain container contents contextual contrast control coral cornflowerblue counter counters cover
-    crimson crop cross crosshair css cubic current currentcolor cursor curve cyan cycle dark darkblue darkgray
-    darkgreen darkgrey darkorange darkred dasharray dashed decimal decoration default deg delay dense descent
-    details device diagonal dim dimgray dir direction disabled disc display dominant dotted double down dpcm dpi
-    dppx drop duration e ease east effect element ellipse ellipsis em embed empty enabled end even events ew ex
-    expanded export extra face fade fallback family fast feature fill filter fine firebrick first fit fixed flat
-    flex flip float flow focus font footer format forwards fr fraction frames from fuchsia full fullscreen
-    function gainsboro gap geometricprecision ghostwhite gold goldenrod gradient gray grayscale green grey grid
-    groove group grow hand hanging has head heading height help hidden hide high highlight historical horizontal
-    hotpink hover hsl hsla hue hyphenate hyphens hz icon ideograph idle ignore image import important in increment
-    indent index indigo infinite inherit initial inline inner inset inside inter internal invalid invert ios is
-    isolate isolation items iteration ivory javascript justify keep kerning key keyframes khaki khtml khz
-    landscape lang large larger last lavender layer layout leading leave left legend length letter level lh
-    ligatures light lightblue lighten lighter lightgray lightgreen lightgrey lightsteelblue lightyellow lime limit
-    line linear linen lines lining link list listitem literal local locked loop lower lowercase ltr luminance
-    luminosity macos magenta manual margin mark marker maroon mask masonry matches matrix max maximum media medium
-    menu message middle min minmax mintcream mistyrose mix mode monospace more move moz ms mso multiply n name
-    namespace narrow native navy no none normal north not nowrap ns nth number numeric nums o object oblique odd
-    of off offset olive on one only opacity open optical optimize optimizelegibility optimizespeed optional or
-    orange orchid ordinal orient orientation origin orphans os out outline outset outside over overflow overlay
-    overline override overscroll padding page paged paint painted pan panel parent pattern paused perspective peru
-    pinch pink pixelated place placeholder plum pointer polygon portrait position pre preferred prefers preserve
-    pressed print progid progress property proportional proximity pt punctuation purple px q quotes r radial radio
-    radius random range rate ratio read rect red reduce reduced region relative rem render rendering repeat
-    repeating required reset resize resolution reverse revert rgb rgba ridge right role root rotate rotatex
-    rotatey round row rows royalblue rtl ruby rule rules run running s safe salmon sans saturate saturation scale
-    scalex scaley scheme screen scroll scrollbar scrolling seagreen search select selection self separate sepia
-    serif set settings shadow shape shift show shrink side sideways sienna silver size sizing skew skewx skewy
-    skip skyblue slashed slateblue slategray slice slow small smaller smooth smoothing snap snow soft solid source
-    south space spacing span speak speech speed spin spread square src stack start state static status steelblue
-    step steps sticky stop stretch strict stroke strong style styles sub subpixel super supports svg swap symbols
-    synthesis system tab table tabular tan tap target teal text thick thickness thin thistle through thumb timing
-    to toggle tomato top touch track transform transition translate translate3d translatex translatey translatez
-    transparent tt turn turquoise type ui under underline unicode unit unset up upper uppercase upright url use
-    user valid value values var variable variant variation vendor vertical vh violet visibility visible visited
-    vmax vmin vw w wait walk wavy webkit weight west wheat where white whitesmoke wide widows width will word
-    words wrap writing x xl xs y yellow z zero zoom
+    conic contain container contents contextual contrast control coral cornflowerblue counter counters cover cqb
+    cqh cqi cqmax cqmin cqw crimson crop cross crosshair css cubic current currentcolor cursor curve cyan cycle
+    dark darkblue darkgray darkgreen darkgrey darkorange darkred dasharray dashed decimal decoration default deg
+    delay dense descent details device diagonal dim dimgray dir direction disabled disc display dominant dotted
+    double down dpcm dpi dppx drop duration dvh dvw e ease east effect element ellipse ellipsis em embed empty
+    enabled end even events ew ex expanded export extra face fade fallback family fast feature fill filter fine
+    firebrick first fit fixed flat flex flip float flow focus font footer format forwards fr fraction frames from
+    fuchsia full fullscreen function gainsboro gap geometricprecision ghostwhite gold goldenrod grad gradient gray
+    grayscale green grey grid groove group grow hand hanging has head heading height help hidden hide high
+    highlight historical horizontal hotpink hover hsl hsla hue hyphenate hyphens hz icon ideograph idle ignore
+    image import important in increment indent index indigo infinite inherit initial inline inner inset inside
+    inter internal invalid invert ios is isolate isolation items iteration ivory javascript justify keep kerning
+    key keyframes khaki khtml khz landscape lang large larger last lavender layer layout leading leave left legend
+    length letter level lh ligatures light lightblue lighten lighter lightgray lightgreen lightgrey lightsteelblue
+    lightyellow lime limit line linear linen lines lining link list listitem literal local locked loop lower
+    lowercase ltr luminance luminosity lvh lvw macos magenta manual margin mark marker maroon mask masonry matches
+    matrix max maximum media medium menu message middle min minmax mintcream mistyrose mix mode monospace more
+    move moz ms mso multiply n name namespace narrow native navy no none normal north not nowrap ns nth number
+    numeric nums o object oblique odd of off offset olive on one only opacity open optical optimize
+    optimizelegibility optimizespeed optional or orange orchid ordinal orient orientation origin orphans os out
+    outline outset outside over overflow overlay overline override overscroll padding page paged paint painted pan
+    panel parent pattern paused perspective peru pinch pink pixelated place placeholder plum pointer polygon
+    portrait position pre preferred prefers preserve pressed print progid progress property proportional proximity
+    pt punctuation purple px q quotes r radial radio radius random range rate ratio read rect red reduce reduced
+    region relative rem render rendering repeat repeating required reset resize resolution reverse revert rgb rgba
+    ridge right rlh role root rotate rotatex rotatey round row rows royalblue rtl ruby rule rules run running s
+    safe salmon sans saturate saturation scale scalex scaley scheme screen scroll scrollbar scrolling seagreen
+    search select selection self separate sepia serif set settings shadow shape shift show shrink side sideways
+    sienna silver size sizing skew skewx skewy skip skyblue slashed slateblue slategray slice slow small smaller
+    smooth smoothing snap snow soft solid source south space spacing span speak speech speed spin spread square
+    src stack start state static status steelblue step steps sticky stop stretch strict stroke strong style styles
+    sub subpixel super supports svg svh svw swap symbols synthesis system tab table tabular tan tap target teal
+    text thick thickness thin thistle through thumb timing to toggle tomato top touch track transform transition
+    translate translate3d translatex translatey translatez transparent tt turn turquoise type ui under underline
+    unicode unit unset up upper uppercase upright url use user valid value values var variable variant variation
+    vendor vertical vh violet visibility visible visited vmax vmin vw w wait walk wavy webkit weight west wheat
+    where white whitesmoke wide widows width will word words wrap writing x xl xs y yellow z zero zoom
     """.split()
     )
     | FORM_WORDS
     | ELEMENTS
     | frozenset(word for font in FONTS for word in re.split("[ -]", font))
 )
-_CSS_WORD = re.compile(r"#[\w-]+|(?<![\w#-])-{0,2}[^\W\d][\w-]*")
+_CSS_WORD = re.compile(r"#?[\w-]+")
+# Number in front of a unit, or of the letters of a name that begins with digits.
+_CSS_NUMBER = re.compile(r"[-\d]*(?:[eE][-\d]+)?")
 _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3,4}){1,2}")
 # No measure of a page has that many digits.
 _LONG_NUMBER = re.compile(r"(?<=\.)\d{6,}|(?<![\d.])\d{6,}")
@@ -218,10 +220,13 @@ def without_names(css: str, rename: Callable[[str], str]) -> str:
 
     def new(found: re.Match[str]) -> str:
         word = found[0]
+        if word.isdecimal():
+            return word
         if word[0] == "#":
             return word if _COLOR.fullmatch(word) else f"#{rename(word[1:])}"
-        bare = word.lstrip("-")
-        return word if is_css(word) else word[: len(word) - len(bare)] + rename(bare)
+        number = _CSS_NUMBER.match(word)
+        bare = word[number.end() if number else 0 :]
+        return word if is_css(bare) else word.removesuffix(bare) + rename(bare)
 
     return _LONG_NUMBER.sub(_shorter, _CSS_WORD.sub(new, css))
 

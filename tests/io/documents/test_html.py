@@ -81,6 +81,10 @@ PLANTED = {
     "<style>p { z-index: 4711081542; width: 33.3333333333%; color: #abc; fill: #Zyxwvutski }</style>": (
         "<style>p { z-index: 99999; width: 33.33333%; color: #abc; fill: #n1 }</style>"
     ),
+    "<style>.4Zyxwvutski, .2024-Zyxwvutski { width: 12Zyxwvutski; height: 1e3px; top: 50dvh }</style>": (
+        "<style>.4n1, .2024-n1 { width: 12n1; height: 1e3px; top: 50dvh }</style>"
+    ),
+    "<p style='width: 3px 4zyxwvutski'>x": "<p style='width: 3px 4n1'>x",
     "<p style='font-family: Zyxwvutski; grid-area: zyxwvutski'>": "<p style='font-family: n1; grid-area: n2'>",
     "<script src='Zyxwvutski.js' type=module>Zyxwvutski</script>b": "b",
     "Zyx<input type=hidden value=a>wvut<base href=b>ski": '[N]<input type=hidden value=a><base href="">',
