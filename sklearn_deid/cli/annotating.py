@@ -231,10 +231,12 @@ class ReadAgain:
     ----------
     learn : callable
         Function that reads a note with its spans.
+    after : callable, optional
+        Function that is called after each note that `take` has read.
     """
 
-    def __init__(self, learn: Learn) -> None:
-        self.learn = learn
+    def __init__(self, learn: Learn, after: Callable[[], object] | None = None) -> None:
+        self._learn, self._after = learn, after
         self._names: set[str] = set()
 
     def wants(self, document: Document) -> bool:
@@ -253,9 +255,15 @@ class ReadAgain:
             return False
         self._names.remove(document.doc_id)
         if spans is not None:
-            with TaggerFailure():
-                self.learn(document, spans)
+            self.read(document, spans)
+        if self._after is not None:
+            self._after()
         return True
+
+    def read(self, document: Document, spans: tuple[Span, ...]) -> None:
+        """Read a note. Failures are ignored, because the earlier run has listed them."""
+        with TaggerFailure():
+            self._learn(document, spans)
 
 
 def _pending(

@@ -6,7 +6,8 @@ import re
 import sys
 from argparse import Namespace
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,12 +121,11 @@ def redact_table(
     """
     from tqdm import tqdm
 
-    again = None if learn is None else ReadAgain(learn)
-    run = _TableRun(table, output, result, again)
+    run = _TableRun(table, output, result, learn)
     try:
         with output, tqdm(unit=" texts", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
             for rewritten, document in results_of(
-                run.documents(), deidentifier, result, run.withhold, run.account.unlike, again
+                run.documents(), deidentifier, result, run.withhold, run.account.unlike, run.again
             ):
                 run.fill(document, rewritten.text)
                 bar.update(1)
@@ -151,9 +151,13 @@ class _Work:
 
 class _TableRun:
     def __init__(
-        self, table: Table | SqlTable, output: TableOutput | SqlOutput, result: Result, again: ReadAgain | None
+        self, table: Table | SqlTable, output: TableOutput | SqlOutput, result: Result, learn: Learn | None
     ) -> None:
-        self.table, self.output, self.result, self.again = table, output, result, again
+        self.table, self.output, self.result = table, output, result
+        self.again = None if learn is None else ReadAgain(learn, self._go_on)
+        # Texts without a result (None), and functions that rewrite the structured values between them. Surrogates
+        # depend on the order, which must not depend on the number of texts that are read ahead.
+        self.turns: deque[Callable[[], object] | None] = deque()
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
         self.n_without = self.n_blank = 0
@@ -182,9 +186,10 @@ class _TableRun:
                 self.places[cell.place] = work, n
                 document = Document(cell.place, cell.text, (), cell.patient_id)
                 if cell.label is None:
+                    self.turns.append(None)
                     yield document
                 else:
-                    self._rewrite(document, cell.label)
+                    self._in_turn(partial(self._rewrite, document, _whole(document, cell.label)))
             # Results are used when the next text is asked for. Chunks without texts wait for those before them.
             self.write_finished()
 
@@ -194,36 +199,51 @@ class _TableRun:
             if not isinstance(cell.text, str):
                 continue
             document = Document(cell.place, cell.text, (), cell.patient_id)
-            if self.again.wants(document):  # type: ignore[union-attr]
-                if cell.label is None:
-                    yield document
-                else:
-                    self.again.take(document, (Span(0, len(cell.text), cell.label),))  # type: ignore[union-attr]
+            if cell.label is not None:
+                self._in_turn(partial(self.again.read, document, _whole(document, cell.label)))  # type: ignore[union-attr]
+            elif self.again.wants(document):  # type: ignore[union-attr]
+                self.turns.append(None)
+                yield document
 
-    def _rewrite(self, document: Document, label: str) -> None:
+    def _in_turn(self, function: Callable[[], object]) -> None:
+        """Call a function when all texts before it have a result."""
+        if self.turns:
+            self.turns.append(function)
+        else:
+            function()
+
+    def _go_on(self) -> None:
+        """Call the functions behind the first text that had no result, and now has one."""
+        self.turns.popleft()
+        while self.turns and (function := self.turns[0]) is not None:
+            self.turns.popleft()
+            function()
+
+    def _rewrite(self, document: Document, spans: tuple[Span, ...]) -> None:
         """Rewrite a structured value, for which no model is needed."""
         text = None
         with TaggerFailure() as failure:
-            text = self.result(document, (Span(0, len(document.text), label),)).text
+            text = self.result(document, spans).text
         check_system(failure.error)
-        if text is None:
-            self.withhold(CorpusFormatError(failure.reason(what="value"), doc_id=document.doc_id))
-        else:
-            self.fill(document, text)
+        self._store(document.doc_id, text, failure.reason(what="value") if text is None else None)
 
     def fill(self, document: Document, text: str) -> None:
         """Store the result of a text."""
-        work, n = self._taken(document.doc_id)
-        if has_surrogate(text):
-            work.reasons[n] = LONE_SURROGATE
-        else:
-            work.texts[n] = text
-        self.write_finished()
+        self._store(document.doc_id, text, None)
+        self._go_on()
 
     def withhold(self, error: CorpusFormatError) -> None:
         """Store the failure of a text."""
-        work, n = self._taken(str(error.doc_id))
-        work.reasons[n] = error.message
+        self._store(str(error.doc_id), None, error.message)
+        self._go_on()
+
+    def _store(self, place: str, text: str | None, reason: str | None) -> None:
+        work, n = self.places.pop(place)
+        work.n_waiting -= 1
+        if text is None or has_surrogate(text):
+            work.reasons[n] = reason or LONE_SURROGATE
+        else:
+            work.texts[n] = text
         self.write_finished()
 
     def write_finished(self) -> None:
@@ -259,11 +279,11 @@ class _TableRun:
             lines.append("The run has ended early, and the table is not complete.")
         print(*lines, sep="\n", file=sys.stderr)
 
-    def _taken(self, place: str) -> tuple[_Work, int]:
-        work, n = self.places.pop(place)
-        work.n_waiting -= 1
-        return work, n
-
     def _list(self, chunk: TableChunk, failed: list[tuple[int, str]]) -> None:
         withheld = [*chunk.problems, *((chunk.cells[n].place, reason) for n, reason in failed)]
         self.account.withheld += [f"{reason} [{place}]" for place, reason in withheld]
+
+
+def _whole(document: Document, label: str) -> tuple[Span, ...]:
+    """A span over the whole value."""
+    return (Span(0, len(document.text), label),)

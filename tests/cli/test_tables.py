@@ -401,6 +401,45 @@ def test_structured_dates_move_with_the_dates_in_texts(run, rules, tmp_path):
         assert all(before[key] == after[key] for key in kept) and list(before) == list(after)
 
 
+def test_names_beside_texts_are_rewritten_in_the_order_of_the_lines(run, tmp_path, monkeypatch):
+    """They came before all texts that were read ahead: outputs depended on the size of a batch and on --jobs.
+
+    The mails are of the name in a later line, and the first text is in German.
+    """
+    subject = {"reference": "Patient/1"}
+    texts = ["Mail h.wexler@example.org am 3. März 2021 nach dem Gespräch mit der Familie.", "Zyxw\0", "Fine."]
+    notes = [
+        {"resourceType": "Observation", "subject": subject, "note": [{"text": text}]} for text in [*texts, texts[0]]
+    ]
+    named = {"resourceType": "Observation", "subject": {**subject, "display": "Harold Wexler"}}
+    lines = [notes[0], named, notes[1], named, notes[2], notes[3], named, named]
+    (tmp_path / "in.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (tmp_path / "key").write_text(bytes(range(32)).hex())
+    (tmp_path / "key").chmod(0o600)
+    arguments = ["redact", tmp_path / "in.ndjson", "--fhir", "--mode", "surrogate", "--key-file", tmp_path / "key"]
+    done, write_chunk = [], TableOutput.write
+    for size in (1, 2, 128):
+        save(NoteDeidentifier(RuleTagger().fit([]), batch_size=size), tmp_path / f"model{size}")
+        for stop in (None, 1, 2):
+            given = [*arguments, "--quiet", "--model", tmp_path / f"model{size}"]
+            given += ["--output", tmp_path / f"{size}-{stop}.ndjson"]
+            if stop is not None:
+
+                def interrupted(self, number, *content, stop=stop):
+                    if number == stop:
+                        raise KeyboardInterrupt
+                    write_chunk(self, number, *content)
+
+                with monkeypatch.context() as patch:
+                    patch.setattr(TableOutput, "write", interrupted)
+                    assert run(*given)[0] == 130
+                given.append("--resume")
+            code, _, err = run(*given)
+            assert (code, "1 withheld" in err) == (1, True)
+            done.append((tmp_path / f"{size}-{stop}.ndjson").read_text())
+    assert len(set(done)) == 1 and done[0].count("\n") == 7 and "[DATE]" not in done[0]
+
+
 def test_fhir(run, rules, tmp_path):
     page = base64.b64encode(b"<p>Mail <b>roe@example.org</b></p>").decode()
     lines = [
