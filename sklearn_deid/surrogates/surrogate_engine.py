@@ -209,7 +209,8 @@ class SurrogateEngine:
 
     def _patient(self, document: Document) -> PatientSurrogates:
         # The id of a note alone is not enough: row 3, or a file of the same name, is another patient in another run.
-        owner = known_id(document.patient_id) or f"{document.doc_id}\n{_digest(document.text)}"
+        known = known_id(document.patient_id)
+        owner = known or f"{document.doc_id}\n{_digest(document.text)}"
         if owner in self._patients:
             self._patients.move_to_end(owner)
             return self._patients[owner]
@@ -219,8 +220,9 @@ class SurrogateEngine:
         chance = PatientChance(self._key, owner, self._copy)
         patient = PatientSurrogates(chance, locale_words(locale), self.settings)
         # A date of birth from a table is written in no language, and must not determine the language of the notes after
-        # it.
-        if self.settings.locale == "auto" and not any(map(str.isalpha, document.text)):
+        # it. A note without a patient has no later notes, and must not displace a patient: a resumed run does not read
+        # such notes again.
+        if known is None or (self.settings.locale == "auto" and not any(map(str.isalpha, document.text))):
             return patient
         self._patients[owner] = patient
         if len(self._patients) > _MOST_PATIENTS:
