@@ -321,9 +321,10 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
 
     # As the tagger reads them in training and tagging.
     data = held_out.to_sentences(segmenter=NormalizedSegmenter(deidentifier.segmenter_))
-    # Rules have no probabilities that a bias could change.
-    has_rules = hasattr(deidentifier.estimator_, "rules_")
-    if not has_rules and any(tag != "O" for row in data.y for tag in row):
+    # Rules have no probabilities that a bias could change. With the Safe Harbor rule, the tagger also tags what stays in
+    # the text, such as ages, which would count as hidden.
+    tags_more = hasattr(deidentifier.estimator_, "rules_") or deidentifier.labels != "all"
+    if not tags_more and any(tag != "O" for row in data.y for tag in row):
         from ..tagging.measured_price import recall_price
 
         print("The price of recall: a target recall that these patients show, and what it would cost\n")
