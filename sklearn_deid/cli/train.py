@@ -321,8 +321,8 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
 
     # As the tagger reads them in training and tagging.
     data = held_out.to_sentences(segmenter=NormalizedSegmenter(deidentifier.segmenter_))
-    # Rules have no probabilities that a bias could change. With the Safe Harbor rule, the tagger also tags what stays in
-    # the text, such as ages, which would count as hidden.
+    # Rules have no probabilities that a bias could change. With the Safe Harbor rule, the tagger also tags text that
+    # stays, such as ages, which would count as hidden.
     tags_more = hasattr(deidentifier.estimator_, "rules_") or deidentifier.labels != "all"
     if not tags_more and any(tag != "O" for row in data.y for tag in row):
         from ..tagging.measured_price import recall_price

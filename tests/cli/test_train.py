@@ -356,7 +356,7 @@ def test_the_price_of_recall_is_measured_on_what_the_tagger_reads(monkeypatch, c
     notes = Corpus([Document("n", "J&#111;hn A\u200blder left.", (Span(0, 16, "PATIENT"),))])
     train._show_scores(NoteDeidentifier(RuleTagger()).fit(notes), notes, None)
     assert read == [["John", "Alder", "left", "."]] and "price of recall" in capsys.readouterr().out
-    # The tagger also tags ages and years, which stay in the text: the table counted them as hidden words that are no PHI.
+    # The tagger also tags ages and years, which stay in the text: the table counted them as hidden words without PHI.
     train._show_scores(NoteDeidentifier(RuleTagger(), labels="hipaa").fit(notes), notes, None)
     assert len(read) == 1 and "price of recall" not in capsys.readouterr().out
 
