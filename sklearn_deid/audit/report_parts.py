@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ..metrics import Estimate
 from .protocol import THREATS, AttackResult
-from .report_score import exposure, is_bound, is_check, is_weak, two_digits
-from .report_verdicts import capital, percent
+from .report_score import exposure, is_bound, is_check, is_weak, percent, two_digits
+from .report_verdicts import capital
 
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
 

@@ -56,6 +56,23 @@ def exposure(result: AttackResult) -> Exposure:
     return Exposure(result.advantage, low, high)
 
 
+def percent(share: float) -> str:
+    """A proportion in percent, rounded for readers.
+
+    Examples
+    --------
+    >>> percent(0.3402), percent(0.0099), percent(0.004), percent(0.0), percent(0.0001), percent(0.9996)
+    ('34 %', '1 %', '0.4 %', '0 %', 'under 0.1 %', 'over 99.9 %')
+    """
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    if share < 0.001:
+        return "under 0.1 %"
+    if share > 0.999:
+        return "over 99.9 %"
+    return f"{100 * share:.1f} %" if share < 0.0095 or share > 0.9905 else f"{100 * share:.0f} %"
+
+
 def two_digits(score: float) -> str:
     """A score for readers, rounded down: a score of 0.896 is below 0.9.
 
@@ -182,7 +199,7 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
             f"With fewer than {FEW_GROUPS}, intervals are also inexact. {remedy}"
         )
     found += [
-        f"Declared as open, and not part of the score: {result.phrase.format(f'{100 * result.attack.value:.0f} %')}."
+        f"Declared as open, and not part of the score: {result.phrase.format(percent(result.attack.value))}."
         for result in valid
         if result.settings.get("open_by_declaration") and result.attack is not None
     ]

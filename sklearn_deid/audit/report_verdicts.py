@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..representations.probe import CONTROL_BAR
 from .protocol import THREATS, AttackResult
-from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_weak
+from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_weak, percent
 
 _NARROW = 0.1
 _MOST_BESIDES = 3
@@ -16,23 +16,6 @@ def verdicts(results: Iterable[AttackResult]) -> dict[str, str]:
     """Verdict for each threat: the strongest attack, the paper's adversary, and invalid or skipped attacks."""
     rows = [result for result in results if not is_bound(result)]
     return {threat: _verdict(own) for threat in THREATS if (own := [r for r in rows if r.threat == threat])}
-
-
-def percent(share: float) -> str:
-    """A proportion in percent, rounded for readers.
-
-    Examples
-    --------
-    >>> percent(0.3402), percent(0.0099), percent(0.004), percent(0.0), percent(0.0001), percent(0.9996)
-    ('34 %', '1 %', '0.4 %', '0 %', 'under 0.1 %', 'over 99.9 %')
-    """
-    if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
-    if share < 0.001:
-        return "under 0.1 %"
-    if share > 0.999:
-        return "over 99.9 %"
-    return f"{100 * share:.1f} %" if share < 0.0095 or share > 0.9905 else f"{100 * share:.0f} %"
 
 
 def against_the_paper(results: Iterable[AttackResult]) -> str | None:

@@ -373,6 +373,12 @@ def test_few_patients_are_said_and_many_are_not():
     assert many.warnings == () and "measured on only" not in many.to_markdown()
 
 
+@pytest.mark.parametrize(("n_right", "stated"), [(4, "0.4 %"), (997, "99.7 %")])
+def test_open_properties_are_not_rounded_to_never_or_always(n_right, stated):
+    told = AuditReport([result(n_right, 1000, settings={"open_by_declaration": True}, phrase="Found in {}")]).warnings
+    assert f"Found in {stated}." in told[-1]
+
+
 def test_unknown_patients_are_said():
     unknown = AuditReport([on_patients(100)], n_sentences=400)
     assert (
