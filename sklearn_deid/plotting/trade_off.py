@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import import_optional
+from .candidate_names import candidate_names
 from .drawing import GRAY, axes_or_new, error_lengths, figure_of, grid_behind, legend_beside, line_style
 from .trade_off_point import TradeOffPoint
 
@@ -284,21 +285,18 @@ class TradeOffDisplay:
         if lacking:
             raise ValueError(f"The 'cv_results' parameter lacks {', '.join(lacking)}.")
         # Only parameters that differ between candidates are written beside the points.
-        candidates = list(cv_results["params"])
-        name = None if parameter is None else _full_name(parameter, candidates)
-        texts = _texts(candidates, name)
+        labels_and_lines = candidate_names(list(cv_results["params"]), parameter)
         points = []
         # scikit-learn writes NaN as the score of a candidate whose fit or scorer failed.
-        for beside, *scores in zip(texts, *(cv_results[c] for c in columns), strict=True):
+        for (label, line), *scores in zip(labels_and_lines, *(cv_results[c] for c in columns), strict=True):
             if np.isfinite(scores).all():
                 x, dx, y, dy = map(float, scores)
                 if not 0.0 <= min(x, y) <= max(x, y) <= 1.0:
                     raise ValueError(f"The scores {privacy!r} and {f1!r} must be from 0 to 1. Got {x} and {y} instead.")
-                label, line = _names(beside, name)
                 points.append(TradeOffPoint(line, y, x, y - dy, y + dy, x - dx, x + dx, label))
         if not points:
             raise ValueError("No candidate of 'cv_results' has both scores.")
-        n_left_out = len(candidates) - len(points)
+        n_left_out = len(labels_and_lines) - len(points)
         title = [f"Beside the points: {parameter}"] if parameter else []
         title += [f"candidates without a score: {n_left_out}"] if n_left_out else []
         names = {"x_name": "Privacy score of the audit (0 to 1; right: more private)"}
@@ -432,60 +430,6 @@ def _value(row: Mapping[str, Any], key: str) -> Any:
     """Value of the row under this key; None if the value is missing or NaN."""
     value = row.get(key)
     return None if isinstance(value, Real) and math.isnan(value) else value
-
-
-def _texts(candidates: list[Mapping[str, Any]], parameter: str | None) -> list[dict[str, str]]:
-    """Texts of the parameters of each candidate, without other parameters that are equal in all candidates.
-
-    Different values of a parameter have different texts: objects of one class, and numbers that agree in six digits,
-    are numbered.
-    """
-    texts: list[dict[str, str]] = [{} for _ in candidates]
-    # In the order of the first occurrence.
-    for name in dict.fromkeys(name for candidate in candidates for name in candidate):
-        having = [i for i, candidate in enumerate(candidates) if name in candidate]
-        shown = {_key(candidates[i][name]): _shown(candidates[i][name]) for i in having}
-        if name == parameter or len(shown) + (len(having) < len(candidates)) > 1:
-            alike: dict[str, list[Any]] = {}
-            for key, text in shown.items():
-                alike.setdefault(text, []).append(key)
-            for i in having:
-                key = _key(candidates[i][name])
-                others = alike[shown[key]]
-                texts[i][name] = f"{shown[key]} {others.index(key) + 1}" if len(others) > 1 else shown[key]
-    return texts
-
-
-def _key(value: Any) -> Any:
-    """Equal for equal values. Objects are compared by identity, since a search repeats the objects of its grid."""
-    return (type(value) is bool, value) if value is None or isinstance(value, (str, Real)) else id(value)
-
-
-def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
-    names = dict.fromkeys(name for candidate in candidates for name in candidate)
-    # The full name has priority over a name that ends with the parameter.
-    found = [name for name in names if name == parameter] or [n for n in names if n.endswith(f"__{parameter}")]
-    if len(found) != 1:
-        raise ValueError(
-            f"The 'parameter' must be a parameter of the grid: {', '.join(names)}. Got {parameter!r} instead."
-        )
-    return found[0]
-
-
-def _names(texts: Mapping[str, str], parameter: str | None) -> tuple[str, str]:
-    """Label next to the point, and name of the point's line."""
-    if parameter is None:
-        # A single varying parameter needs no name beside its values.
-        alone = len(texts) == 1
-        return ", ".join(text if alone else f"{n.split('__')[-1]}={text}" for n, text in texts.items()), ""
-    line = ", ".join(f"{n.split('__')[-1]}={text}" for n, text in texts.items() if n != parameter)
-    return texts.get(parameter, ""), line
-
-
-def _shown(value: Any) -> str:
-    if value is None or isinstance(value, (str, bool)):
-        return str(value)
-    return f"{value:g}" if isinstance(value, Real) else type(value).__name__
 
 
 # Distances between a label and its point, in typographic points (1/72 inch). From the third distance on, a thin line

@@ -10,7 +10,6 @@ import pytest
 from sklearn_deid.audit import AttackResult, AuditReport
 from sklearn_deid.metrics import Estimate
 from sklearn_deid.plotting import AuditDisplay, TradeOffDisplay, TradeOffPoint
-from sklearn_deid.representations import Bounded
 
 
 def result(name, threat="representation", value=0.62, control=0.5, **more):
@@ -119,18 +118,6 @@ def test_other_scorers_and_values_that_are_objects():
     }
     display = TradeOffDisplay.from_cv_results(grid, f1="strict", parameter="step")
     assert [point.label for point in display.points] == ["None", "True", "object"]
-
-
-def test_candidates_with_other_objects_are_not_joined():
-    """Two objects of one class, and two numbers that agree in six digits, had one text: one line joined them."""
-    strict, loose = Bounded(max_attack_accuracy=0.52), Bounded(max_attack_accuracy=0.6)
-    candidates = [{"n": n, "training": training} for training in (strict, loose) for n in (10, 100)]
-    scores = {f"mean_test_{name}": [0.9] * 4 for name in ("privacy", "f1")} | {"std_test_privacy": [0.0] * 4}
-    display = TradeOffDisplay.from_cv_results(GRID | scores | {"params": candidates}, parameter="n")
-    assert [point.name for point in display.points] == ["training=Bounded 1"] * 2 + ["training=Bounded 2"] * 2
-    seeds = [{"seed": 1_000_000 + i} for i in range(4)]
-    display = TradeOffDisplay.from_cv_results(GRID | scores | {"params": seeds})
-    assert [point.label for point in display.points] == [f"1e+06 {i}" for i in (1, 2, 3, 4)]
 
 
 def test_results_of_a_search_are_read():
