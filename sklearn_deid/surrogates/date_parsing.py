@@ -51,8 +51,11 @@ _DAYS_BEHIND = re.compile(
     r"(?P<last>(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,?\s+\d{4})?)\s*",
     re.IGNORECASE,
 )
-# Two numbers that begin a date, also a date behind the hyphen of a range; not the month and the day behind a year.
-_DAY_AND_MONTH = re.compile(r"(?<!\d)(?<!\d{4}[-/.])(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b")
+# Two numbers that begin a date, also a date behind the hyphen of a range; not the month and the day behind a year, and
+# not the year before the hyphen ("5/10/22 - 5/30/22").
+_DAY_AND_MONTH = re.compile(
+    r"(?<!\d)(?<!\d{4}[-/.])(?P<a>\d{1,2})\s*(?P<sign>[/.|-])\s*(?P<b>\d{1,2})\b(?:\s*(?P=sign)\s*\d{2,4}\b)?"
+)
 # A month and the last digits of a year, or the first day of a range of such dates.
 _TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*/\s*(\d{2})\s*")
 _NAME_AND_YEAR = re.compile(
@@ -216,9 +219,9 @@ def is_day_first(texts: list[str], default: bool) -> bool:
     for text in texts:
         may_be_year = _TWO_NUMBERS.fullmatch(text) is not None
         for found in _DAY_AND_MONTH.finditer(text):
-            a, b = int(found[1]), int(found[2])
+            a, b = int(found["a"]), int(found["b"])
             # Where the day comes first by default, a full stop makes the first number an ordinal: "5.19" is May 2019.
-            may_be_month_first = not may_be_year and not (default and "." in found[0])
+            may_be_month_first = not may_be_year and not (default and found["sign"] == ".")
             votes += (12 < a <= 31 and b <= 12) - (12 < b <= 31 and a <= 12 and may_be_month_first)
     return votes > 0 if votes else default
 

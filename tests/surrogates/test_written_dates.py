@@ -126,3 +126,13 @@ def test_forms(locale, text, expected):
 
 def test_a_month_with_a_year_does_not_turn_german_dates_around():
     assert moved("03.04.2019", "de", others=["05.19"]) == "13.05.2019"
+
+
+@pytest.mark.parametrize("sign", ["-", " - ", " \u2013 "])
+def test_the_year_before_the_hyphen_of_a_range_is_no_day(sign):
+    """The 22 of "5/10/22 - 5/30/22" counted as a day, so that all dates of an English note had the day first."""
+    assert moved("3/4/2019", "en", others=[f"5/10/22{sign}5/30/22"]) == "4/13/2019"
+    assert moved(f"5/10/22{sign}5/30/22", "en") == f"6/19/22{sign}7/9/22"
+    # The 08 counted as a month before the 21st.
+    assert moved("3/4/2019", "es", others=[f"1/8/08{sign}21/8/08"]) == "13/5/2019"
+    assert moved(f"1/8/08{sign}21/8/08", "es") == f"10/9/08{sign}30/9/08"
