@@ -80,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         notes = least_certain_first(deidentifier, tagged(deidentifier, notes, withheld))
         labels.update(_labels_of(deidentifier, labels))
     if not notes:
+        show_left_out(withheld)
         raise DeidError("There is no note to review.", path=arguments.notes)
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = SurrogateEngine() if arguments.surrogates else None

@@ -79,6 +79,14 @@ def test_withheld_notes_are_listed(run, with_broken, model, tmp_path, notes):
     assert_no_note_text(out + err, notes)
 
 
+def test_the_reasons_are_listed_where_no_note_is_left(run, tmp_path):
+    """The command only said that there was no note."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "n1.txt").write_bytes("Seen by Dr. Zyxwvutski.".encode("utf-16"))
+    code, _, err = run("review", tmp_path / "raw", "--output", tmp_path)
+    assert (code, "There is no note to review" in err, "left out: The file is not in the encoding" in err) == (2, True, True)
+
+
 def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path, known_keys):
     assert run("review", gold, "--format", "brat", "--surrogates", "--output", tmp_path)[0] == 0
     held = notes_of(tmp_path / "review.html")
