@@ -57,7 +57,7 @@ _DAY_AND_MONTH = re.compile(
     r"(?<!\d)(?<!\d{4}[-/.])(?P<a>\d{1,2})\s*(?P<sign>[/.|-])\s*(?P<b>\d{1,2})\b(?:\s*(?P=sign)\s*\d{2,4}\b)?"
 )
 # A month and the last digits of a year, or the first day of a range of such dates.
-_TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*/\s*(\d{2})\s*")
+_TWO_NUMBERS = re.compile(r"\s*(\d{1,2})\s*[/-]\s*(\d{2})\s*")
 _NAME_AND_YEAR = re.compile(
     r"(\S.*?)(\s+weekend|\s?wochenende|\s+week-end|\s?helgen?)?(?:([\s,/]+(?:of\s+|de\s+)?)(\d{4})(\s*))?",
     re.DOTALL | re.IGNORECASE,
@@ -206,7 +206,7 @@ def is_range_sign(text: str) -> bool:
 def is_day_first(texts: list[str], default: bool) -> bool:
     """Whether the dates of a note have the day before the month, as numbers above 12 show.
 
-    A month and a year of two digits (04/23) give no evidence.
+    A month and a year of two digits (04/23, 04-23) give no evidence.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def are_months_and_years(texts: list[str]) -> bool:
 
 
 def month_and_year(text: str) -> WrittenDate | None:
-    """Read two numbers with a slash between them as a month and a year; None for other text."""
+    """Read two numbers with a slash or a hyphen between them as a month and a year; None for other text."""
     found = _TWO_NUMBERS.fullmatch(text)
     if found is None or not 1 <= int(found[1]) <= 12:
         return None

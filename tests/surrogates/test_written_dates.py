@@ -126,6 +126,9 @@ def test_forms(locale, text, expected):
 
 def test_a_month_with_a_year_does_not_turn_german_dates_around():
     assert moved("03.04.2019", "de", others=["05.19"]) == "13.05.2019"
+    # Dutch and Portuguese notes have hyphens in dates.
+    assert moved("03-04-2019", "nl", others=["04-23"]) == "13-05-2019"
+    assert moved("03-04", "pt", others=["04-23"]) == "04-04"
 
 
 @pytest.mark.parametrize("sign", ["-", " - ", " \u2013 "])
