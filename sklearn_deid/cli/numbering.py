@@ -154,6 +154,10 @@ class OutputNumbers:
         """Return the output name of a note, or None if the note has no name yet."""
         return self._numbers.get(doc_id)
 
+    def has(self, name: str) -> bool:
+        """Whether a note has this output name."""
+        return name in self._taken
+
     def close(self) -> None:
         """Close the key file."""
         if self._stream is not None:

@@ -76,6 +76,7 @@ class RecordedOutput:
         except BaseException:
             self._close()
             raise
+        self._check_numbers()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
@@ -102,6 +103,15 @@ class RecordedOutput:
         self._check_files(earlier, files)
         for file, _ in files:
             file.unlink()
+
+    def _check_numbers(self) -> None:
+        """Refuse a key file that lacks an earlier output: its note would get a second output under another name."""
+        if self.numbers is not None and not all(self.numbers.has(Path(name).stem) for name in self._unread):
+            self.__exit__(DeidError)
+            raise DeidError(
+                "The key file lacks outputs of the earlier run. Name the key file of this run, or use --overwrite.",
+                path=str(self.numbers.path),
+            )
 
     def _begin(self) -> None:
         """Check the existing output while the record is open, and prepare to write."""

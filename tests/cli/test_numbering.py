@@ -48,6 +48,22 @@ def test_numbers_stay_when_a_run_goes_on(run, raw, model, tmp_path):
     assert (contents(tmp_path / "out"), read_key(tmp_path / "key.csv")) == (before, rows)
 
 
+@pytest.mark.parametrize(("out", "options"), [("out", []), ("out.jsonl", []), ("out", ["--documents"])])
+@pytest.mark.parametrize("key", ["key.csv", "other.csv"])
+def test_a_run_does_not_go_on_without_its_key(run, raw, model, tmp_path, out, options, key):
+    """Each note got a second output under another name, and the exit code was 0."""
+    command = ["redact", raw, "--model", model, "--output", tmp_path / out, *options, "--number-outputs"]
+    assert run(*command, tmp_path / "key.csv")[0] == 0
+    before = contents(tmp_path / out) if out == "out" else (tmp_path / out).read_bytes()
+    (tmp_path / "key.csv").rename(tmp_path / "kept.csv")
+    code, _, err = run(*command, tmp_path / key, "--resume")
+    assert (code, "The key file lacks outputs of the earlier run" in err, "notes redacted" in err) == (2, True, False)
+    code, _, err = run(*command, tmp_path / "kept.csv", "--resume")
+    assert (code, "0 notes redacted" in err or "0 files redacted" in err) == (0, True)
+    assert before == (contents(tmp_path / out) if out == "out" else (tmp_path / out).read_bytes())
+    assert run(*command, tmp_path / key, "--overwrite")[0] == 0
+
+
 @pytest.mark.parametrize("options", [[], ["--documents"]])
 def test_times_of_files_do_not_tell_the_order_of_the_ids(run, raw, model, tmp_path, options):
     command = ["redact", raw, "--model", model, "--output", tmp_path / "out", "--number-outputs", tmp_path / "key.csv"]
