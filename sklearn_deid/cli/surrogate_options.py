@@ -84,6 +84,9 @@ class PhiReplacements:
             return {}
         digest = None if self.key is None else sha256(self.key).hexdigest()
         given = {"locale": self.arguments.locale, "date_shift": self.arguments.date_shift, "key_sha256": digest}
+        if self.arguments.mapping is not None:
+            # A mapping that begins in the middle of a run, or ends there, lacks originals.
+            given["mapping"] = True
         # The lists of Faker are drawn from: other lists give other surrogates for the same key.
         return {**given, "rules": RULES, "faker": version("faker")}
 

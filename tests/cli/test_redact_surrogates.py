@@ -89,6 +89,21 @@ def test_mapping_leads_back(run, raw, model, tmp_path, notes):
             assert one["surrogate"] in texts[f"{row['doc_id']}.txt"]
 
 
+def test_a_mapping_does_not_begin_or_end_in_a_resumed_run(run, raw, model, tmp_path):
+    """The originals of the other notes were in no mapping, and the exit code was 0."""
+    pytest.importorskip("cryptography")
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    options = ("--mode", "surrogate", "--key-file", secret / "key", "--quiet")
+    for number, given in enumerate(([], ["--mapping", secret / "mapping"])):
+        command = ("redact", raw, "--model", model, "--output", tmp_path / f"out{number}", *options)
+        assert run(*command, *given)[0] == 0
+        others = ["--mapping", secret / "other"] if not given else []
+        code, _, err = run(*command, *others, "--resume")
+        assert (code, "differs from this one in: mapping" in err) == (2, True)
+        assert run(*command, *given, "--resume")[0] == 0
+
+
 @pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), None])
 def test_a_mapping_that_cannot_be_written_ends_the_run(run, raw, model, tmp_path, monkeypatch, failure):
     """With a full disk under the mapping, each note was withheld by itself, and the run went on to the last one."""
