@@ -52,7 +52,8 @@ def pool_representations(
     ------
     BundleError
         If a file is damaged. If two files come from different representers, differ in d, N, casing, tag scheme or label
-        scheme, or hold the same release. The message contains the position (from 1) and the path of the files.
+        scheme, or hold the same release of noisy vectors (equal sentences of two hospitals have equal word classes).
+        The message contains the position (from 1) and the path of the files.
 
     Warns
     -----
