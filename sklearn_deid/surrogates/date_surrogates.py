@@ -19,6 +19,9 @@ _NEAR = 366
 _YEAR_DAYS = 365.2425
 _SPACED = re.compile(r"\s*\d(?: \d){7}\s*")
 _NO_REFERENCE = date(2010, 7, 1)
+# Later dates are no dates of notes: forms write 31.12.2099 for "no end", and all dates of the note would be of an old
+# patient.
+_LAST_YEAR = 2049
 _DEFAULT_SHIFT = (3650, False, False)
 LAST_AGE = 89
 
@@ -106,7 +109,7 @@ class DateSurrogates:
             (one, one.resolved(_NO_REFERENCE))
             for text in texts
             for one in self._read[text] or ()
-            if not _SIX_DIGITS.fullmatch(text) and one.year is not None and one.year > 0
+            if not _SIX_DIGITS.fullmatch(text) and one.year is not None and 0 < one.year <= _LAST_YEAR
         ]
         full = [day for one, day in dated if one.is_full]
         self._full = tuple(full)

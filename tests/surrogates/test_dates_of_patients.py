@@ -269,6 +269,19 @@ def test_a_year_ninety_years_before_a_note_is_a_year_of_birth(born):
     assert dates.surrogate(born)[-2:] in ("23", "24")
 
 
+def test_a_date_without_end_makes_nobody_old():
+    """With "31.12.2099" in a note, a patient of 34 became a child, and operations moved by six years."""
+    dates = DateSurrogates(10, EN)
+    dates.learn(["3/14/2019", "6/12/1998", "12/31/2099"])
+    assert [dates.surrogate(text) for text in ("3/14/2019", "6/12/1998", "12/31/2099")] == [
+        "3/24/2019",
+        "6/22/1998",
+        "01/10/2100",
+    ]
+    assert dates.surrogate("2/28") == "3/10"
+    assert dates.surrogate("3/4/1985", is_birth=True) == "3/14/1985"
+
+
 def test_birth_dates_of_this_century_stay_in_this_century():
     dates = DateSurrogates(0, EN)
     dates.learn(["3/19/19"])
