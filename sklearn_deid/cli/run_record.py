@@ -12,10 +12,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
+from .._storage import file_digest
 from ..exceptions import DeidError
 from ..text import Document
 
 _KIND = "sklearn-deid run 1"
+#: Name of the output of a run over a table.
+WHOLE_TABLE = "whole table"
 
 
 class RunRecord:
@@ -109,6 +112,8 @@ class RunRecord:
         n = 0
         for file in files:
             with file.open("rb") as stream:
+                if saved.has_output(WHOLE_TABLE, file_digest(file).encode("ascii")):
+                    continue
                 if file.suffix.lower() == ".jsonl":
                     n += sum(not saved.has_line(line) for line in stream)
                 else:

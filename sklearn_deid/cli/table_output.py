@@ -14,8 +14,7 @@ from ..exceptions import DeidError
 from ..io.tables import Table, TableChunk
 from ..text import Document
 from .recorded_output import RecordedOutput
-
-_WHOLE = "whole table"
+from .run_record import WHOLE_TABLE
 
 
 class TableOutput(RecordedOutput):
@@ -63,7 +62,7 @@ class TableOutput(RecordedOutput):
             shutil.rmtree(self.pieces, ignore_errors=True)
         self.pieces.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.resume and self.path.exists():
-            self._is_complete = self.record.has_output(_WHOLE, file_digest(self.path).encode("ascii"))
+            self._is_complete = self.record.has_output(WHOLE_TABLE, file_digest(self.path).encode("ascii"))
             if not self._is_complete:
                 raise DeidError("The run has not written this output, or it was changed.", path=str(self.path))
 
@@ -104,7 +103,7 @@ class TableOutput(RecordedOutput):
         """
         if self._is_complete:
             # An earlier output may have had more rows than the table has now.
-            if not self.record.has_note(_WHOLE, self._whole()):
+            if not self.record.has_note(WHOLE_TABLE, self._whole()):
                 raise DeidError(
                     "The table has changed since its output was written. Use --overwrite.", path=str(self.path)
                 )
@@ -114,11 +113,11 @@ class TableOutput(RecordedOutput):
                 digest = _Digest(stream)
                 table.assemble(self._parts, digest)  # type: ignore[arg-type]
                 # Recorded before the table gets its name: a killed run leaves no output without a record.
-                self.record.add(_WHOLE, self._whole(), [digest.hexdigest()], list(enumerate(unused_fields)))
+                self.record.add(WHOLE_TABLE, self._whole(), [digest.hexdigest()], list(enumerate(unused_fields)))
         shutil.rmtree(self.pieces)
 
     def _whole(self) -> Document:
-        return Document(_WHOLE, self._digest.hexdigest())
+        return Document(WHOLE_TABLE, self._digest.hexdigest())
 
 
 class _Digest:
