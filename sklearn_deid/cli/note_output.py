@@ -8,6 +8,7 @@ from typing import Any
 
 from ..exceptions import DeidError
 from ..io import FORMATS, DocumentWriter
+from ..io.format import Format
 from ..text import Document
 from .numbering import OutputNumbers, hide_order, hide_time, put_back
 from .recorded_output import PART, NoteState, RecordedOutput
@@ -23,7 +24,7 @@ class NoteOutput(RecordedOutput):
     ----------
     path : Path
         Folder or file to write.
-    format : str
+    format : str or Format
         Format of `io`.
     resume, overwrite, numbers, stamp
         As in `RecordedOutput`.
@@ -38,15 +39,15 @@ class NoteOutput(RecordedOutput):
     def __init__(
         self,
         path: Path,
-        format: str,
+        format: str | Format,
         *,
         resume: bool = False,
         overwrite: bool = False,
         numbers: OutputNumbers | None = None,
         stamp: Mapping[str, Any] | None = None,
     ) -> None:
-        self.format = FORMATS[format]
-        stamp = dict(stamp or {}, output_format=format, numbered=numbers is not None)
+        self.format = FORMATS[format] if isinstance(format, str) else format
+        stamp = dict(stamp or {}, output_format=self.format.name, numbered=numbers is not None)
         super().__init__(path, resume=resume, overwrite=overwrite, stamp=stamp, numbers=numbers)
         self._changed: list[str] = []
         self._check()
@@ -97,7 +98,7 @@ class NoteOutput(RecordedOutput):
             self._check_files(self.record, self._files(), by_content=True)
         elif self.resume:
             self._check_lines()
-        self._writer = DocumentWriter(self.path, self.format.name, overwrite=self.overwrite, resume=self.resume)
+        self._writer = DocumentWriter(self.path, self.format, overwrite=self.overwrite, resume=self.resume)
         self._unread = set(self._writer.completed)
 
     def _end(self, kind: type[BaseException] | None) -> None:

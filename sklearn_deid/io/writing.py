@@ -144,7 +144,7 @@ class DocumentWriter:
     def __init__(
         self,
         path: str | PathLike[str],
-        format: str | None = None,
+        format: str | Format | None = None,
         *,
         lossy: bool = False,
         overwrite: bool = False,
@@ -338,7 +338,7 @@ def _identity(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _output_format(path: Path, name: str | None) -> Format:
+def _output_format(path: Path, name: str | Format | None) -> Format:
     if name is None:
         found = [fmt for fmt in FORMATS.values() if not fmt.one_document and path.suffix.lower() in fmt.suffixes]
         if not found:
@@ -346,12 +346,12 @@ def _output_format(path: Path, name: str | None) -> Format:
                 f"The format cannot be inferred from the path. Pass one of {', '.join(map(repr, FORMATS))} as format=."
             )
         return found[0]
-    fmt = get_format(name)
+    fmt = name if isinstance(name, Format) else get_format(name)
     endings = {suffix for known in FORMATS.values() for suffix in known.suffixes}
     if fmt.one_document and path.suffix.lower() in endings and not path.is_dir():
         raise ValueError(
-            f"The format {name!r} has one file for each document: 'path' must be a folder, not a file name."
+            f"The format {fmt.name!r} has one file for each document: 'path' must be a folder, not a file name."
         )
     if not fmt.one_document and path.is_dir():
-        raise ValueError(f"The format {name!r} has all documents in one file: 'path' must be a file, not a folder.")
+        raise ValueError(f"The format {fmt.name!r} has all documents in one file: 'path' must be a file, not a folder.")
     return fmt

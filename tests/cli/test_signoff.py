@@ -133,6 +133,18 @@ def test_a_release_is_no_reading_of_itself(run, redacted, tmp_path, with_spans):
     assert not (tmp_path / "work" / "signoff-record.json").exists()
 
 
+def test_redacted_notes_in_a_file_are_no_reading_of_the_folder(run, raw, model, redacted, tmp_path):
+    """Their lines had an empty list of spans, as of a note in which a reader found nothing: the sign-off passed."""
+    assert run("redact", raw, "--model", model, "--output", tmp_path / "redacted.jsonl", "--quiet")[0] == 0
+    lines = [json.loads(line) for line in (tmp_path / "redacted.jsonl").read_text("utf-8").splitlines()]
+    assert [*lines[0]] == ["doc_id", "text"]
+    assert {n["doc_id"]: n["text"] for n in lines} == {n.doc_id: n.text for n in read_corpus(redacted, "text")}
+    command = ["signoff", redacted, "--output", tmp_path / "work"]
+    assert run(*command)[0] == 0
+    code, _, err = run(*command, "--read", tmp_path / "redacted.jsonl")
+    assert (code, "Nobody has marked" in err) == (2, True)
+
+
 @pytest.mark.parametrize(("mode", "n_items"), [("label", 1), ("mask", 1), ("remove", None)])
 def test_hidden_items_are_what_the_mode_of_the_run_writes(run, tmp_path, mode, n_items):
     save(RuleTagger().fit([]), tmp_path / "rules")
@@ -183,6 +195,19 @@ def test_notes_that_the_recorded_run_has_not_written_are_counted(run, tmp_path, 
     run(*command, "--read", tmp_path / "read.jsonl")
     record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
     assert record["provenance"]["notes that this run has not written, or that were changed"] == 1
+
+
+def test_all_notes_of_a_redacted_table_are_written_by_its_run(run, raw, model, tmp_path):
+    """A run over a table records the whole table: all its notes counted as notes that the run had not written."""
+    rows = [{"doc_id": note.doc_id, "text": note.text} for note in read_corpus(raw, "text")]
+    (tmp_path / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = ("--text-column", "text", "--id-column", "doc_id")
+    out = tmp_path / "out.jsonl"
+    assert run("redact", tmp_path / "raw.jsonl", "--model", model, "--output", out, *columns, "--quiet")[0] == 0
+    assert "has not written" not in run("signoff", out, "--output", tmp_path / "work")[2]
+    out.write_text(out.read_text().replace(" ", "  ", 1))
+    command = ["signoff", out, "--output", tmp_path / "work", "--overwrite"]
+    assert f"has not written {len(rows)} of the notes, or they were changed" in run(*command)[2]
 
 
 def test_a_release_with_surrogates_is_refused(run, raw, model, tmp_path):

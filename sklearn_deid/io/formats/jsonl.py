@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": document.text}
     record["spans"] = [_span_record(document.text, span) for span in document.spans]
     return {".jsonl": dump_task(document, record, "meta")}
+
+
+def write_text(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One line without the key ``spans``: a redacted note must not look like a note that somebody has read."""
+    return {".jsonl": dump_task(document, {"doc_id": document.doc_id, "text": document.text}, "meta")}
 
 
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
@@ -106,3 +112,5 @@ FORMAT = Format(
     recognise=has_suffix(".jsonl", ".ndjson"),
     unanswered=unanswered,
 )
+#: The same format for redacted notes.
+REDACTED = replace(FORMAT, write=write_text)
