@@ -61,7 +61,8 @@ class ParquetTable:
         schema = schema_without_texts(self._pa, schema)
         for name in columns.texts:
             field = schema.field(places[name])
-            if field.type not in (self._pa.string(), self._pa.large_string()):
+            # Older versions of pyarrow have no views.
+            if str(field.type) not in ("string", "large_string", "string_view"):
                 raise SourceLocation(str(path)).error(f"The column {name!r} holds no text, but {field.type}.")
             # A withheld cell is null, even if the file declares that there are no nulls. A comment can quote a text.
             schema = schema.set(places[name], field.with_nullable(True).remove_metadata())

@@ -174,12 +174,15 @@ def test_no_byte_of_the_old_texts_is_in_a_parquet_file(tmp_path, options):
     pd.testing.assert_frame_equal(pd.read_parquet(output), expected)
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
 def test_text_of_parquet_that_is_not_utf_8_is_withheld(tmp_path, kind):
-    """One such cell ended the run."""
+    """One such cell ended the run. Views, as of programs with Arrow for Rust, were said to be no text."""
+    if not hasattr(pa, kind):
+        pytest.skip("this version of pyarrow has no views")
     path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
     cells = [b"good", b"\xff", None, b"fine", b""]
-    texts = pa.array(cells, type=pa.large_binary() if kind == pa.large_string() else pa.binary()).view(kind)
+    names = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}
+    texts = pa.array(cells, type=getattr(pa, names[kind])()).view(getattr(pa, kind)())
     pq.write_table(pa.table({"text": texts, "n": range(5)}), path)
     table = open_table(path, output, Columns(("text",)))
     found = [cell.text for chunk in table.chunks() for cell in chunk.cells]
