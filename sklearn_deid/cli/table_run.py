@@ -174,7 +174,7 @@ class _TableRun:
             self.n_blank += chunk.n_blank
             earlier = self.output.finished(number, chunk)
             if earlier is not None:
-                self.account.skipped += len(chunk.cells) - len(earlier)
+                self.account.skipped += chunk.n_written(n for n, _ in earlier)
                 self._list(chunk, earlier)
                 yield from self._read_again(chunk)
                 continue
@@ -254,7 +254,7 @@ class _TableRun:
                 work.reasons[n], work.texts[n] = reason, None
             failed = sorted(work.reasons.items())
             self.output.write(work.number, work.chunk, work.chunk.render(work.texts), failed)
-            self.account.done += len(work.texts) - len(failed)
+            self.account.done += work.chunk.n_written(work.reasons)
             self._list(work.chunk, failed)
 
     def unused_fields(self) -> list[str]:

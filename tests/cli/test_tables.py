@@ -533,6 +533,24 @@ def test_hl7_messages(run, rules, tmp_path, monkeypatch):
     assert "with --hl7" in run("redact", tmp_path / "in.hl7", "--text-column", "x", *options)[2]
 
 
+@pytest.mark.parametrize("kind", ["fhir", "hl7"])
+def test_texts_of_a_line_that_is_left_out_do_not_count_as_redacted(run, rules, tmp_path, kind):
+    """They counted, although the output does not hold them."""
+    texts = ["Mail roe@example.org", "Zyxw\x01", "fine"]
+    line = {"resourceType": "Observation", "note": [{"text": text} for text in texts]}
+    message = "MSH|^~\\&|A||||||ORU\r" + "OBX|1|TX|N||{}\rNTE|1||{}\rOBX|1|TX|N||{}\r".format(*texts)
+    whole = f"{json.dumps(line)}\n" if kind == "fhir" else message
+    path, output = (tmp_path / f"{name}.{'ndjson' if kind == 'fhir' else 'hl7'}" for name in ("in", "out"))
+    path.write_text(whole.replace("Zyxw", "well").replace("\\u0001", "").replace("\x01", "") + whole, newline="")
+    for option, begin in (
+        ("--overwrite", "3 texts redacted, 1 withheld."),
+        ("--resume", "0 texts redacted, 1 withheld, 3"),
+    ):
+        code, _, err = run("redact", path, f"--{kind}", "--model", rules, "--output", output, "--quiet", option)
+        assert (code, begin in err) == (1, True), err
+    assert output.read_text().count("[EMAIL]") == 1
+
+
 def test_titles_of_omop_are_redacted(run, rules, tmp_path):
     """The title of a note is free text."""
     rows = [{"note_id": 1, "person_id": 1, "note_title": "Mail roe@example.org", "note_text": "roe@example.org"}]

@@ -192,7 +192,7 @@ class FhirLines(JsonLinesTable):
         self._counts.clear()
         chunk = super()._chunk(lines, before)
         # The fields of this library are spelt correctly: an export may lack some of these fields.
-        return replace(chunk, field_counts=dict(self._counts)) if self._is_own else chunk
+        return replace(chunk, has_whole_rows=True, field_counts=dict(self._counts) if self._is_own else {})
 
     def _date(self, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
         """Date of a structured field. The replacement of a date must also be a date."""

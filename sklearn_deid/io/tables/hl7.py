@@ -342,6 +342,7 @@ class Hl7Messages:
             ],
             # The fields of this library are spelt correctly: messages may lack some of these fields.
             field_counts={path: counts[path] for path in self.fields} if self._is_own else {},
+            has_whole_rows=True,
         )
 
 

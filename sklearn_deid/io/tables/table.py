@@ -80,6 +80,8 @@ class TableChunk:
         Number of rows that lack a text column.
     n_blank : int, default=0
         Number of blank lines before the last row, which are left out.
+    has_whole_rows : bool, default=False
+        Whether a row with a text of None is left out as a whole.
     """
 
     digest: str
@@ -91,6 +93,13 @@ class TableChunk:
     field_counts: Mapping[str, int] = field(default_factory=dict)
     n_without: int = 0
     n_blank: int = 0
+    has_whole_rows: bool = False
+
+    def n_written(self, failed: Iterable[int]) -> int:
+        """Number of texts in the output, if the texts of these cells are None."""
+        withheld = set(failed)
+        rows = {self.cells[number].row for number in withheld} if self.has_whole_rows else ()
+        return sum(cell.row not in rows for number, cell in enumerate(self.cells) if number not in withheld)
 
 
 class Table(Protocol):
