@@ -10,7 +10,7 @@ from ..exceptions import DeidError
 from .audit_redacted import add_redacted_options, run_redacted
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD, one_line
-from .note_output import check_new
+from .note_output import check_apart, check_new
 from .options import add_machine_options, add_number, add_quiet, add_seed, count, score, set_machine
 from .reading import add_corpus_options, read_annotated, show_left_out
 
@@ -95,6 +95,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Load the representer and the notes, run the attacks, and print and write the report."""
+    # A report in the folder of a release would be handed out with the release.
+    for name in ("corpus", "redacted", "release", "representer"):
+        given = getattr(arguments, name)
+        if given is not None:
+            check_apart(Path(given), arguments.output, "notes" if name in ("corpus", "redacted") else name)
     check_new(arguments.overwrite, *arguments.output)
     if arguments.redacted is not None:
         return run_redacted(arguments)

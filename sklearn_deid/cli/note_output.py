@@ -181,7 +181,7 @@ def check_new(overwrite: bool, *paths: Path) -> None:
             raise DeidError("The output exists already. Use --overwrite or another --output.", path=str(path))
 
 
-def check_apart(notes: Path, outputs: list[Path]) -> None:
+def check_apart(notes: Path, outputs: list[Path], of: str = "notes") -> None:
     """Refuse outputs that could overwrite the input notes.
 
     Parameters
@@ -190,6 +190,8 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
         File or folder of the input.
     outputs : list of Path
         Files and folders that will be written.
+    of : str, default="notes"
+        Name of the input in the message.
 
     Raises
     ------
@@ -203,7 +205,7 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
         target = output.resolve()
         inside = source.is_dir() and target.is_relative_to(source)
         if inside or target == source or target == source.parent:
-            raise DeidError("The output must not lie in the folder of the notes.", path=str(output))
+            raise DeidError(f"The output must not lie in the folder of the {of}.", path=str(output))
         check_no_work_file(notes, output)
 
 

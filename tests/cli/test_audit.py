@@ -180,3 +180,14 @@ def test_what_is_attacked_must_be_said(run, folder, tmp_path):
         assert code == 2 and "--release FOLDER" in err
     code, _, err = run("audit", "--release", tmp_path)
     assert code == 2 and "error" in err
+
+
+def test_no_report_is_written_into_what_is_audited(run, folder, release):
+    """A report in the folder of a release would be handed out with it; a manifest would be replaced."""
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for inside in (release / "report.json", release / "manifest.json", folder / "notes" / "report.html"):
+        code, out, err = run(*command(folder, "--release", release, "--output", inside, "--overwrite"))
+        assert (code, out) == (2, "") and "must not lie in the folder of the" in err
+    code, _, err = run(*command(folder, "--output", folder / "representer" / "report.md"))
+    assert code == 2 and "must not lie in the folder of the representer" in err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

@@ -30,6 +30,12 @@ def test_what_is_found_is_counted(run, redacted, tmp_path):
     assert "Zyxwvut" not in out + err + output.read_text()
 
 
+def test_the_places_of_what_was_found_do_not_leave_with_the_notes(run, redacted):
+    code, _, err = run("audit", "--redacted", redacted, "--output", redacted / "found.json")
+    assert code == 2 and "must not lie in the folder of the notes" in err
+    assert not (redacted / "found.json").exists()
+
+
 def test_a_model_can_attack(run, raw, model, notes):
     code, out, err = run("audit", "--redacted", raw, "--model", model)
     assert (code, f"model: found in {len(notes)} of {len(notes)} notes" in out) == (1, True)
