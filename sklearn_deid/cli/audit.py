@@ -108,6 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.release is None and (arguments.representer is None or arguments.corpus is None):
         raise DeidError("Say what to attack: CORPUS with --representer FOLDER, --release FOLDER, or --redacted NOTES.")
     device = set_machine(arguments)
+    for path in arguments.output:
+        path.parent.mkdir(parents=True, exist_ok=True)  # before the attacks, which can take hours
     from ..audit.privacy_auditor import AdversarialPrivacyAuditor
 
     representer = None if arguments.representer is None else _representer(arguments, device)
@@ -126,10 +128,9 @@ def run(arguments: argparse.Namespace) -> int:
         report = auditor.audit(representer, *notes)
     else:
         report = auditor.audit(arguments.release, *notes, representer=representer)
-    for path in arguments.output:
-        report.save(path)
     show_report(report)
     for path in arguments.output:
+        report.save(path)
         print(f"Report saved in {path}")
     errors = [] if result is None else result.errors
     show_left_out(errors)

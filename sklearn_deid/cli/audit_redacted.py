@@ -47,6 +47,7 @@ def run_redacted(arguments: argparse.Namespace) -> int:
         patients=table.get("patient_id"),
     )
     for path in outputs:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, json.dumps(report.to_dict(), indent=1).encode(), private=True)
     for attacker in report.attackers:
         labels = ", ".join(f"{label} {n}" for label, n in report.counts(attacker).items()) or "nothing"

@@ -81,6 +81,23 @@ def test_report_is_printed_and_written_and_the_same_seed_gives_the_same(run, fol
     assert again == "".join(line for line in out.splitlines(True) if "Report saved in" not in line) and err == ""
 
 
+def test_no_result_is_lost_if_the_report_cannot_be_written(run, folder, tmp_path, monkeypatch):
+    """A missing folder was noticed after all attacks, and nothing was printed."""
+    report = tmp_path / "new" / "folder" / "report.md"
+    assert run(*command(folder, "--attacks", "linkage", "--output", report, "--quiet"))[0] == 0
+    assert report.read_text(encoding="utf-8").startswith("# ")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sklearn_deid.audit.report.AuditReport.save", full)
+    code, out, err = run(*command(folder, "--attacks", "linkage", "--output", tmp_path / "a.md", "--quiet"))
+    assert code == 2 and out.startswith("Score: ") and "No space left" in err
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    code, out, err = run(*command(folder, "--attacks", "linkage", "--output", tmp_path / "file" / "a.md", "--quiet"))
+    assert (code, out) == (2, "") and "error" in err
+
+
 def test_low_score_ends_with_one(run, folder):
     assert run(*command(folder, "--attacks", "linkage", "--fail-under", "1", "--quiet"))[0] == 1
     code, out, _ = run(*command(folder, "--attacks", "pairs", "--max-seconds", "1", "--epochs", "1000000", "--quiet"))
