@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -96,25 +97,28 @@ class DateSurrogates:
         self._reference = _NO_REFERENCE
         self._full: tuple[date, ...] = ()
         self._last: date | None = None
+        self._has_visits = False
         # Dates of one note, which are parsed before the first of them is moved.
         self._read: dict[str, tuple[WrittenDate, ...] | None] = {}
 
-    def learn(self, texts: list[str]) -> None:
-        """Learn the order of day and month, and the year, from the dates of a note, except for birth dates."""
+    def learn(self, texts: Sequence[str], births: Sequence[str] = ()) -> None:
+        """Learn the order of day and month, and the year, from the dates of a note, except for birth dates.
+
+        Birth dates only tell the last date: "birth of the second child: 3/4/2019".
+        """
+        texts = list(texts)
         self._day_first = is_day_first(texts, self._words.locale != "en")
         self._read = {text: parse_dates(text, self._words, self._day_first) for text in texts}
         # "04/23" in a note shows that "04/12" in the same note is a month and a year, too.
         self._has_months = self._day_first and are_months_and_years(texts)
-        dated = [
-            (one, one.resolved(_NO_REFERENCE))
-            for text in texts
-            for one in self._read[text] or ()
-            if not _SIX_DIGITS.fullmatch(text) and one.year is not None and 0 < one.year <= _LAST_YEAR
-        ]
+        dated = [dated for text in texts for dated in _dated(text, self._read[text])]
         full = [day for one, day in dated if one.is_full]
         self._full = tuple(full)
         # "March 2019" shows the age at a note, too. A year of two digits without a day may be no year.
-        self._last = max((day for one, day in dated if one.is_full or not one.has_short_year), default=None)
+        born = [dated for text in births for dated in _dated(text, parse_dates(text, self._words, self._day_first))]
+        told = [day for one, day in dated if one.is_full or not one.has_short_year]
+        self._last = max((*told, *(day for one, day in born if not one.has_short_year)), default=None)
+        self._has_visits = bool(told)
         # The median: one date of long ago would give all short dates of the note its year.
         self._reference = sorted(full)[len(full) // 2] if full else _NO_REFERENCE
 
@@ -214,9 +218,15 @@ class DateSurrogates:
     def _birth(self, old: date, new: date) -> date:
         age = self._age(old)
         years = age - LAST_AGE - 1 if age > LAST_AGE else -self._birth_years
-        if self._last is not None and 0 <= age <= LAST_AGE:
+        if self._has_visits and 0 <= age <= LAST_AGE:
             # As far as the ages in the texts, which are from 1 to 89. Ages below 1 are written in months, and stay.
             years = max(min(years, age - 1), age - LAST_AGE) if age else 0
         # The 29th of February becomes the 28th where the other year has none.
         is_leap_day = (new.month, new.day) == (2, 29)
         return date(new.year + years, new.month, 28 if is_leap_day and years % 4 else new.day)
+
+
+def _dated(text: str, found: tuple[WrittenDate, ...] | None) -> list[tuple[WrittenDate, date]]:
+    """Dates with a year, and their days; without six digits, which may be no date, and without dates for "no end"."""
+    some = () if found is None or _SIX_DIGITS.fullmatch(text) else found
+    return [(one, one.resolved(_NO_REFERENCE)) for one in some if one.year is not None and 0 < one.year <= _LAST_YEAR]

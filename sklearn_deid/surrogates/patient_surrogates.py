@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -24,7 +26,7 @@ from .titles import is_title
 NAMES = ("person", "given name", "surname", CALLED)
 PLACES = ("place", "region", "country", "postcode")
 # Characters before a date in which a word such as "born" makes it a birth date.
-_BIRTH_WINDOW = 30
+_BIRTH_WINDOW, _SHORT_BIRTH_WORD = 30, 2
 # Years by which ages are shifted. 0 is excluded, because all ages of one patient in seven would then stay unchanged.
 _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
@@ -93,7 +95,6 @@ class PatientSurrogates:
         days = draw_shift(chance, settings.date_shift, settings.whole_weeks, settings.keep_seasons)
         # Birth dates have the same offset as the ages, so that both agree in the new note.
         self._dates = DateSurrogates(days, words, years)
-        self._birth_words = tuple(words.numbered("birth words"))
         self._rules: dict[str, Callable[[Mention], str | None]] = {
             **dict.fromkeys(NAMES, lambda m: self._people.surrogate(m.text, m.kind)),
             "title": self._title,
@@ -134,7 +135,9 @@ class PatientSurrogates:
                 self.surrogate(mention)
             elif mention.kind in PLACES:
                 self._places.learn(mention.text, mention.town, mention.kind)
-        self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
+        is_birth = [m.kind == "birth date" or (m.kind == "date" and self._is_birth(m)) for m in mentions]
+        dates = [m.text for m, birth in zip(mentions, is_birth, strict=True) if m.kind == "date" and not birth]
+        self._dates.learn(dates, [m.text for m, birth in zip(mentions, is_birth, strict=True) if birth])
 
     def surrogate(self, mention: Mention) -> str | None:
         """Surrogate for a mention, or None if the form is unknown."""
@@ -195,5 +198,15 @@ class PatientSurrogates:
         return drawn.capitalize() if word[0].isupper() else drawn
 
     def _is_birth(self, mention: Mention) -> bool:
-        before = fold(mention.before[-_BIRTH_WINDOW:])
-        return any(word in before if len(word) > 2 else before.endswith(word) for word in self._birth_words)
+        before = mention.before[-_BIRTH_WINDOW - 1 :]
+        # Not the end of a word that begins before the window: "esaminata" is not "nata".
+        start = len(before) > _BIRTH_WINDOW and before[0].isalpha()
+        return _birth_pattern(self.words).search(fold(before), int(start)) is not None
+
+
+@cache
+def _birth_pattern(words: LocaleWords) -> re.Pattern[str]:
+    """Pattern of whole words that make a date a birth date; short words stand directly before the date (b., *)."""
+    listed = words.numbered("birth words")
+    ends = (re.escape(word) + (r"$" if len(word) <= _SHORT_BIRTH_WORD else r"(?![^\W\d_])") for word in listed)
+    return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(ends)})")

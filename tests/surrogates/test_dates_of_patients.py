@@ -311,6 +311,36 @@ def test_birth_dates_are_known_by_the_words_before_them(locale, before):
         assert seen - born != 69
 
 
+@pytest.mark.parametrize(
+    ("locale", "before", "born"),
+    [
+        ("it", "Esaminata il ", "nata "),
+        ("it", "Il ciclo di chemioterapia terminato il ", "nata "),
+        ("de", "Ergebnis vom ", "geb. "),
+        ("nl", "Gebeld op ", "geb. "),
+        ("fr", "Pris connaissance le ", "n\u00e9e le "),
+        ("nb", "Prof. ", "f\u00f8dt "),
+        ("es", "nacimiento del hijo ", "fn: "),
+    ],
+)
+def test_birth_words_inside_of_other_words_make_no_birth_date(locale, before, born):
+    """The only visit counted as a birth date ("terminato" has "nato"), so that the birth date showed an age over 89."""
+    text = f"{before}19/03/2019. {born}04/03/1925"
+    spans = (Span(len(before), len(before) + 10, "DATE"), Span(len(text) - 10, len(text), "DATE"))
+    for key in range(5):
+        new = SurrogateEngine(key=bytes([key]) * 32, locale=locale).rewrite(Document("n", text, spans, "p")).text
+        visit, birth = (datetime.strptime(day, "%d/%m/%Y").date() for day in re.findall(r"\d\d/\d\d/\d{4}", new))
+        assert years_between(birth, visit) == 90
+
+
+def test_visits_move_without_the_years_of_ages():
+    text = "Terminato il 19/03/2019, iniziato il 12/03/2019"
+    spans = (Span(13, 23, "DATE"), Span(len(text) - 10, len(text), "DATE"))
+    for key in range(5):
+        engines = [SurrogateEngine(key=bytes([key]) * 32, locale="it", ages=ages) for ages in ("keep", "shift")]
+        assert len({engine.rewrite(Document("n", text, spans, "p")).text for engine in engines}) == 1
+
+
 def test_birth_dates_follow_moved_ages():
     shift, years = 500, 3
     dates = DateSurrogates(shift, EN, years)
