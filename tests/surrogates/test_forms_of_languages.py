@@ -298,6 +298,9 @@ def test_two_digits_behind_a_month_are_a_year(locale, text):
         ("fr", "DE LA TOUR Zyxbert", ["surname", "given"]),
         ("pt", "D. Zyxeda", ["surname"]),
         ("de", "von Peter", ["surname"]),
+        ("nl", "Van 't Zyxhof", ["surname"]),
+        ("nl", "Van 't Zyxhof, J.", ["surname", "initial"]),
+        ("nl", "Zyxbert Van 't Zyxhof", ["given", "surname"]),
     ],
 )
 def test_parts_of_names_with_particles(locale, name, roles):
