@@ -163,9 +163,9 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
     # Capitalised particles, and particles of names in capitals.
-    behind_first = "".join(pieces[i + 1 : i + 2])
-    is_before_short = pieces[i + 2 : i + 3] != [] and pieces[i + 2] in words.block("short particles")  # Van 't Hof
-    may_begin = folded not in _NEVER_FIRST and behind_first[:1].isspace() and (behind_first.isspace() or is_before_short)
+    space = "".join(pieces[i + 1 : i + 2])
+    is_before_short = "".join(pieces[i + 2 : i + 3]) in words.block("short particles")  # Van 't Hof
+    may_begin = folded not in _NEVER_FIRST and space[:1].isspace() and (space.isspace() or is_before_short)
     # At the end, the word is the name ("Anh Le"), unless the surname comes first ("Cruz, Juan De La").
     behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and k not in titles]
     may_end = bool(behind) or "," in "".join(pieces[:i])
