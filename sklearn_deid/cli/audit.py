@@ -11,7 +11,7 @@ from .audit_redacted import add_redacted_options, run_redacted
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import check_apart, check_new
-from .options import add_machine_options, add_number, add_quiet, add_seed, count, score, set_machine
+from .options import add_machine_options, add_number, add_quiet, add_seed, count, score, set_machine, three_or_more
 from .reading import add_corpus_options, read_annotated, show_left_out
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_number(parser, "--epochs", count, "epochs of adversaries (default: 50)", default=50)
     add_number(parser, "--max-seconds", count, "skip attacks that would take longer (default: no limit)")
-    add_number(parser, "--max-sentences", count, "sentences used (default: 4000)", default=4000)
+    add_number(parser, "--max-sentences", three_or_more, "sentences used, at least 3 (default: 4000)", default=4000)
     add_seed(parser)
     parser.add_argument(
         "--output",
@@ -152,8 +152,10 @@ def _representer(arguments: argparse.Namespace, device: str) -> Any:
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Compare the digest in a report with the folder."""
-    if arguments.release is None or arguments.corpus is not None:
-        raise DeidError("--verify compares a report with --release FOLDER alone.")
+    others = (arguments.corpus, arguments.representer, arguments.fail_under)
+    if arguments.release is None or arguments.output or any(other is not None for other in others):
+        # Exit code 0 would otherwise seem to say that the score of the report reaches --fail-under.
+        raise DeidError("--verify compares a report with --release FOLDER alone, and reads no score.")
     from .._storage import bundle_digest, check_nothing_else, read_manifest
     from .._strict_json import load_strict
 

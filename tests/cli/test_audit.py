@@ -117,6 +117,8 @@ def test_wrong_options_stop(run, folder, tmp_path):
     assert "must end in one of" in run(*command(folder, "--output", tmp_path / "report.pdf"))[2]
     assert "not 'guess'" in run(*command(folder, "--attacks", "lookup,guess"))[2]
     assert "must be a number above 0" in run(*command(folder, "--fail-under", "2"))[2]
+    # Two sentences were an unexpected error with a traceback.
+    assert "must be a whole number of at least 3" in run(*command(folder, "--max-sentences", "2"))[2]
     code, _, err = run("audit", folder / "notes", "--representer", tmp_path)
     assert code == 2 and "error" in err
 
@@ -168,6 +170,10 @@ def test_a_report_names_the_folder_that_it_describes(run, folder, release, corpu
     report = tmp_path / "report.json"
     run("audit", "--release", release, "--attacks", "file", "--quiet", "--output", report)
     assert run("audit", "--release", release, "--verify", report)[:2] == (0, "The report describes this folder.\n")
+    # Exit code 0 seemed to say that the score, which is 0 here, reaches the limit.
+    for more in (("--fail-under", "0.9"), ("--output", tmp_path / "a.html"), ("--representer", folder / "representer")):
+        code, _, err = run("audit", "--release", release, "--verify", report, *more)
+        assert code == 2 and "reads no score" in err
     # Another release of the same notes by the same representer has other noise, and needs an audit of its own.
     other = tmp_path / "other"
     shared = load_representation(release)
