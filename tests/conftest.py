@@ -27,7 +27,7 @@ def pytest_collection_finish(session):
 
     A run of few tests gains nothing, and hypothesis 6.100 calls a test of the oldest versions flaky then.
     """
-    if len(session.items) > 5000:
+    if len(session.items) > 2000:
         gc.collect()
         gc.freeze()
         # For each test, pytest puts a handler three times on each logger that keeps its records to itself.
