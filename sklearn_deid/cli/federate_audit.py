@@ -54,6 +54,8 @@ def audit(arguments: argparse.Namespace) -> int:
 
     set_machine(arguments)
     ensemble = recorded_ensemble(arguments.kit)
+    if len(dict(arguments.notes)) < len(arguments.notes):
+        raise DeidError("--notes names a site twice: the other notes would be left out. Put them into one folder.")
     corpora = {site: read_gold(folder, arguments.format) for site, folder in arguments.notes}
     senders = {message.worker for message in ensemble.exchange_.uploads()}
     if senders != corpora.keys():

@@ -73,6 +73,9 @@ def test_every_message_is_kept_and_attacked(kit, capsys):
     assert "updates: " in out and "None" not in out
     assert main(["federate", "audit", str(kit), *notes[:2]]) == 2
     assert "updates of site-1, site-2" in capsys.readouterr().err
+    # The first folder of a site was left out without a word.
+    assert main(["federate", "audit", str(kit), *notes, "--notes", "site-1=site-2"]) == 2
+    assert "names a site twice" in capsys.readouterr().err
 
 
 def test_nothing_is_kept_without_the_agreement(kit, capsys):
