@@ -28,7 +28,7 @@ from .label_texts import check_labels
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .notes_table import notes_table
-from .options import add_encoding, add_label_scheme, add_number, count, seed, share
+from .options import add_encoding, add_label_scheme, add_number, count, level, seed, share
 from .run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read", metavar="FILE", help="the file that the reader has saved")
     add_number(parser, "--sample", count, "notes to read (default: 100)")
     add_number(parser, "--target", share, "largest share of leaking notes (default: 0.05)")
-    parser.add_argument("--confidence", type=share, metavar="LEVEL", help="confidence of the bounds (default: 0.95)")
+    parser.add_argument("--confidence", type=level, metavar="LEVEL", help="confidence of the bounds (default: 0.95)")
     parser.add_argument(
         "--table",
         metavar="FILE.csv",
@@ -332,7 +332,8 @@ def _is_plan(plan: object) -> bool:
     return (
         _has_kinds(settings, {"n_notes": int, "target": float, "confidence": float, "random_state": int})
         and settings["n_notes"] > 0
-        and all(0 < settings[name] < 1 for name in ("target", "confidence"))
+        and 0 < settings["target"] < 1
+        and 0.5 <= settings["confidence"] < 1
         and 0 <= settings["random_state"] < 2**32
         and _has_kinds(release, {"n_notes": int, "sha256": str, "n_empty": int, "n_repeated": int})
         and isinstance(release.get("run", ""), dict | None)

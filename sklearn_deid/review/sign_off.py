@@ -59,8 +59,9 @@ class SignOff:
         is not valid. 59 notes without a leak give an upper bound of 5 % at 95 % confidence.
     target : float in (0, 1), default=0.05
         Requested upper bound on the share of leaking notes.
-    confidence : float in (0, 1), default=0.95
-        One-sided confidence level of the bounds.
+    confidence : float in [0.5, 1), default=0.95
+        One-sided confidence level of the bounds. A level below 0.5, such as an error probability of 0.05, would give
+        bounds below the measured shares.
     random_state : int, default=0
         Random seed of the sample.
 
@@ -101,9 +102,13 @@ class SignOff:
             raise ValueError(
                 f"The 'n_notes' parameter of SignOff must be an int of at least 1. Got {n_notes!r} instead."
             )
-        for name, value in (("target", target), ("confidence", confidence)):
-            if not 0 < value < 1:
-                raise ValueError(f"The {name!r} parameter of SignOff must be between 0 and 1. Got {value!r} instead.")
+        if not 0 < target < 1:
+            raise ValueError(f"The 'target' parameter of SignOff must be between 0 and 1. Got {target!r} instead.")
+        if not 0.5 <= confidence < 1:
+            raise ValueError(
+                "The 'confidence' parameter of SignOff must be at least 0.5 and below 1, such as 0.95. Got "
+                f"{confidence!r} instead."
+            )
         self.n_notes, self.target, self.confidence = n_notes, target, confidence
         self.random_state = random_state
 

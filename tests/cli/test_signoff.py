@@ -107,6 +107,12 @@ def test_options_of_the_sample_are_not_for_the_reading(run, drawn, redacted, tmp
     assert record["provenance"]["patients"] == "not known: each note counts as a patient"
 
 
+def test_an_error_probability_is_no_confidence(run, redacted, tmp_path):
+    """With --confidence 0.05, the bound was below the share of the leaking notes, and the sign-off passed."""
+    code, _, err = run("signoff", redacted, "--output", tmp_path / "work", "--confidence", "0.05")
+    assert (code, "at least 0.5 and below 1" in err) == (2, True)
+
+
 def test_a_clean_reading_of_enough_notes_passes(run, redacted, tmp_path):
     command = ["signoff", redacted, "--output", tmp_path]
     assert run(*command, "--sample", 100)[0] == 0

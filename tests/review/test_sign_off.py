@@ -234,6 +234,7 @@ def test_the_record_holds_no_id_and_no_text():
         (lambda: SignOff(0), "'n_notes'"),
         (lambda: SignOff(target=1.0), "'target'"),
         (lambda: SignOff(confidence=float("nan")), "'confidence'"),
+        (lambda: SignOff(confidence=0.05), "'confidence' parameter of SignOff must be at least 0.5"),
         (lambda: SignOff().draw([]), "distinct ids"),
         (lambda: SignOff().draw(["a", "a"]), "distinct ids"),
         (lambda: SignOff().draw(["a"], {}), "has no type"),
