@@ -17,7 +17,8 @@ from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, patient_of
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
 _RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
-_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+# Parts of names with hyphens or apostrophes are words, and "Roe's" contains the word "Roe".
+_WORD = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*)+")
 # Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
 _KINDS = {
     "age": "AGE EDAD_SUJETO_ASISTENCIA",
@@ -154,8 +155,9 @@ def audit_redacted_text(
         recall. By default, the attacker has no model.
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
-        that begins with a capital letter, with or without accents. The attacker also searches the ids of the notes,
-        which become file names, for these words in lower case. By default, the attacker has no list.
+        that begins with a capital letter, with or without accents. Hyphens and apostrophes separate words. The attacker
+        also searches the ids of the notes, which become file names, for these words in lower case. By default, the
+        attacker has no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
         Further quasi-identifiers to search for, such as rare professions. By default, the audit counts only the
         quasi-identifiers that the rules and the model find.

@@ -137,3 +137,11 @@ def test_ids_that_occur_twice_are_refused():
     notes = [Document("n1", "A 47-year-old man."), Document("n1", "No pain.")]
     with pytest.raises(DeidError, match="must be distinct"):
         audit_redacted_text(notes)
+
+
+@pytest.mark.parametrize("text", ["Roe's", "Roe\u2019s", "Roe-Alder", "Alder-Roe", "O\u2019Roe", "R\u006f\u0308e"])
+@pytest.mark.parametrize("name", ["Roe", "Roe-Elm", "O'Roe"])
+def test_names_with_hyphens_apostrophes_and_decomposed_accents_are_found(text, name):
+    notes = [Document("n1", f"I saw {text} today"), Document(f"{text}-1", "No pain.")]
+    report = audit_redacted_text(notes, names=[name])
+    assert len(passages(report, "names")) == report.n_named_ids == 1
